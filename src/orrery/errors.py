@@ -21,7 +21,7 @@ OrreryError
 │       └── ItemUnreadable   one object of its answer is not as documented; the others can be read
 ├── CloudError
 │   ├── CloudRefused         the cloud understood and said no (`status` and `code` are its own)
-│   └── CloudUnreachable     no usable answer within the deadline; a change may have been made
+│   └── CloudUnreachable     no usable answer: none, or one that cannot be read; a change may have been made
 ├── MailboxError
 │   ├── MailboxRefused       the mailbox understood and said no
 │   └── MailboxUnreachable   no usable answer within the deadline; a draft may have been made
@@ -237,20 +237,25 @@ class ItemUnreadable(ProcessorUnreachable):
 
 
 class CloudError(OrreryError):
-    """A call to the cloud did not succeed."""
+    """A call to the cloud did not succeed: `why` is the reason, `todo` what to do about it."""
+
+    def __init__(self, why: str, todo: str = "") -> None:
+        super().__init__(f"{why} {todo}".strip())
+        self.why = why
+        self.todo = todo
 
 
 class CloudRefused(CloudError):
     """The cloud understood the request and said no: `status` is its HTTP status, `code` its own word for why."""
 
-    def __init__(self, message: str, *, status: int, code: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, why: str, todo: str = "", *, status: int, code: str = "") -> None:
+        super().__init__(why, todo)
         self.status = status
         self.code = code
 
 
 class CloudUnreachable(CloudError):
-    """No usable answer within the deadline: network trouble, a 5xx, or too many requests; a change may be made."""
+    """No usable answer: none in time, one that cannot be read, a 5xx, too many requests; a change may be made."""
 
 
 class RowGone(NotFound):

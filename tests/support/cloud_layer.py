@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.gateway.cloud.wanted import CONDITIONS, Wanted, webhook_name
 from orrery.ports.cloud import (
     CONTRIBUTOR,
@@ -43,6 +43,7 @@ WEBHOOK = Webhook(
     runbook="restart-gateway",
     enabled=True,
     expires_at=NOW + timedelta(days=300),
+    created_at=NOW - timedelta(days=65),
 )
 
 
@@ -61,7 +62,7 @@ COMPLETE = Survey(
     NOW,
     MACHINE,
     ACTION_GROUP,
-    MachineFound(MACHINE, "running", "Available"),
+    MachineFound(MACHINE, "running"),
     IDENTITY,
     (GRANT,),
     Account(TIER, (IDENTITY.id,)),
@@ -71,6 +72,9 @@ COMPLETE = Survey(
     {"health": alert("health"), "deallocate": alert("deallocate")},
     URI,
 )
+
+QUIET = Activity("Available", [], 12.0)
+"""Nothing has happened lately."""
 
 EMPTY = replace(
     COMPLETE,

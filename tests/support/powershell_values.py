@@ -48,7 +48,7 @@ def as_integer(value: Value) -> int:
 
 def as_truth(value: Value) -> bool:
     """Return whether a value counts as true."""
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | int | str | Properties):
         return bool(value)
     raise Unsupported(f"truth of {value!r}")
 

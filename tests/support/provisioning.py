@@ -10,12 +10,12 @@ from pathlib import Path
 from orrery.adapters.azure.clients import Deadlines, Names
 from orrery.adapters.azure.cloud import AzureCloud
 from orrery.adapters.secret_file import SecretFile
+from orrery.gateway.cloud.asking import Asking, activity
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.plan import Plan, planned
 from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
-from orrery.gateway.cloud.survey import last_jobs
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud.machine import Reply, Step
 from orrery.ports.health import Finding
@@ -142,7 +142,6 @@ def plan(layer: Layer) -> Plan:
 
 def broken(layer: Layer) -> dict[str, Finding]:
     """Return what `doctor` finds broken, by part."""
-    run = layer.provisioning
-    jobs, minutes = last_jobs(layer.cloud, 10), layer.cloud.minutes_used()
-    said = findings(run.survey(), layer.wanted, run.text, jobs, minutes)
+    run, asking = layer.provisioning, Asking(layer.cloud, layer.box.clock)
+    said = findings(run.survey(), layer.wanted, run.text, activity(asking, 10, 10))
     return {one.part: one for one in said if one.state == "broken"}

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from http import HTTPStatus
 
-from orrery.ports.cloud.machine import Look, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, RestartFailed, SignIn, Start, Step, Wait
 
 POLL_SECONDS, POLLS = 15.0, 16
 """It looks every 15 seconds, for up to four minutes (spec 3, Limits)."""
@@ -12,6 +12,9 @@ POLL_SECONDS, POLLS = 15.0, 16
 def bring_back(data: str) -> Generator[Step, Reply, str]:
     """Start the machine unless it runs, and wait until it does; what the alert says does not matter."""
     del data
+    signed_in = yield SignIn()
+    if signed_in.status != HTTPStatus.OK:
+        raise RestartFailed("no managed identity")
     seen = yield Look()
     if seen.status != HTTPStatus.OK:
         raise RestartFailed(f"The look was answered with {seen.status}.")

@@ -25,11 +25,12 @@ _DOCTOR = "Type `orrery gateway cloud doctor` where the cloud layer is set up."
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Something that is wrong, and what to do."""
+    """Something that is wrong, and what to do. What is `early` may pass by itself, and is not pushed."""
 
     why: str
     todo: str
     urgent: bool = False
+    early: bool = False
 
 
 class CloudHealth:
@@ -56,9 +57,9 @@ class CloudHealth:
 def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:
     """Yield what a report says now."""
     yield _finding(PART, list(_reasons(report, now)), _well(report))
-    expires = report.webhook_expires_at
-    well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else ""
-    yield _finding(WEBHOOK, list(_of_webhook(expires, now)), well)
+    expires, is_known = report.webhook_expires_at, "webhook" not in {gap.part for gap in report.unknown}
+    well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else "When the webhook expires is not known."
+    yield _finding(WEBHOOK, list(_of_webhook(expires, now)) if expires or is_known else [], well)
 
 
 def _finding(part: str, reasons: list[Reason], well: str) -> Finding:
@@ -66,7 +67,8 @@ def _finding(part: str, reasons: list[Reason], well: str) -> Finding:
         return Finding(part, "ok", well, essential=False)
     why = " ".join(one.why for one in reasons)
     todo = " ".join(dict.fromkeys(one.todo for one in reasons))
-    return Finding(part, "broken", why, todo, essential=False, urgent=any(one.urgent for one in reasons))
+    urgent, early = any(one.urgent for one in reasons), all(one.early for one in reasons)
+    return Finding(part, "broken", why, todo, essential=False, urgent=urgent, early=early)
 
 
 def _well(report: CloudReport) -> str:
@@ -81,12 +83,15 @@ def _reasons(report: CloudReport, now: datetime) -> Iterator[Reason]:
             "See why `orrery gateway cloud report` is not run each hour, or fails.",
         )
     alerts = {"health": report.health_alert, "deallocate": report.deallocate_alert}
-    wrong = {name: state for name, state in alerts.items() if state != "on"}
+    wrong = {name: state for name, state in alerts.items() if state in {"off", "missing"}}
     for name, state in wrong.items():
         yield Reason(f"The {name} alert is {state}.", _APPLY, urgent=len(wrong) == len(alerts))
     yield from _of_jobs(report)
     for trouble in report.troubles:
         yield Reason(trouble, _DOCTOR)
+    for gap in report.unknown:
+        why = f"Not known since {_clock_time(gap.since)}: {gap.part} ({gap.state})."
+        yield Reason(why, _DOCTOR, early=gap.state == "unreadable" and abs(now - gap.since) <= STOPPED_AFTER)
 
 
 def _of_jobs(report: CloudReport) -> Iterator[Reason]:

@@ -14,7 +14,8 @@ from orrery.runtime.collection import Collection, commit, write
 KEPT = timedelta(days=30)
 """How long the last report is kept: after a cloud layer was removed, its site forgets it."""
 
-AlertState = Literal["on", "off", "missing"]
+AlertState = Literal["on", "off", "missing", "unknown"]
+GapState = Literal["not allowed", "unreadable"]
 
 
 class ReportedJob(Record):
@@ -34,8 +35,19 @@ class ReportedOutage(Record):
     ended_by: str = ""
 
 
+class ReportedGap(Record):
+    """A part of the cloud that is not known, and since when."""
+
+    part: str
+    state: GapState
+    since: AwareDatetime
+
+
 class CloudReport(Record):
-    """What the cloud layer found, and when it came; jobs are newest first, each trouble is a sentence."""
+    """What the cloud layer found, and when it came; jobs are newest first, each trouble is a sentence.
+
+    What is `unknown` is as an earlier report had it, where there was one.
+    """
 
     v: Literal[1] = 1
     at: AwareDatetime
@@ -47,6 +59,27 @@ class CloudReport(Record):
     jobs: tuple[ReportedJob, ...] = ()
     last_outage: ReportedOutage | None = None
     troubles: tuple[str, ...] = ()
+    unknown: tuple[ReportedGap, ...] = ()
+
+    def after(self, earlier: "CloudReport | None") -> "CloudReport":
+        """Return the report with what an earlier one knew in the place of what this one does not."""
+        if earlier is None or not self.unknown:
+            return self
+        since = {gap.part: gap.since for gap in earlier.unknown}
+        fields = {name for gap in self.unknown for name in _FIELDS.get(gap.part, ())}
+        kept = {name: getattr(earlier, name) for name in fields}
+        gaps = tuple(gap.change(since=since.get(gap.part, gap.since)) for gap in self.unknown)
+        return self.change(**kept, unknown=gaps)
+
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "webhook": ("webhook_expires_at",),
+    "health alert": ("health_alert",),
+    "deallocate alert": ("deallocate_alert",),
+    "jobs": ("jobs", "last_outage"),
+    "activity log": ("last_outage",),
+}
+"""What a report does not know without a part. Power and health pass: they are unknown then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +96,7 @@ class Reports:
 
     async def receive(self, report: CloudReport) -> None:
         """Store a report; raise the store's errors."""
-        await write(self.store, [self.last.put(report)])
+        await write(self.store, [self.last.put(report.after(await self.find()))])
 
     async def find(self) -> CloudReport | None:
         """Return the last report, if there was one that can be read."""

@@ -21,7 +21,15 @@ from orrery.edge.body import read_body
 from orrery.edge.problems import Problem
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
-from orrery.gateway.reports import AlertState, CloudReport, ReportedJob, ReportedOutage, Reports
+from orrery.gateway.reports import (
+    AlertState,
+    CloudReport,
+    GapState,
+    ReportedGap,
+    ReportedJob,
+    ReportedOutage,
+    Reports,
+)
 from orrery.syntax.lines import one_line
 
 PATH = "/ping"
@@ -33,6 +41,7 @@ LONGEST_TROUBLE = 300
 """Characters that are kept of a trouble of the cloud."""
 
 MOST_JOBS = MOST_TROUBLES = 10
+MOST_GAPS = 20
 
 MOST = 1_000_000_000
 """No unit restarts more often, or is active for more seconds."""
@@ -92,18 +101,28 @@ class OutageBody(BaseModel):
     ended_by: Annotated[str, Field(pattern=r"^[a-z0-9 ]{0,40}$")] = ""
 
 
+class GapBody(BaseModel):
+    """A part of the cloud that is not known."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    part: Annotated[str, Field(pattern=r"^[a-z -]{1,40}$")]
+    state: GapState
+
+
 class ReportBody(BaseModel):
-    """What the cloud layer found: newest jobs first, each trouble a sentence."""
+    """What the cloud layer found: newest jobs first, each trouble a sentence; the parts that are not known."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     power: Named
     health: Named
-    webhook_expires_at: AwareDatetime | None
+    webhook_expires_at: AwareDatetime | None = None
     alerts: AlertsBody
     jobs: Annotated[list[JobBody], Field(max_length=MOST_JOBS)] = []
     last_outage: OutageBody | None = None
     troubles: Annotated[list[Trouble], Field(max_length=MOST_TROUBLES)] = []
+    unknown: Annotated[list[GapBody], Field(max_length=MOST_GAPS)] = []
 
 
 class CloudBody(BaseModel):
@@ -156,8 +175,9 @@ class GatewayRoutes:
         return Response(status_code=204)
 
     def _report(self, body: ReportBody) -> CloudReport:
+        now = self.reports.clock.now()
         return CloudReport(
-            at=self.reports.clock.now(),
+            at=now,
             power=body.power,
             health=body.health,
             webhook_expires_at=body.webhook_expires_at,
@@ -166,6 +186,7 @@ class GatewayRoutes:
             jobs=tuple(ReportedJob(**job.model_dump()) for job in body.jobs),
             last_outage=ReportedOutage(**body.last_outage.model_dump()) if body.last_outage else None,
             troubles=tuple(body.troubles),
+            unknown=tuple(ReportedGap(part=gap.part, state=gap.state, since=now) for gap in body.unknown),
         )
 
 

@@ -8,17 +8,19 @@ import pytest
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.restart import restart
-from orrery.gateway.cloud.survey import Survey
-from orrery.ports.cloud import Job, MachineFound
+from orrery.gateway.cloud.survey import Activity, Survey
+from orrery.ports.cloud import Health, Job, MachineFound
 from orrery.ports.cloud.machine import Reply, RestartFailed
 from orrery.ports.health import Finding
-from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, WANTED, WEBHOOK, alert, job, text
+from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text
 
 GOOD = GuestSaid(Ping("active", "200"))
 
 
-def broken(found: Survey, *jobs: Job, guest: GuestSaid | None = GOOD, minutes: float = 12) -> list[Finding]:
-    said = findings(found, WANTED, text, jobs or (job(),), minutes, guest)
+def broken(
+    found: Survey, *jobs: Job, guest: GuestSaid | None = GOOD, minutes: float = 12, health: Health = "Available"
+) -> list[Finding]:
+    said = findings(found, WANTED, text, Activity(health, [*(jobs or (job(),))], minutes), guest)
     return [one for one in said if one.state == "broken"]
 
 
@@ -71,12 +73,12 @@ def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
 
 def test_error_health_unknown_instead_of_unavailable() -> None:
     """The first alert never fires; the deallocate alert is the net, and is missed when it is not there."""
-    down = replace(COMPLETE, machine=MachineFound(MACHINE, "deallocated", "Unknown"))
-    said = {one.part: one for one in broken(down)}
+    down = replace(COMPLETE, machine=MachineFound(MACHINE, "deallocated"))
+    said = {one.part: one for one in broken(down, health="Unknown")}
     assert "never fires" in said["health"].why
     assert "deallocate alert acts" in said["health"].todo
     alone = replace(down, alerts={"health": alert("health"), "deallocate": None})
-    said = {one.part: one for one in broken(alone)}
+    said = {one.part: one for one in broken(alone, health="Unknown")}
     assert "cloud apply" in said["health"].todo
     assert "deallocate alert" in said
 
@@ -97,7 +99,7 @@ def test_error_tunnel_answers_502() -> None:
 
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
     """Nobody guesses what only the guest can know."""
-    said = findings(COMPLETE, WANTED, text, (), None, None)
+    said = findings(COMPLETE, WANTED, text, QUIET)
     assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
 
 
@@ -109,5 +111,5 @@ def test_limit_of_500_free_job_minutes(minutes: float, count: int) -> None:
 
 def test_a_paused_machine_is_nobodys_trouble() -> None:
     """An intended stop is no finding."""
-    down = MachineFound(MACHINE, "stopped", "Unavailable", "2026-11-23T10:00:00Z")
-    assert broken(replace(COMPLETE, machine=down)) == []
+    down = MachineFound(MACHINE, "stopped", "2026-11-23T10:00:00Z")
+    assert broken(replace(COMPLETE, machine=down), health="Unavailable") == []

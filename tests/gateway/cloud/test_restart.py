@@ -56,6 +56,32 @@ def test_the_runbook_holds_the_case(case: Case) -> None:
             assert run_runbook(tree, case, alert, Visited()) == Ended(case.ends, case.fails), alert
 
 
+STEPS = sorted({step.partition(":")[0] for case in cases() for step in case.steps} - {"wait"})
+PASSING = ("silent", "429", "500", "503", "unreadable")
+KINDS = ("refused: 401", "refused: 403", "refused: 404", *(f"passing: {one}" for one in PASSING), "until the end")
+
+
+def is_of(case: Case, step: str, kind: str) -> bool:
+    """Return whether a case shows what comes of a step that fails in this way."""
+    answers = [one.partition(": ")[2] for one in case.steps if one.partition(":")[0] == step]
+    how, _, answer = kind.partition(": ")
+    if how == "refused":
+        return case.fails != "" and case.steps[-1] == f"{step}: {answer}"
+    if how == "passing":
+        return case.ends != "" and answer in answers
+    return (
+        case.fails != "" and len(answers) > 16 and not {*answers[1:]} & {"200", "202"} and "failed: " in case.fails
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", STEPS)
+def test_each_way_to_fail_of_each_step_has_a_case(step: str, kind: str) -> None:
+    """Sign-in, context, look and start: refused, passing by each answer, and failing until the end."""
+    assert STEPS == ["context", "look", "sign-in", "start"]
+    assert any(is_of(case, step, kind) for case in cases())
+
+
 def test_every_branch_of_the_runbook_is_walked() -> None:
     """Each statement is run by some case, and each condition goes both ways: it decides nothing else."""
     tree, visited = parsed(runbook()), Visited()
@@ -83,7 +109,11 @@ MUTATIONS = {
     "the vendor's field alone": ("category|", ""),
     "any month": ("(0[1-9]|1[0-2])", r"\d\d"),
     "a time of any kind": ("if ($until -notmatch $Time)", "if ($until -match 'no')"),
-    "a condition of a status without -or": ("$status -eq 200 -or $status -eq 202", "$status -eq 202"),
+    "a status that is accepted by half": ("-and $reply.StatusCode -ne 202", ""),
+    "an answer that is not read": ("ConvertFrom-Json $reply.Content | Out-Null", ""),
+    "another context": (" -DefaultProfile $context", ""),
+    "a reason without an end": ("-replace '(?<=^.{200}).+', ''", ""),
+    "a reason of several lines": (r" -replace '\s+', ' '", ""),
     "local time": (".ToUniversalTime()", ""),
     "errors that go on": ("$ErrorActionPreference = 'Stop'", "$ErrorActionPreference = 'Continue'"),
     "a sign-in that is written out": (" | Out-Null", ""),
@@ -99,13 +129,8 @@ def test_a_mutation_of_the_runbook_breaks_a_case(old: str, new: str) -> None:
 
 
 def test_a_runbook_without_one_of_its_statements_breaks_a_case() -> None:
-    """None of its statements is there for nothing; but that a value is nothing at first need not be said."""
-    spared = {"$idle = ''", "$started = $false", "$remark = ''"}
-    survived = [
-        one.text
-        for one in statements(parsed(runbook()))
-        if one.text not in spared and first_difference(replaced(one, "")) == ""
-    ]
+    """None of its statements is there for nothing."""
+    survived = [one.text for one in statements(parsed(runbook())) if first_difference(replaced(one, "")) == ""]
     assert survived == []
 
 

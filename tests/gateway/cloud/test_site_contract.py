@@ -12,13 +12,13 @@ from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.report import LastOutage, report
-from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.routes import CloudBody
 from tests.support.clock import ManualClock
-from tests.support.cloud_layer import COMPLETE, NOW, WANTED, job, text
+from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, job, text
 
 
 @pytest.mark.parametrize("survey", [COMPLETE, replace(COMPLETE, machine=None, webhooks=())], ids=["all", "little"])
@@ -26,7 +26,8 @@ def test_the_site_takes_the_report(survey: Survey) -> None:
     """Whatever was found in the cloud."""
     jobs = [job("Failed", "Forbidden"), job(), replace(job(), ended_at=None, status="Running")]
     outage = LastOutage(NOW, NOW + timedelta(minutes=5), "layer 1")
-    body = report(survey, WANTED, jobs, findings(survey, WANTED, text, jobs, 12), outage)
+    seen = Activity("Available", jobs, 12.0)
+    body = report(survey, WANTED, seen, findings(survey, WANTED, text, seen), outage)
     taken = CloudBody.model_validate_json(json.dumps(body)).report
     assert [one.status for one in taken.jobs] == ["Failed", "Completed", "Running"]
     assert (taken.webhook_expires_at is None) == (survey.webhooks == ())
@@ -38,9 +39,10 @@ def test_the_site_takes_the_report(survey: Survey) -> None:
 def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:
     """A webhook that expires soon is pushed once, as a part of its own: not as a trouble of the cloud, too."""
     soon = replace(COMPLETE, webhooks=(replace(COMPLETE.webhooks[0], expires_at=NOW + timedelta(days=30)),))
-    said = findings(soon, WANTED, text, [job("Failed", "Forbidden")], 12)
+    seen = Activity("Available", [job("Failed", "Forbidden")], 12.0)
+    said = findings(soon, WANTED, text, seen)
     assert {"webhook", "jobs"} <= {one.part for one in said if one.state == "broken"}
-    body = report(soon, WANTED, [], said, None)
+    body = report(soon, WANTED, QUIET, said, None)
     assert CloudBody.model_validate_json(json.dumps(body)).report.troubles == []
 
 

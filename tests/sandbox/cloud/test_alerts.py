@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from orrery.sandbox.cloud.alerts import CACHED
 from tests.sandbox.cloud.official import ACCOUNT, ALERT, GROUP, WEBHOOK, Official
 
 Leaves = list[tuple[str, str]]
@@ -82,6 +83,7 @@ def test_the_common_schema_is_another_payload(cloud: Official) -> None:
     cloud.put_webhook(uri, "common", runbook="older")
     kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
     cloud.put_group(uri, common=True)
+    cloud.box.advance(CACHED)
     fired(cloud)
     body = json.loads(json.loads(cloud.box.known()["jobs"][0]["data"])["RequestBody"])
     assert body["schemaId"] == "azureMonitorCommonAlertSchema"

@@ -40,7 +40,7 @@ def test_a_long_wait_is_said_and_not_waited(tmp_path: Path) -> None:
     with layer_in(tmp_path, factor=100) as layer:
         layer.box.fault("cloud_429", "GET identity", count=None, value=3600)
         with pytest.raises(CloudUnreachable, match="Try again in 3600 s"):
-            layer.provisioning.survey()
+            layer.provisioning.make()
 
 
 def test_variables_that_cannot_be_used_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,5 +60,5 @@ def test_a_plan_registers_no_provider(tmp_path: Path, operation: str) -> None:
         before = len(layer.box.known()["requests"])
         layer.box.fault("cloud_unregistered", operation, count=None)
         with pytest.raises(CloudRefused, match="az provider register"):
-            layer.provisioning.survey()
+            layer.provisioning.make()
         assert {one["what"].partition(" ")[0] for one in layer.box.known()["requests"][before:]} == {"GET"}

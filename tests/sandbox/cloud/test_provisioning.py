@@ -7,7 +7,9 @@ import pytest
 
 from orrery.adapters.azure.clients import Deadlines
 from orrery.errors import CloudError, CloudRefused, CloudUnreachable
+from orrery.gateway.cloud.plan import OVERLAP
 from orrery.gateway.cloud.provision import CloudNotReady
+from orrery.sandbox.cloud.alerts import CACHED
 from tests.sandbox.cloud.official import Official
 from tests.support.provisioning import Layer, broken, layer_in, plan
 
@@ -109,13 +111,13 @@ def test_a_call_that_is_limited_once_is_repeated(layer: Layer) -> None:
 
 
 def test_the_kept_uri_is_lost(made: Layer) -> None:
-    """A new webhook takes its place, and the old one is deleted."""
+    """It is taken from the action group, which calls it: no new webhook is made, and nothing is lost meanwhile."""
     old = made.uri_file.read_text()
     made.uri_file.unlink()
-    assert {one.action for one in plan(made).changes if one.kind == "webhook"} == {"create", "delete"}
+    assert {one.action for one in plan(made).changes if one.kind == "webhook"} == {"update"}
     made.provisioning.make()
     assert plan(made).is_empty
-    assert made.uri_file.read_text() != old
+    assert made.uri_file.read_text() == old
 
 
 def test_a_webhook_that_somebody_deleted_is_made_anew(made: Layer, by_hand: Official) -> None:
@@ -136,20 +138,76 @@ def test_an_expired_webhook_is_named_and_rotated(made: Layer) -> None:
     assert plan(made).is_empty
 
 
+def webhooks(layer: Layer) -> list[str]:
+    """Return the names of the webhooks, the oldest first."""
+    return [one.name for one in sorted(layer.cloud.webhooks(), key=lambda one: one.created_at)]
+
+
+def expect_restarted(layer: Layer) -> None:
+    """Shut the machine down at this moment, and see it run again."""
+    layer.box.pull("shutdown", health=1, alert=60)
+    layer.box.advance(3600)
+    assert layer.box.known()["machine"]["power"] == "running"
+
+
 def test_rotation_has_no_gap(made: Layer) -> None:
-    """While the new webhook is not proven the old one is there; afterwards it is not."""
-    (old,) = made.provisioning.survey().webhooks
-    made.box.fault("cloud_403", "GET job", count=None)
+    """An alert right after it, which the cloud still delivers to the old webhook, starts the machine."""
+    (old,) = webhooks(made)
+    assert made.provisioning.make(rotate=True).succeeded
+    assert webhooks(made)[0] == old
+    assert plan(made).is_empty
+    assert broken(made) == {}
+    expect_restarted(made)
+
+
+def test_the_old_webhook_goes_half_an_hour_after_a_rotation(made: Layer) -> None:
+    """Not before, however often `apply` is typed: its test calls are no alerts. Then the plan names it."""
+    (old,) = webhooks(made)
+    made.provisioning.make(rotate=True)
+    made.box.advance(OVERLAP.total_seconds() - 120)
+    made.provisioning.make()
+    assert (webhooks(made)[0], broken(made)) == (old, {})
+    made.box.advance(120)
+    assert "left behind" in broken(made)["webhook"].why
+    made.provisioning.make()
+    assert (old in webhooks(made), len(webhooks(made)), plan(made).is_empty) == (False, 1, True)
+
+
+def test_the_old_webhook_goes_once_an_alert_came_by_the_new_one(made: Layer) -> None:
+    """Then the cloud calls the new one: the next `apply` need not wait."""
+    made.provisioning.make(rotate=True)
+    made.box.advance(CACHED)
+    made.box.pull("shutdown", health=1, alert=60, start=60)
+    made.box.advance(600)
+    assert len(webhooks(made)) == 2
+    made.provisioning.make()
+    assert len(webhooks(made)) == 1
+    expect_restarted(made)
+
+
+@pytest.mark.parametrize("operation", ["PUT webhook", "PUT group", "POST call", "GET job"])
+def test_a_rotation_that_was_cut_off_leaves_no_gap_and_one_webhook(made: Layer, operation: str) -> None:
+    """Whenever `apply` comes: at once nothing is lost, and after half an hour there is one webhook."""
+    made.box.fault("cloud_403", operation, count=None)
     with pytest.raises(CloudRefused):
         made.provisioning.make(rotate=True)
-    assert old in made.provisioning.survey().webhooks
     made.box.clear_faults()
-    made.provisioning.make()
-    found = made.provisioning.survey()
+    made.box.advance(OVERLAP.total_seconds())
+    assert made.provisioning.make().succeeded
+    assert len(webhooks(made)) == 1
     assert plan(made).is_empty
-    assert old not in found.webhooks
-    assert found.action_group
-    assert found.action_group.uris == (found.uri,)
+    expect_restarted(made)
+
+
+def test_two_rotations_in_a_row_keep_all_that_may_be_called(made: Layer) -> None:
+    """The half hour begins with the last one."""
+    for _ in range(2):
+        made.provisioning.make(rotate=True)
+        made.box.advance(OVERLAP.total_seconds() - 60)
+    assert len(webhooks(made)) == 3
+    made.box.advance(60)
+    made.provisioning.make()
+    assert len(webhooks(made)) == 1
 
 
 def drifted(official: Official, layer: Layer) -> dict[str, Any]:

@@ -1,7 +1,10 @@
-"""What the management API's answers mean: a missing resource, a refusal, or no answer."""
+"""What the management API's answers mean: a missing resource, a refusal, no answer, or one that cannot be read."""
 
+import json
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +13,7 @@ from azure.core.exceptions import (
     ClientAuthenticationError,
     HttpResponseError,
     ResourceNotFoundError,
+    ServiceResponseError,
 )
 
 from orrery.errors import CloudError, CloudRefused, CloudUnreachable
@@ -38,24 +42,73 @@ _TODO = {
 }
 """What to do, by the vendor's code, where its message does not say it."""
 
+_OBJECT = re.compile(r"object id '([0-9a-fA-F-]{36})'")
+"""Who has no right, in the vendor's message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """A right to read: the vendor's name for it, and the id of what it is for. The role Reader has each."""
+
+    action: str
+    scope: str
+
+
+class Unreadable(ServiceResponseError):
+    """A good status with a body that is not what was asked for: of a proxy, empty, cut, or of another shape."""
+
+
+def require_document(response: Any) -> None:  # noqa: ANN401  the libraries' own
+    """Raise `Unreadable` unless a good answer is a resource with its id."""
+    _require(response, "id", str)
+
+
+def require_listing(response: Any) -> None:  # noqa: ANN401  the same
+    """Raise `Unreadable` unless a good answer is a list: without one, the libraries make an empty one."""
+    _require(response, "value", list)
+
+
+def _require(response: Any, field: str, kind: type) -> None:  # noqa: ANN401  the same
+    if response.http_response.status_code != HTTPStatus.OK:
+        return
+    try:
+        found: Any = json.loads(response.http_response.text())[field]
+    except (LookupError, RecursionError, TypeError, ValueError):
+        found = None
+    if not isinstance(found, kind):
+        raise Unreadable("The answer is of another shape.")
+
+
+def require_text(response: Any) -> None:  # noqa: ANN401  the same
+    """Raise `Unreadable` for a web page in the place of a text."""
+    answer = response.http_response
+    if answer.status_code == HTTPStatus.OK and "html" in str(answer.headers.get("Content-Type", "")).lower():
+        raise Unreadable("The answer is a web page.")
+
 
 @contextmanager
-def answered(what: str) -> Generator[None]:
-    """Raise `CloudRefused` or `CloudUnreachable` for an error of the libraries; `what` is what was to be done."""
+def answered(what: str, right: Right | None = None) -> Generator[None]:
+    """Raise `CloudRefused` or `CloudUnreachable` for whatever goes wrong; `what` is what was to be done."""
     try:
         yield
+    except CloudError:
+        raise
     except ResourceNotFoundError as error:
         raise refused(what, error, HTTPStatus.NOT_FOUND) from None
     except ClientAuthenticationError as error:
         status = error.status_code or HTTPStatus.UNAUTHORIZED
         if status == HTTPStatus.FORBIDDEN:
-            raise refused(what, error, status) from None
+            raise refused(what, error, status, right) from None
         raise CloudRefused(f"{CLOUD} does not accept the sign-in: {_SIGN_IN}", status=int(status)) from None
     except HttpResponseError as error:
-        raise _failed(what, error) from None
+        raise _failed(what, error, right) from None
+    except Unreadable:
+        raise _unreadable(what) from None
     except AzureError as error:
         why = tls_trouble(CLOUD, error) or f"{CLOUD} cannot be reached ({type(error).__name__})."
         raise CloudUnreachable(f"{why} It was to {what}.") from None
+    except Exception:  # noqa: BLE001  the libraries raise what they like on an answer that is none
+        raise _unreadable(what) from None
 
 
 @contextmanager
@@ -69,29 +122,47 @@ def none_if_missing() -> Generator[None]:
             raise
 
 
-def _failed(what: str, error: HttpResponseError) -> CloudError:
+def _unreadable(what: str) -> CloudUnreachable:
+    return CloudUnreachable(
+        f"{CLOUD}'s answer cannot be read. It was to {what}.",
+        "Try again; if it stays so, see whether a proxy answers in its place.",
+    )
+
+
+def _failed(what: str, error: HttpResponseError, right: Right | None) -> CloudError:
     status = error.status_code or 0
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return CloudUnreachable(f"{CLOUD} was asked too often (429) to {what}. Try again{_after(error)}.")
+        return CloudUnreachable(f"{CLOUD} was asked too often (429) to {what}.", f"Try again{_after(error)}.")
     if status == 0:  # an answer that broke off
         return CloudUnreachable(f"{CLOUD} cannot be reached ({type(error).__name__}). It was to {what}.")
+    if status < HTTPStatus.BAD_REQUEST:
+        return _unreadable(what)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return CloudUnreachable(f"{CLOUD} failed ({status}) to {what}. Try again in some minutes.")
-    return refused(what, error, status)
+        return CloudUnreachable(f"{CLOUD} failed ({status}) to {what}.", "Try again in some minutes.")
+    return refused(what, error, status, right)
 
 
-def refused(what: str, error: HttpResponseError, status: int) -> CloudRefused:
-    """Return a refusal with the vendor's own words."""
+def refused(what: str, error: HttpResponseError, status: int, right: Right | None = None) -> CloudRefused:
+    """Return a refusal with the vendor's own words, or with the missing right and the command that gives it."""
     code, message = _own_words(error)
     sentence = f"{CLOUD} refused ({code or int(status)}) to {what}"
     if status == HTTPStatus.FORBIDDEN:
-        return CloudRefused(f"{sentence}. {_RIGHTS}", status=int(status), code=code)
+        if right is None:
+            return CloudRefused(f"{sentence}.", _RIGHTS, status=int(status), code=code)
+        why = f"{sentence}: the account that is signed in has no right {right.action} on {right.scope}."
+        return CloudRefused(why, _grant(right, error), status=int(status), code=code)
     said = f": {message}" if message else "."
-    if code in _TODO:
-        said += f" {_TODO[code]}"
-    elif status == HTTPStatus.CONFLICT:
-        said += " Another change may be under way: try again in a minute."
-    return CloudRefused(f"{sentence}{said}", status=int(status), code=code)
+    todo = _TODO.get(code, "")
+    if not todo and status == HTTPStatus.CONFLICT:
+        todo = "Another change may be under way: try again in a minute."
+    return CloudRefused(f"{sentence}{said}", todo, status=int(status), code=code)
+
+
+def _grant(right: Right, error: HttpResponseError) -> str:
+    found = _OBJECT.search(str(error.message))
+    who = found[1] if found else "ITS_OBJECT_ID"
+    command = f"az role assignment create --assignee {who} --role Reader --scope {right.scope}"
+    return f"Let somebody who may give rights type `{command}`."
 
 
 def _own_words(error: HttpResponseError) -> tuple[str, str]:

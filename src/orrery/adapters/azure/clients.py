@@ -40,9 +40,20 @@ LONGEST_WAIT = 30.0
 """Seconds that are waited before a call is repeated, when the cloud asks for it (429, Retry-After)."""
 
 
+MACHINES = "Microsoft.Compute/virtualMachines"
+IDENTITIES = "Microsoft.ManagedIdentity/userAssignedIdentities"
+ACCOUNTS = "Microsoft.Automation/automationAccounts"
+GROUPS = "Microsoft.Insights/actionGroups"
+ALERTS = "Microsoft.Insights/activityLogAlerts"
+"""What the vendor calls the kinds of resources."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """How long one answer may take, in seconds, and how often a call is repeated that was not answered."""
+    """How long one answer may take, in seconds, and how often a call is repeated that was not answered.
+
+    One that was sent, and whose answer did not come or cannot be read, is repeated once at most.
+    """
 
     connect: float = 10.0
     read: float = 30.0
@@ -66,15 +77,24 @@ class Names:
     email: str
 
     @property
+    def subscription_id(self) -> str:
+        return f"/subscriptions/{self.subscription}"
+
+    @property
     def machine_id(self) -> str:
-        return self._id(self.machine_group, "Microsoft.Compute/virtualMachines", self.machine)
+        return f"{self.subscription_id}/resourceGroups/{self.machine_group}/providers/{MACHINES}/{self.machine}"
 
     @property
     def action_group_id(self) -> str:
-        return self._id(self.group, "Microsoft.Insights/actionGroups", self.action_group)
+        return self.id(GROUPS, self.action_group)
 
-    def _id(self, group: str, kind: str, name: str) -> str:
-        return f"/subscriptions/{self.subscription}/resourceGroups/{group}/providers/{kind}/{name}"
+    @property
+    def account_id(self) -> str:
+        return self.id(ACCOUNTS, self.account)
+
+    def id(self, kind: str, name: str) -> str:
+        """Return the id of a resource of the layer."""
+        return f"{self.subscription_id}/resourceGroups/{self.group}/providers/{kind}/{name}"
 
 
 class _Repeated(RetryPolicy[Any, Any]):
@@ -142,7 +162,9 @@ class Clients:
             credential_scopes=[f"{self._url}/.default"],
             transport=self._transport(),
             polling_interval=POLL_SECONDS,
-            retry_policy=_Repeated(retry_total=self._deadlines.retries, retry_backoff_max=self._deadlines.read),
+            retry_policy=_Repeated(
+                retry_total=self._deadlines.retries, retry_read=1, retry_backoff_max=self._deadlines.read
+            ),
             **more,
         )
 
@@ -173,6 +195,10 @@ class Clients:
     @cached_property
     def health(self) -> Any:  # noqa: ANN401  see above
         return self._made(ResourceHealthMgmtClient).availability_statuses
+
+    def sign_in(self) -> None:
+        """Ask for a token; raise the libraries' errors."""
+        _ = self._credential.get_token(f"{self._url}/.default")
 
     def close(self) -> None:
         """Close the connections."""

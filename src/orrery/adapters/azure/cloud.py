@@ -9,8 +9,27 @@ import requests
 from azure.core import MatchConditions
 
 from orrery.adapters.azure import bodies, found
-from orrery.adapters.azure.answers import CLOUD, answered, none_if_missing
-from orrery.adapters.azure.clients import OPERATION_SECONDS, Clients, Deadlines, Names, body_of
+from orrery.adapters.azure.answers import (
+    CLOUD,
+    Right,
+    answered,
+    none_if_missing,
+    require_document,
+    require_listing,
+    require_text,
+)
+from orrery.adapters.azure.clients import (
+    ACCOUNTS,
+    ALERTS,
+    GROUPS,
+    IDENTITIES,
+    MACHINES,
+    OPERATION_SECONDS,
+    Clients,
+    Deadlines,
+    Names,
+    body_of,
+)
 from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.ports.cloud import (
     PAUSE_TAG,
@@ -19,6 +38,7 @@ from orrery.ports.cloud import (
     Alert,
     AlertKind,
     Grant,
+    Health,
     Identity,
     Job,
     Kind,
@@ -31,6 +51,11 @@ from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 T = TypeVar("T")
+
+DOCUMENT = {"raw_response_hook": require_document}
+LISTING = {"raw_response_hook": require_listing}
+TEXT = {"raw_response_hook": require_text}
+"""What the body of a good answer must be."""
 
 _REFUSED_CALL = (
     "The webhook refused the call ({}): it expired, is disabled, was deleted, or its URI is another one."
@@ -61,39 +86,53 @@ class AzureCloud:
     def action_group_id(self) -> str:
         return self._names.action_group_id
 
-    def machine(self, *, health: bool = True) -> MachineFound | None:
-        machine = self._machine_as_found()
-        if machine is None or not health:
-            return found.machine(machine, None) if machine else None
-        read = self._clients.health.get_by_resource
-        return found.machine(machine, _or_none("read the machine's health", lambda: read(self.machine_id)))
+    def sign_in(self) -> None:
+        with answered("sign in"):
+            self._clients.sign_in()
 
-    def _machine_as_found(self) -> found.Vendors | None:
+    def machine(self) -> MachineFound | None:
+        return self._machine_as(found.machine)
+
+    def _machine_as(self, shaped: Callable[[Any], T]) -> T | None:
+        read = self._clients.machines.get
         return _or_none(
-            "read the machine", lambda: self._clients.machines.get(*self._machine, expand="instanceView")
+            "read the machine",
+            Right(f"{MACHINES}/read", self.machine_id),
+            lambda: shaped(read(*self._machine, expand="instanceView", **DOCUMENT)),
+        )
+
+    def health(self) -> Health | None:
+        read = self._clients.health.get_by_resource
+        right = Right("Microsoft.ResourceHealth/availabilityStatuses/read", self.machine_id)
+        return _or_none(
+            "read the machine's health", right, lambda: found.health(read(self.machine_id, **DOCUMENT))
         )
 
     def identity(self) -> Identity | None:
         where = self._names.group, self._names.identity
-        one = _or_none("read the identity", lambda: self._clients.identities.get(*where))
-        return None if one is None else found.identity(one)
+        right = Right(f"{IDENTITIES}/read", self._names.id(IDENTITIES, self._names.identity))
+        read = self._clients.identities.get
+        return _or_none("read the identity", right, lambda: found.identity(read(*where, **DOCUMENT)))
 
     def put_identity(self) -> Identity:
         body = body_of({"location": self._names.location})
         with answered("make the identity"):
-            made = self._clients.identities.create_or_update(self._names.group, self._names.identity, body)
-        return found.identity(made)
+            return found.identity(
+                self._clients.identities.create_or_update(self._names.group, self._names.identity, body)
+            )
 
     def grants(self, principal_id: str) -> list[Grant]:
-        with answered("read the roles of the identity"):
-            all_found = list(self._clients.roles.list_for_subscription(filter=f"assignedTo('{principal_id}')"))
-        # Not only the filter decides whose they are: a filter that is not understood is not always refused.
-        # What a group is given counts for its members, too.
-        return [
-            found.grant(one)
-            for one in all_found
-            if _same(str(one.principal_id), principal_id) or _same(found.text(one.principal_type), "Group")
-        ]
+        right = Right("Microsoft.Authorization/roleAssignments/read", self._names.subscription_id)
+        with answered("read the roles of the identity", right):
+            wanted = f"assignedTo('{principal_id}')"
+            # Not only the filter decides whose they are: a filter that is not understood is not always refused.
+            # What a group is given counts for its members, too.
+            return [
+                found.grant(one)
+                for one in self._clients.roles.list_for_subscription(filter=wanted, **LISTING)
+                if _same(found.word(one.principal_id), principal_id)
+                or _same(found.text(one.principal_type), "Group")
+            ]
 
     def put_grant(self, principal_id: str) -> None:
         body = body_of(bodies.role_assignment(self._names.subscription, principal_id))
@@ -106,44 +145,60 @@ class AzureCloud:
                 raise
 
     def account(self) -> Account | None:
-        accounts = self._clients.automation.automation_account
-        one = _or_none("read the automation account", lambda: accounts.get(*self._account))
-        return None if one is None else found.account(one)
+        return self._account_as(found.account)
+
+    def _account_as(self, shaped: Callable[[Any], T]) -> T | None:
+        read = self._clients.automation.automation_account.get
+        return _or_none(
+            "read the automation account", self._right(""), lambda: shaped(read(*self._account, **DOCUMENT))
+        )
+
+    def _right(self, part: str) -> Right:
+        """Return the right to read a part of the account."""
+        return Right(f"{ACCOUNTS}{part}/read", self._names.account_id)
 
     def put_account(self, identity: Identity) -> None:
         accounts = self._clients.automation.automation_account
-        there = _or_none("read the automation account", lambda: accounts.get(*self._account))
-        if there is None:
+        change = self._account_as(lambda there: bodies.account_change(identity.id, there))
+        if change is None:
             with answered("make the automation account"):
                 _ = accounts.create_or_update(
                     *self._account, body_of(bodies.account(self._names.location, identity.id))
                 )
         else:  # putting it over would take the other identities and the tags away
             with answered("let the automation account use the identity"):
-                _ = accounts.update(*self._account, body_of(bodies.account_change(identity.id, there)))
+                _ = accounts.update(*self._account, body_of(change))
 
     def runbook(self) -> Runbook | None:
-        runbooks = self._clients.automation.runbook
-        one = _or_none("read the runbook", lambda: runbooks.get(*self._runbook))
-        if one is None:
+        there = self._runbook_as(lambda one: (found.word(one.state), found.runtime(one)))
+        if there is None:
             return None
-        state = found.text(one.state)
-        text = None
-        if state != "New":
-            text = _or_none("read the runbook's text", lambda: runbooks.get_content(*self._runbook))
-        return Runbook(found.runtime(one), None if text is None else found.content(text), edited=state == "Edit")
+        state, runtime = there
+        text = None if state == "New" else self._published()
+        return Runbook(runtime, text, edited=state == "Edit")
+
+    def _runbook_as(self, shaped: Callable[[Any], T]) -> T | None:
+        read = self._clients.automation.runbook.get
+        right = self._right("/runbooks")
+        return _or_none("read the runbook", right, lambda: shaped(read(*self._runbook, **DOCUMENT)))
+
+    def _published(self) -> str | None:
+        read = self._clients.automation.runbook.get_content
+
+        def content() -> str:
+            return found.nonempty(found.content(read(*self._runbook, **TEXT)))
+
+        return _or_none("read the runbook's text", self._right("/runbooks/content"), content)
 
     def other_runbooks(self) -> list[str]:
-        with answered("read the runbooks"):
-            names = [
-                str(one.name)
-                for one in self._clients.automation.runbook.list_by_automation_account(*self._account)
-            ]
+        listed = self._clients.automation.runbook.list_by_automation_account
+        with answered("read the runbooks", self._right("/runbooks")):
+            names = [found.word(one.name) for one in listed(*self._account, **LISTING)]
         return [name for name in names if not _same(name, self._names.runbook)]
 
     def put_runbook(self, text: str) -> None:
         automation = self._clients.automation
-        if _or_none("read the runbook", lambda: automation.runbook.get(*self._runbook)) is None:
+        if self._runbook_as(found.runtime) is None:
             body = body_of(bodies.runbook(self._names.runbook, self._names.location))
             with answered("make the runbook"):
                 _ = automation.runbook.create_or_update(*self._runbook, body)
@@ -151,11 +206,9 @@ class AzureCloud:
         _finish("publish the runbook", lambda: automation.runbook.begin_publish(*self._runbook))
 
     def webhooks(self) -> list[Webhook]:
-        with answered("read the webhooks"):
-            return [
-                found.webhook(one)
-                for one in self._clients.automation.webhook.list_by_automation_account(*self._account)
-            ]
+        listed = self._clients.automation.webhook.list_by_automation_account
+        with answered("read the webhooks", self._right("/webhooks")):
+            return [found.webhook(one) for one in listed(*self._account, **LISTING)]
 
     def new_webhook_uri(self) -> str:
         with answered("make a webhook's URI"):
@@ -187,23 +240,29 @@ class AzureCloud:
             raise CloudRefused("The webhook's answer names no job.", status=int(HTTPStatus.ACCEPTED)) from None
 
     def action_group(self) -> ActionGroup | None:
+        return self._action_group_as(found.action_group)
+
+    def _action_group_as(self, shaped: Callable[[Any], T]) -> T | None:
         where = self._names.group, self._names.action_group
-        one = _or_none("read the action group", lambda: self._clients.monitor.action_groups.get(*where))
-        return None if one is None else found.action_group(one)
+        read, right = self._clients.monitor.action_groups.get, Right(f"{GROUPS}/read", self.action_group_id)
+        return _or_none("read the action group", right, lambda: shaped(read(*where, **DOCUMENT)))
 
     def put_action_group(self, uri: str) -> None:
         where = self._names.group, self._names.action_group
-        groups = self._clients.monitor.action_groups
-        body = bodies.action_group(uri, self._names.email)
-        if there := _or_none("read the action group", lambda: groups.get(*where)):
-            body = bodies.joined(there.serialize(), body)
+        own = bodies.action_group(uri, self._names.email)
+        body = self._action_group_as(lambda there: bodies.joined(there.serialize(), own)) or own
         with answered("make the action group"):
-            _ = groups.create_or_update(*where, body_of(body))
+            _ = self._clients.monitor.action_groups.create_or_update(*where, body_of(body))
 
     def alert(self, kind: AlertKind) -> Alert | None:
-        where = self._names.group, self._names.alerts[kind]
-        one = _or_none("read an alert", lambda: self._clients.monitor.activity_log_alerts.get(*where))
-        return None if one is None else found.alert(one)
+        name = self._names.alerts[kind]
+        read, right = (
+            self._clients.monitor.activity_log_alerts.get,
+            Right(f"{ALERTS}/read", self._names.id(ALERTS, name)),
+        )
+        return _or_none(
+            f"read the {kind} alert", right, lambda: found.alert(read(self._names.group, name, **DOCUMENT))
+        )
 
     def put_alert(self, kind: AlertKind, conditions: Sequence[tuple[str, str]]) -> None:
         where = self._names.group, self._names.alerts[kind]
@@ -212,68 +271,65 @@ class AzureCloud:
             _ = self._clients.monitor.activity_log_alerts.create_or_update(*where, body)
 
     def jobs(self, most: int) -> list[Job]:
-        # The library has no `$top`: it goes in by `params`, which every operation adds to its query.
-        page = list[found.Vendors]()
-        with none_if_missing(), answered("read the jobs"):  # without an account there are none
-            # The account may be used by others, too: the last jobs of all may have none of ours.
-            ours = f"properties/runbook/name eq '{self._names.runbook}'"
-            pages = self._clients.jobs.list_by_automation_account(
-                *self._account, filter=ours, params={"$top": most}
-            ).by_page()
+        # The account may be used by others, too: the last jobs of all may have none of ours. The library has no
+        # `$top`: it goes in by `params`, which every operation adds to its query.
+        ours = {"filter": f"properties/runbook/name eq '{self._names.runbook}'", "params": {"$top": most}}
+        own = list[Job]()
+        with (
+            none_if_missing(),
+            answered("read the jobs", self._right("/jobs")),
+        ):  # without an account there are none
+            pages = self._clients.jobs.list_by_automation_account(*self._account, **ours, **LISTING).by_page()
             page = list(next(pages, ()))
-        own = [found.job(one) for one in page if one.runbook and _same(one.runbook.name, self._names.runbook)]
+            own = [found.job(one) for one in page if one.runbook and _same(one.runbook.name, self._names.runbook)]
         return sorted(own, key=lambda job: job.created_at, reverse=True)[:most]
 
     def job(self, job_id: str) -> Job:
-        with answered("read a job"):
-            return found.job(self._clients.automation.job.get(*self._account, job_id))
+        with answered("read a job", self._right("/jobs")):
+            return found.job(self._clients.automation.job.get(*self._account, job_id, **DOCUMENT))
 
     def output(self, job_id: str) -> str:
-        jobs = self._clients.automation.job
-        text = _or_none("read a job's output", lambda: jobs.get_output(*self._account, job_id))
-        return "" if text is None else found.content(text)
+        read = self._clients.automation.job.get_output
+        right = self._right("/jobs/output")
+        said = _or_none("read a job's output", right, lambda: found.content(read(*self._account, job_id, **TEXT)))
+        return said or ""
 
     def minutes_used(self) -> float | None:
-        usages = list[found.Vendors]()
-        with none_if_missing(), answered("read the job-minutes"):
-            usages = list(self._clients.automation.usages.list_by_automation_account(*self._account))
-        minutes = [one.current_value for one in usages if one.name and _same(str(one.name.value), "AccountUsage")]
-        return next(iter(minutes), None)
+        listed = self._clients.automation.usages.list_by_automation_account
+        right = self._right("/usages")
+        return _or_none(
+            "read the job-minutes", right, lambda: found.minutes(list(listed(*self._account, **LISTING)))
+        )
 
     def events(self, since: datetime, until: datetime) -> list[MachineEvent]:
         window = f"eventTimestamp ge '{_utc(since)}' and eventTimestamp le '{_utc(until)}'"
-        log = self._clients.monitor.activity_logs
-        with answered("read the activity log"):
-            entries = list(log.list(filter=f"{window} and resourceUri eq '{self.machine_id}'"))
-        # They come newest first: those of one moment stay in the order in which they happened.
-        return sorted(map(found.event, reversed(entries)), key=lambda event: event.at)
+        wanted = f"{window} and resourceUri eq '{self.machine_id}'"
+        right = Right("Microsoft.Insights/eventtypes/values/read", self._names.subscription_id)
+        with answered("read the activity log", right):
+            entries = [
+                found.event(one) for one in self._clients.monitor.activity_logs.list(filter=wanted, **LISTING)
+            ]
+        entries.reverse()  # newest first: those of one moment stay in the order in which they happened
+        return sorted(entries, key=lambda event: event.at)
 
     def tag_pause(self, text: str) -> None:
-        machine = self._machine_as_found()
-        if machine is None:
+        there = self._machine_as(lambda machine: (found.tags(machine), getattr(machine, "etag", None)))
+        if there is None:
             raise CloudRefused(f"There is no machine {self.machine_id}.", status=int(HTTPStatus.NOT_FOUND))
-        tags = {name: value for name, value in found.tags(machine).items() if name.lower() != PAUSE_TAG}
+        tags = {name: value for name, value in there[0].items() if name.lower() != PAUSE_TAG}
         if text:
             tags[PAUSE_TAG] = text
         # With the version that was read: the update replaces all tags, also those that others have just set.
-        etag = getattr(machine, "etag", None)
+        etag = there[1]
         unchanged = {"etag": etag, "match_condition": MatchConditions.IfNotModified} if etag else {}
         _finish(
             "tag the machine",
             lambda: self._clients.machines.begin_update(*self._machine, body_of({"tags": tags}), **unchanged),
         )
 
-    def start(self) -> int:
-        try:
-            with answered("start the machine"):
-                _ = self._clients.machines.begin_start(*self._machine, polling=False)
-        except CloudRefused as error:
-            if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-                raise  # of who is signed in here, not of the runbook's identity
-            return error.status
-        except CloudUnreachable:
-            return int(HTTPStatus.SERVICE_UNAVAILABLE)
-        return int(HTTPStatus.ACCEPTED)
+    def start(self) -> None:
+        with answered("start the machine"):
+            _ = self._clients.machines.begin_start(*self._machine, polling=False)
 
     def delete(self, kind: Kind) -> bool:
         group, names, clients = self._names.group, self._names, self._clients
@@ -305,8 +361,8 @@ class AzureCloud:
         return _deleted(self._clients.roles.delete, self.machine_id, name)
 
 
-def _or_none(what: str, read: Callable[[], T]) -> T | None:
-    with none_if_missing(), answered(what):
+def _or_none(what: str, right: Right, read: Callable[[], T]) -> T | None:
+    with none_if_missing(), answered(what, right):
         return read()
     return None
 

@@ -1,8 +1,11 @@
-"""The vendor's objects in our words; pure. What is not there, or not known, is empty or "unknown"."""
+"""The vendor's objects in our words; pure.
+
+What decides must be there and of its type: else they raise `AttributeError` or `TypeError`. The rest may be empty.
+"""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeVar
 
 from orrery.ports.cloud import (
     PAUSE_TAG,
@@ -20,6 +23,8 @@ from orrery.ports.cloud import (
 )
 from orrery.ports.cloud.machine import Power
 
+T = TypeVar("T")
+
 Vendors = Any
 """An object of the vendor's libraries, whose types are made while they run."""
 
@@ -36,21 +41,27 @@ _HEALTHS: dict[str, Health] = {"Available": "Available", "Unavailable": "Unavail
 ENVIRONMENT = "PowerShell-7.2"
 """The vendor's own environment for the runtime."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+def required(found: Vendors, kind: type[T]) -> T:
+    """Return what must be there; raise `TypeError` when it is not, or is of another type."""
+    if not isinstance(found, kind):
+        raise TypeError
+    return found
 
 
-def machine(found: Vendors, health: Vendors) -> MachineFound:
-    state = text(health.properties.availability_state) if health and health.properties else ""
-    statuses = items(found.instance_view.statuses) if found.instance_view else []
-    codes = [str(one.code) for one in statuses]
+def word(found: Vendors) -> str:
+    """Return a text that must be there, or the name of an enumeration's value."""
+    return required(getattr(found, "value", found), str)
+
+
+def machine(found: Vendors) -> MachineFound:
+    codes = [word(one.code) for one in found.instance_view.statuses]
     known: list[Power] = [_POWERS[code] for code in codes if code in _POWERS]
-    power: Power = "unknown" if not known else known[0]
-    return MachineFound(
-        str(found.id),
-        power,
-        _HEALTHS.get(state, "Unknown"),
-        pause(found),
-    )
+    return MachineFound(word(found.id), known[0] if known else "unknown", pause(found))
+
+
+def health(found: Vendors) -> Health:
+    return _HEALTHS.get(word(found.properties.availability_state), "Unknown")
 
 
 def pause(found: Vendors) -> str:
@@ -64,16 +75,16 @@ def tags(found: Vendors) -> dict[str, str]:
 
 
 def identity(found: Vendors) -> Identity:
-    return Identity(str(found.id), str(found.client_id), str(found.principal_id))
+    return Identity(word(found.id), word(found.client_id), word(found.principal_id))
 
 
 def grant(found: Vendors) -> Grant:
-    return Grant(str(found.id), str(found.scope), str(found.role_definition_id).rpartition("/")[2])
+    return Grant(word(found.id), word(found.scope), word(found.role_definition_id).rpartition("/")[2])
 
 
 def account(found: Vendors) -> Account:
     used = items(found.identity.user_assigned_identities) if found.identity else []
-    return Account(text(found.sku.name) if found.sku else "", tuple(map(str, used)), _clients(found))
+    return Account(word(found.sku.name), tuple(map(str, used)), _clients(found))
 
 
 def _clients(found: Vendors) -> tuple[str, ...]:
@@ -83,34 +94,36 @@ def _clients(found: Vendors) -> tuple[str, ...]:
 
 def runtime(found: Vendors) -> str:
     """Return a runbook's runtime; newer versions of the API may name it by its environment."""
-    kind, environment = text(found.runbook_type), text(getattr(found, "runtime_environment", None))
+    kind, environment = word(found.runbook_type), text(getattr(found, "runtime_environment", None))
     return RUNTIME if (kind, environment) == ("PowerShell", ENVIRONMENT) else kind
 
 
 def webhook(found: Vendors) -> Webhook:
-    runbook = str(found.runbook.name) if found.runbook else ""
-    expires_at = found.expiry_time or _EPOCH
-    return Webhook(name=str(found.name), runbook=runbook, enabled=bool(found.is_enabled), expires_at=expires_at)
+    return Webhook(
+        name=word(found.name),
+        runbook=str(found.runbook.name) if found.runbook else "",
+        enabled=required(found.is_enabled, bool),
+        expires_at=required(found.expiry_time, datetime),
+        created_at=required(found.creation_time, datetime),
+    )
 
 
 def action_group(found: Vendors) -> ActionGroup:
     hooks = items(found.webhook_receivers)
     return ActionGroup(
-        enabled=bool(found.enabled),
-        uris=tuple(str(one.service_uri) for one in hooks),
-        common_uris=tuple(str(one.service_uri) for one in hooks if one.use_common_alert_schema),
-        emails=tuple(str(one.email_address) for one in items(found.email_receivers)),
+        enabled=required(found.enabled, bool),
+        uris=tuple(word(one.service_uri) for one in hooks),
+        common_uris=tuple(word(one.service_uri) for one in hooks if one.use_common_alert_schema),
+        emails=tuple(word(one.email_address) for one in items(found.email_receivers)),
     )
 
 
 def alert(found: Vendors) -> Alert:
-    groups = items(found.actions.action_groups) if found.actions else []
-    conditions = items(found.condition.all_of) if found.condition else []
     return Alert(
-        enabled=bool(found.enabled),
-        scopes=tuple(map(str, items(found.scopes))),
-        conditions=frozenset(_conditions(conditions)),
-        action_groups=tuple(str(one.action_group_id) for one in groups),
+        enabled=required(found.enabled, bool),
+        scopes=tuple(map(word, found.scopes)),
+        conditions=frozenset(_conditions(items(found.condition.all_of))),
+        action_groups=tuple(word(one.action_group_id) for one in items(found.actions.action_groups)),
     )
 
 
@@ -122,23 +135,31 @@ def _conditions(found: list[Vendors]) -> Iterator[tuple[str, str]]:
 
 def job(found: Vendors) -> Job:
     return Job(
-        str(found.job_id or found.name),
-        text(found.status),
-        found.creation_time or _EPOCH,
+        word(found.job_id or found.name),
+        word(found.status),
+        required(found.creation_time, datetime),
         found.start_time,
         found.end_time,
         str(getattr(found, "exception", "") or ""),
+        str(getattr(found, "started_by", "") or ""),
     )
 
 
 def event(found: Vendors) -> MachineEvent:
     properties: Vendors = found.properties or {}
     return MachineEvent(
-        found.event_timestamp,
-        text(found.operation_name.value) if found.operation_name else "",
+        required(found.event_timestamp, datetime),
+        word(found.operation_name.value),
         text(found.status.value) if found.status else "",
         str(properties.get("currentHealthStatus", "")),
     )
+
+
+def minutes(found: list[Vendors]) -> float | None:
+    """Return the job-minutes of the month among an account's figures, if they are there."""
+    named = {word(one.name.value).lower(): one.current_value for one in found}
+    used = named.get("accountusage")
+    return None if used is None else required(used, float)
 
 
 def content(found: Vendors) -> str:
@@ -147,6 +168,13 @@ def content(found: Vendors) -> str:
         return found.removeprefix("\ufeff")
     whole = found if isinstance(found, bytes) else b"".join(found)
     return whole.decode("utf-8-sig", errors="replace")
+
+
+def nonempty(said: str) -> str:
+    """Return a text that cannot be empty; raise `ValueError`."""
+    if not said.strip():
+        raise ValueError
+    return said
 
 
 def text(found: Vendors) -> str:

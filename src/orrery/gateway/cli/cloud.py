@@ -5,25 +5,30 @@ In what `--help` prints, a line with \\b keeps the lines of the paragraph after 
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orrery.errors import CloudError
-from orrery.gateway.cli.ping_file import read_ping_file
-from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES, GuestSaid, findings
+from orrery.errors import CloudError, Invalid
+from orrery.gateway.cli.gaps import end_with, note_gaps
+from orrery.gateway.cli.ping_file import text_of
+from orrery.gateway.cloud.asking import Asking, activity, survey
+from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.pause import pause_text
-from orrery.gateway.cloud.plan import Plan, current_webhook, planned
+from orrery.gateway.cloud.ping_file import read_pings
+from orrery.gateway.cloud.plan import Plan, planned
 from orrery.gateway.cloud.provision import Provisioning
-from orrery.gateway.cloud.report import MOST_JOBS, LastOutage, alert_state
+from orrery.gateway.cloud.report import MOST_JOBS, LastOutage
 from orrery.gateway.cloud.report import report as report_of
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.settings import CloudSettings
-from orrery.gateway.cloud.survey import Survey, last_jobs, with_reasons
+from orrery.gateway.cloud.status import rows
+from orrery.gateway.cloud.status import status as status_of
+from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
@@ -106,7 +111,7 @@ def _connected(runner: Runner) -> _Connected:
 
 @group.command("plan")
 def plan_command(runner: Handed, *, as_json: AsJson = False) -> None:
-    """Show what `apply` would change, and change nothing; exit 1 when that is something.
+    """Show what `apply` would change, and change nothing; exit 1 when that is something, or a part is not known.
 
     \b
     orrery gateway cloud plan
@@ -122,15 +127,22 @@ def plan_command(runner: Handed, *, as_json: AsJson = False) -> None:
 def _show_plan(plan: Plan, *, as_json: bool) -> None:
     if as_json:
         troubles = [asdict(one) for one in plan.troubles]
-        show_json({"changes": [asdict(change) for change in plan.changes], "troubles": troubles})
+        changes = [asdict(change) for change in plan.changes]
+        show_json({"changes": changes, "troubles": troubles, "unknown": [gap.document for gap in plan.gaps]})
         return
     rows = [
-        {"resource": change.kind, "name": change.name, "action": change.action, "why": " ".join(change.why)}
+        {
+            "resource": change.kind,
+            "name": change.name,
+            "action": change.action,
+            "why": "" if change.action == "unknown" else " ".join(change.why),
+        }
         for change in plan.changes
     ]
     show(rows, ("resource", "name", "action", "why"), as_json=False, empty="")
     for trouble in plan.troubles:
         note(str(trouble))
+    note_gaps(plan.gaps)
 
 
 @group.command()
@@ -148,7 +160,9 @@ def apply(runner: Handed, *, as_json: AsJson = False) -> None:
 
 @group.command("rotate-webhook")
 def rotate_webhook(runner: Handed, *, as_json: AsJson = False) -> None:
-    """Replace the webhook by a new one that lasts a year; the old one works until the new one is proven.
+    """Replace the webhook by a new one that lasts a year; the old one works for half an hour more.
+
+    The first `apply` after that deletes the old one.
 
     \b
     orrery gateway cloud rotate-webhook
@@ -177,52 +191,29 @@ def _make(runner: Runner, *, rotate: bool, as_json: bool) -> None:
 def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
     """Show the machine, the alerts, the webhook's end, the last jobs and what the month has used.
 
+    What is not known is named, with the reason; it exits with 1 then.
+
     \b
     orrery gateway cloud status
     orrery gateway cloud status --jobs 20 --json
     """
     use = _connected(runner)
-    found, minutes = use.provisioning.survey(), use.cloud.minutes_used()
-    listed = use.cloud.jobs(_MONTHS_JOBS)
-    shown_jobs = with_reasons(use.cloud, listed[:jobs])
-    webhook, machine = current_webhook(found, use.wanted), found.machine
-    calls = sum(job.created_at >= _month(found.at) for job in listed)
-    shown = {
-        "power": machine.power if machine else "there is no such machine",
-        "health": machine.health if machine else "",
-        "paused_until": (machine.pause if machine else "") or None,
-        "health_alert": alert_state(found.alerts["health"]),
-        "deallocate_alert": alert_state(found.alerts["deallocate"]),
-        "webhook_expires_at": webhook.expires_at if webhook else None,
-        "job_minutes": minutes,
-        "free_job_minutes": FREE_MINUTES,
-        "webhook_calls": calls,
-        "free_webhook_calls": FREE_CALLS,
-    }
+    asking = Asking(use.cloud, use.clock)
+    found, seen = survey(asking, use.uri.read()), activity(asking, _MONTHS_JOBS, jobs)
+    gaps = [*found.gaps, *seen.gaps]
+    shown, shown_jobs = (
+        status_of(found, use.wanted, seen),
+        None if isinstance(seen.jobs, CloudError) else seen.jobs[:jobs],
+    )
     if as_json:
-        show_json({**shown, "jobs": [asdict(job) for job in shown_jobs]})
-        return
-    show(_status_rows(shown), ("what", "now"), as_json=False, empty="")
-    show(map(_job_row, shown_jobs), _JOB_COLUMNS, as_json=False, empty="No job of the runbook yet.")
-
-
-def _status_rows(shown: Mapping[str, object]) -> list[dict[str, object]]:
-    minutes = shown["job_minutes"]
-    used = "unknown" if minutes is None else f"{minutes:.0f}"
-    return [
-        {"what": "power", "now": shown["power"]},
-        {"what": "health", "now": shown["health"]},
-        {"what": "restart paused until", "now": shown["paused_until"]},
-        {"what": "health alert", "now": shown["health_alert"]},
-        {"what": "deallocate alert", "now": shown["deallocate_alert"]},
-        {"what": "webhook expires", "now": shown["webhook_expires_at"]},
-        {"what": "job-minutes this month", "now": f"{used} of {FREE_MINUTES} free ones"},
-        {"what": "webhook calls this month", "now": f"{shown['webhook_calls']} of {FREE_CALLS:,} free ones"},
-    ]
-
-
-def _month(now: datetime) -> datetime:
-    return now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        values = {name: None if isinstance(value, CloudError) else value for name, value in shown.items()}
+        listed = None if shown_jobs is None else [asdict(job) for job in shown_jobs]
+        show_json({**values, "jobs": listed, "unknown": [gap.document for gap in gaps]})
+    else:
+        show(rows(shown), ("what", "now"), as_json=False, empty="")
+        if shown_jobs is not None:
+            show(map(_job_row, shown_jobs), _JOB_COLUMNS, as_json=False, empty="No job of the runbook yet.")
+    end_with(gaps)
 
 
 def _job_row(job: Job) -> dict[str, object]:
@@ -255,8 +246,16 @@ def doctor(
     orrery gateway cloud doctor --pings pings.json
     """
     use = _connected(runner)
-    guest = read_ping_file(pings).guest(use.clock.now()) if pings else None
+    guest = _guest(pings, use.clock.now()) if pings else None
     show_findings(_examined(use, guest).findings, as_json=as_json)
+
+
+def _guest(file: Path, now: datetime) -> GuestSaid | Invalid | None:
+    text = text_of(file)
+    try:
+        return read_pings(text).guest(now)
+    except Invalid as error:
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,36 +263,42 @@ class _Examination:
     """What was found in the cloud, and what that means."""
 
     found: Survey
-    jobs: Sequence[Job]
+    activity: Activity
     findings: Sequence[Finding]
 
 
-def _examined(use: _Connected, guest: GuestSaid | None = None) -> _Examination:
-    found, jobs = use.provisioning.survey(), last_jobs(use.cloud, MOST_JOBS)
-    said = findings(found, use.wanted, use.text, jobs, use.cloud.minutes_used(), guest)
-    return _Examination(found, jobs, said)
+def _examined(
+    use: _Connected, guest: GuestSaid | Invalid | None = None, since: datetime | None = None
+) -> _Examination:
+    asking = Asking(use.cloud, use.clock)
+    found, seen = survey(asking, use.uri.read()), activity(asking, MOST_JOBS, MOST_JOBS, since)
+    return _Examination(found, seen, findings(found, use.wanted, use.text, seen, guest))
 
 
 @group.command()
 def report(runner: Handed, *, as_json: AsJson = False) -> None:
     """Send the webhook's end, the alerts and the last jobs to the site, which pushes what is wrong.
 
+    What is not known is named in the report; the command exits with 1 then.
+
     \b
     orrery gateway cloud report
     """
     use = _connected(runner)
-    seen = _examined(use)
-    outage = _last_outage(use.cloud, seen.jobs, seen.found.at)
-    body = report_of(seen.found, use.wanted, seen.jobs, seen.findings, outage)
+    seen = _examined(use, since=use.clock.now() - _LOOKED_BACK)
+    body = report_of(seen.found, use.wanted, seen.activity, seen.findings, _last_outage(seen.activity))
     runner.port(SiteReports).send(body)
     if as_json:
         show_json(body)
     elif sys.stdout.isatty():
         note("The site has the report.")
+    end_with([*seen.found.gaps, *seen.activity.gaps])
 
 
-def _last_outage(cloud: Cloud, jobs: Sequence[Job], now: datetime) -> LastOutage | None:
-    found = outages([*machine_events(cloud.events(now - _LOOKED_BACK, now)), *job_events(jobs)])
+def _last_outage(seen: Activity) -> LastOutage | None:
+    if isinstance(seen.events, CloudError) or isinstance(seen.jobs, CloudError):
+        return None
+    found = outages([*machine_events(seen.events), *job_events(seen.jobs)])
     return LastOutage(found[-1].began_at, found[-1].ended_at, ", ".join(found[-1].layers)) if found else None
 
 

@@ -1,6 +1,7 @@
 """`orrery gateway start`: the runbook's steps from a terminal."""
 
 import asyncio
+from collections.abc import Callable
 from http import HTTPStatus
 
 import typer
@@ -9,8 +10,8 @@ from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import Cloud
-from orrery.ports.cloud.machine import Look, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud import Cloud, MachineFound
+from orrery.ports.cloud.machine import Look, Reply, RestartFailed, SignIn, Start, Step, Wait
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
@@ -42,25 +43,34 @@ def command(runner: Handed, *, as_json: AsJson = False) -> None:
 
 def _taken(step: Step, cloud: Cloud, clock: Clock) -> Reply:
     match step:
+        case SignIn():
+            return _tried(cloud.sign_in, clock)
         case Look():
-            return _look(cloud, clock)
+            return _tried(lambda: _seen(cloud), clock)
         case Start():
             note("Starting the machine …")
-            return Reply(cloud.start(), clock.now())
+            return _tried(cloud.start, clock)
         case Wait(seconds):
             asyncio.run(clock.sleep(seconds))
             return Reply(int(HTTPStatus.OK), clock.now())
 
 
-def _look(cloud: Cloud, clock: Clock) -> Reply:
+def _tried(ask: Callable[[], MachineFound | None], clock: Clock) -> Reply:
     try:
-        machine = cloud.machine(health=False)
+        found = ask()
     except CloudRefused as error:
         if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise  # of who is signed in here, not of the runbook's identity
-        return Reply(error.status, clock.now())
-    except CloudUnreachable:
-        return Reply(int(HTTPStatus.SERVICE_UNAVAILABLE), clock.now())
-    if machine is None:
-        return Reply(int(HTTPStatus.NOT_FOUND), clock.now())
-    return Reply(int(HTTPStatus.OK), clock.now(), machine.power, machine.pause)
+        return Reply(error.status, clock.now(), why=error.why)
+    except CloudUnreachable as error:
+        note(str(error))
+        return Reply(0, clock.now(), why=error.why)
+    if found is None:
+        return Reply(int(HTTPStatus.OK), clock.now())
+    return Reply(int(HTTPStatus.OK), clock.now(), found.power, found.pause)
+
+
+def _seen(cloud: Cloud) -> MachineFound:
+    if (machine := cloud.machine()) is None:
+        raise CloudRefused("There is no such machine.", status=int(HTTPStatus.NOT_FOUND))
+    return machine

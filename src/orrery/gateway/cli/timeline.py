@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
-from orrery.errors import Invalid, NotFound
+from orrery.errors import CloudError, Invalid, NotFound
+from orrery.gateway.cli.gaps import note_gaps
 from orrery.gateway.cli.ping_file import read_ping_file, text_of
+from orrery.gateway.cloud.asking import Asking, with_reasons
 from orrery.gateway.cloud.settings import CloudSettings
-from orrery.gateway.cloud.survey import last_jobs
+from orrery.gateway.cloud.survey import gaps_of
 from orrery.gateway.guest.unit_name import UnitName, unit_name
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.events import Event
@@ -82,17 +84,28 @@ def command(  # noqa: PLR0913  each is an option of the command line
     name = unit_name(unit)
     now = runner.port(Clock).now()
     begin = now - parse_window(since)
+    asking, cloud = Asking(runner.port(Cloud), runner.port(Clock)), runner.port(Cloud)
+    log = asking.part(lambda: list(machine_events(cloud.events(begin, now))))
+    jobs = asking.part(lambda: with_reasons(cloud, cloud.jobs(MOST_JOBS)))
     found = outages(
         [
-            *_of_the_cloud(runner.port(Cloud), begin, now),
+            *([] if isinstance(log, CloudError) else log),
+            *([] if isinstance(jobs, CloudError) else job_events(job for job in jobs if job.created_at >= begin)),
             *(_of_the_pings(pings, begin) if pings else ()),
             *_of_the_service(_journal_lines(runner, journal, ssh, name, begin, now), name, begin),
         ]
     )
+    gaps = gaps_of({"activity log": log, "jobs": jobs})
+    note_gaps(gaps)
     if outage is None and picture is None:
         _show_list(found, since, as_json=as_json)
-        return
-    one = _chosen(found, outage or "last")
+    else:
+        _tell(_chosen(found, outage or "last"), picture, as_json=as_json)
+    if gaps:
+        raise typer.Exit(1)
+
+
+def _tell(one: Outage, picture: Path | None, *, as_json: bool) -> None:
     if picture:
         _write(picture, svg(one))
     if as_json:
@@ -107,11 +120,6 @@ def _write(file: Path, text: str) -> None:
     except OSError as error:
         raise Invalid(f"{file} cannot be written: {error.strerror}.") from None
     note(f"The picture is in {file}.")
-
-
-def _of_the_cloud(cloud: Cloud, begin: datetime, now: datetime) -> Iterator[Event]:
-    yield from machine_events(cloud.events(begin, now))
-    yield from job_events(job for job in last_jobs(cloud, MOST_JOBS) if job.created_at >= begin)
 
 
 def _of_the_pings(file: Path, begin: datetime) -> Iterator[Event]:

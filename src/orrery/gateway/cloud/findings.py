@@ -1,14 +1,15 @@
 """What is wrong in the cloud, with its cause and its fix (spec 3, Errors); pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from orrery.errors import CloudError, Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
 from orrery.gateway.cloud.plan import Change, RunbookText, current_webhook, planned
-from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
-from orrery.ports.cloud import Job, Kind
+from orrery.ports.cloud import Alert, Job, Kind, Webhook
 from orrery.ports.health import Finding
 
 FREE_MINUTES = 500
@@ -36,7 +37,7 @@ _EFFECTS: dict[Kind, str] = {
     "account": "There is no automation account: no alert starts the machine.",
     "role": "The identity has no role on the machine: a start is refused (Forbidden).",
     "runbook": "There is no runbook: no alert starts the machine.",
-    "webhook": "There is no webhook whose URI is kept here: alerts may fire, and the runbook does not.",
+    "webhook": "There is no webhook that the action group calls: alerts may fire, and the runbook does not.",
     "action-group": "There is no action group: alerts call nobody.",
     "health": "There is no alert on the machine's health: a shutdown is not noticed.",
     "deallocate": (
@@ -56,24 +57,30 @@ class GuestSaid:
 
 
 def findings(
-    found: Survey,
-    wanted: Wanted,
-    text: RunbookText,
-    jobs: Sequence[Job],
-    minutes: float | None,
-    guest: GuestSaid | None = None,
+    found: Survey, wanted: Wanted, text: RunbookText, activity: Activity, guest: GuestSaid | Invalid | None = None
 ) -> list[Finding]:
-    """Return a finding for the machine, each resource, the jobs, and what the guest says of the service."""
+    """Return a finding for the machine, each resource, the jobs, and what the guest says of the service.
+
+    A part that is not known is broken, with what is needed to know it.
+    """
     plan = planned(found, wanted, text)
     return [
-        *_machine(found),
+        *(_broken(one.part, one.error.why, one.error.todo) for one in activity.gaps),
+        *_judged("machine", lambda: _machine(found, activity)),
         *(_resource(change) for change in plan.changes if change.kind != "webhook"),
-        *_webhook(found, wanted, plan.changes),
+        *_judged("webhook", lambda: _webhook(found, wanted, plan.changes)),
         *(_broken(one.part, one.why, one.todo) for one in plan.troubles),
-        _jobs(jobs),
-        *_minutes(minutes),
+        *([] if isinstance(activity.jobs, CloudError) else [_jobs(activity.jobs)]),
+        *([] if isinstance(activity.minutes, CloudError) else _minutes(activity.minutes)),
         _service(guest),
     ]
+
+
+def _judged(part: str, judge: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    try:
+        return list(judge())
+    except CloudError as error:
+        return [_broken(part, error.why, error.todo)]
 
 
 def _ok(part: str, why: str) -> Finding:
@@ -84,11 +91,13 @@ def _broken(part: str, why: str, todo: str) -> Finding:
     return Finding(part, "broken", why, todo, essential=False)
 
 
-def _machine(found: Survey) -> Iterator[Finding]:
-    machine = found.machine
+def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
+    machine, health = known(found.machine), activity.health or "Unknown"
     if machine is None:
         return  # a trouble of the plan
-    said = f"The machine is {machine.power}; its health is {machine.health}."
+    said = f"The machine is {machine.power}."
+    if not isinstance(health, CloudError):
+        said = f"The machine is {machine.power}; its health is {health}."
     if machine.power == "running":
         yield _ok("machine", said)
     elif machine.pause:
@@ -96,9 +105,10 @@ def _machine(found: Survey) -> Iterator[Finding]:
     else:
         why = "The alert comes 1 to 5 minutes after a shutdown, the start takes 1 to 2 minutes."
         yield _broken("machine", said, f"{why} If nothing happens, type `orrery gateway start`.")
-    if machine.power != "running" and machine.health == "Unknown":
+    if machine.power != "running" and health == "Unknown":
         why = "The health is Unknown instead of Unavailable: the health alert never fires."
-        on = (alert := found.alerts["deallocate"]) is not None and alert.enabled
+        deallocate = found.alerts["deallocate"]
+        on = isinstance(deallocate, Alert) and deallocate.enabled
         net = "The deallocate alert acts once the machine is deallocated." if on else APPLY
         yield _broken("health", why, f"{net} To start it now, type `orrery gateway start`.")
 
@@ -109,6 +119,8 @@ def _resource(change: Change) -> Finding:
         return _ok(part, f"{change.name} is as it should be.")
     if change.action == "create":
         return _broken(part, _EFFECTS[change.kind], APPLY)
+    if change.action == "unknown":
+        return _broken(part, " ".join(change.why), change.todo)
     return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
 
 
@@ -118,20 +130,22 @@ def _webhook(found: Survey, wanted: Wanted, changes: Sequence[Change]) -> Iterat
         if change.kind != "webhook":
             continue
         if change.action == "delete":
-            yield _broken("webhook", f"The webhook {change.name} is left behind: its URI is kept nowhere.", APPLY)
+            yield _broken("webhook", f"The webhook {change.name} is left behind. {' '.join(change.why)}", APPLY)
         elif current is None:
             yield _broken("webhook", _EFFECTS["webhook"], APPLY)
+        elif change.name != current.name:
+            yield _ok("webhook", f"The old webhook {change.name} stays for a while. {' '.join(change.why)}")
         elif change.action == "replace":
             yield _broken("webhook", f"{' '.join(change.why)} Alerts fire, and the runbook does not.", ROTATE)
         else:
-            days = (current.expires_at - found.at).days
-            why = f"The webhook expires on {current.expires_at:%Y-%m-%d}, in {days} days."
-            soon = current.expires_at - found.at <= WEBHOOK_WARNED_BEFORE
-            yield (
-                _broken("webhook", f"{why} After that no alert starts the machine.", ROTATE)
-                if soon
-                else _ok("webhook", why)
-            )
+            yield _expiry(current, found.at)
+
+
+def _expiry(current: Webhook, now: datetime) -> Finding:
+    why = f"The webhook expires on {current.expires_at:%Y-%m-%d}, in {(current.expires_at - now).days} days."
+    if current.expires_at - now <= WEBHOOK_WARNED_BEFORE:
+        return _broken("webhook", f"{why} After that no alert starts the machine.", ROTATE)
+    return _ok("webhook", why)
 
 
 def _jobs(jobs: Sequence[Job]) -> Finding:
@@ -158,11 +172,12 @@ def _minutes(minutes: float | None) -> Iterator[Finding]:
         yield _ok("job-minutes", why)
 
 
-def _service(guest: GuestSaid | None) -> Finding:
+def _service(guest: GuestSaid | Invalid | None) -> Finding:
+    todo = "Type `orrery gateway pings --json > pings.json` on the site's host, and give it by --pings."
     if guest is None:
-        why = "Cannot tell: no ping of the guest was given."
-        todo = "Type `orrery gateway pings --json > pings.json` on the site's host, and give it by --pings."
-        return Finding("service", "off", why, todo, essential=False)
+        return Finding("service", "off", "Cannot tell: no ping of the guest was given.", todo, essential=False)
+    if isinstance(guest, Invalid):
+        return _broken("service", f"Cannot tell: {guest}", todo)
     said = diagnosis(guest.ping, guest.lasts, guest.token_script)
     if said.cause:
         return _broken("service", said.cause, said.fix)

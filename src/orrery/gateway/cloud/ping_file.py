@@ -82,7 +82,12 @@ class PingFile:
     unreadable: int
 
     def guest(self, now: datetime) -> GuestSaid | None:
-        """Return what the last ping said, and for how long its trouble has lasted; None without a ping."""
+        """Return what the last ping said, and for how long its trouble has lasted; None without a ping.
+
+        Raises `Invalid` when it is one of the items that could not be read.
+        """
+        if self.last is None and self.unreadable:
+            raise Invalid("The last ping in the list cannot be read.")
         if self.last is None or self.last.at is None:
             return None
         lasts = now - self.last.trouble_since if self.last.trouble_since else timedelta(0)

@@ -1,11 +1,14 @@
 """What `apply` would change, from what is found and what is wanted; pure."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
+from orrery.errors import CloudError
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
-from orrery.gateway.cloud.survey import Survey
+from orrery.gateway.cloud.survey import Gap, Survey, known
 from orrery.gateway.cloud.wanted import (
     CONDITIONS,
     Wanted,
@@ -15,17 +18,21 @@ from orrery.gateway.cloud.wanted import (
 )
 from orrery.ports.cloud import CONTRIBUTOR, RUNTIME, TIER, AlertKind, Grant, Kind, Webhook
 
-Action = Literal["create", "update", "keep", "replace", "delete"]
+Action = Literal["create", "update", "keep", "replace", "delete", "unknown"]
+
+OVERLAP = timedelta(minutes=30)
+"""How long an old webhook stays after a new one took its place: alerts may still be delivered to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one resource; `why` has a sentence for each difference."""
+    """What becomes of one resource; `why` has a sentence for each difference. What is unknown has a `todo`."""
 
     kind: Kind
     name: str
     action: Action
     why: tuple[str, ...] = ()
+    todo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +49,16 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes in their order, and what stands in the way: with a trouble, nothing is changed."""
+    """The changes in their order, and what stands in the way: with a trouble or a gap, nothing is changed."""
 
     changes: tuple[Change, ...]
     troubles: tuple[Trouble, ...]
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether everything is as it is wanted."""
-        return all(change.action == "keep" for change in self.changes) and not self.troubles
+        return all(change.action == "keep" for change in self.changes) and not self.troubles and not self.gaps
 
 
 RunbookText = Callable[[str], str]
@@ -60,21 +68,57 @@ RunbookText = Callable[[str], str]
 def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> Plan:
     """Return the plan; with `rotate` the webhook is replaced although it works."""
     changes = (
-        _identity(found, wanted),
-        _account(found, wanted),
-        _role(found),
-        _runbook(found, wanted, text),
-        *_webhooks(found, wanted, rotate=rotate),
-        _action_group(found, wanted, rotate=rotate),
-        *(_alert(found, wanted, kind) for kind in CONDITIONS),
+        *_judged("identity", wanted.identity, lambda: [_identity(found, wanted)]),
+        *_judged("account", wanted.account, lambda: [_account(found, wanted)]),
+        *_judged("role", "Virtual Machine Contributor", lambda: [_role(found)]),
+        *_judged("runbook", wanted.runbook, lambda: [_runbook(found, wanted, text)]),
+        *_judged("webhook", wanted.webhook, lambda: _webhooks(found, wanted, rotate=rotate)),
+        *_judged("action-group", wanted.action_group, lambda: [_action_group(found, wanted, rotate=rotate)]),
+        *_judged("health", wanted.alerts["health"], lambda: [_alert(found, wanted, "health")]),
+        *_judged("deallocate", wanted.alerts["deallocate"], lambda: [_alert(found, wanted, "deallocate")]),
     )
-    return Plan(changes, tuple(_troubles(found, wanted)))
+    return Plan(changes, tuple(_troubles(found, wanted)), tuple(found.gaps))
+
+
+def _judged(kind: Kind, name: str, judge: Callable[[], Iterable[Change]]) -> Iterable[Change]:
+    """Return the changes, or that they are not known because a part is not that they depend on."""
+    try:
+        return list(judge())
+    except CloudError as error:
+        return [Change(kind, name, "unknown", (error.why,), error.todo)]
 
 
 def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
-    """Return the webhook whose URI is kept here."""
-    name = webhook_name(wanted.webhook, found.uri) if found.uri else ""
-    return next((one for one in found.webhooks if one.name.lower() == name), None)
+    """Return the webhook that the action group calls, else the one whose URI is kept here; raise `CloudError`."""
+    by_name = {one.name.lower(): one for one in known(found.webhooks)}
+    kept = by_name.get(webhook_name(wanted.webhook, found.uri)) if found.uri else None
+    if kept and isinstance(found.action_group, CloudError):
+        return kept
+    called = [by_name[name] for name in _called(found, wanted) if name in by_name]
+    working = [one for one in called if not why_unusable(one, found, wanted)]
+    if kept in working:
+        return kept
+    return next(iter([*sorted(working, key=_age, reverse=True), *([kept] if kept else []), *called]), None)
+
+
+def _age(webhook: Webhook) -> datetime:
+    return webhook.created_at
+
+
+def _called(found: Survey, wanted: Wanted) -> dict[str, str]:
+    """Return the URIs that the action group calls, by the names that their webhooks would have."""
+    group = known(found.action_group)
+    return {webhook_name(wanted.webhook, uri): uri for uri in (group.uris if group else ())}
+
+
+def uri_of(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
+    """Return the URI of a webhook that is kept here or that the action group calls."""
+    uris = {webhook_name(wanted.webhook, found.uri): found.uri, **_called(found, wanted)}
+    return uris[webhook.name.lower()]
+
+
+def is_called(webhook: Webhook, found: Survey, wanted: Wanted) -> bool:
+    return webhook.name.lower() in _called(found, wanted)
 
 
 def why_unusable(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
@@ -90,11 +134,11 @@ def why_unusable(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
 
 def wider_grants(found: Survey) -> list[Grant]:
     """Return the rights of the identity beyond the one role on the one machine."""
-    return [one for one in found.grants if not _is_the_one(one, found.machine_id)]
+    return [one for one in known(found.grants) if not _is_the_one(one, found.machine_id)]
 
 
 def has_role(found: Survey) -> bool:
-    return any(_is_the_one(one, found.machine_id) for one in found.grants)
+    return any(_is_the_one(one, found.machine_id) for one in known(found.grants))
 
 
 def _is_the_one(grant: Grant, machine_id: str) -> bool:
@@ -109,12 +153,13 @@ def _change(kind: Kind, name: str, *, there: bool, why: Iterable[str]) -> Change
 
 
 def _identity(found: Survey, wanted: Wanted) -> Change:
-    return _change("identity", wanted.identity, there=found.identity is not None, why=())
+    return _change("identity", wanted.identity, there=known(found.identity) is not None, why=())
 
 
 def _account(found: Survey, wanted: Wanted) -> Change:
+    account, identity = known(found.account), known(found.identity)
+
     def why() -> Iterable[str]:
-        account, identity = found.account, found.identity
         if account and account.tier != TIER:
             yield f"Its tier is {account.tier}, not {TIER}."
         if account and not (identity and any(same_id(one, identity.id) for one in account.identities)):
@@ -122,7 +167,7 @@ def _account(found: Survey, wanted: Wanted) -> Change:
         elif account and identity and account.clients and identity.client_id not in account.clients:
             yield "It holds an earlier identity of that name, which was deleted."
 
-    return _change("account", wanted.account, there=found.account is not None, why=why())
+    return _change("account", wanted.account, there=account is not None, why=why())
 
 
 def _role(found: Survey) -> Change:
@@ -130,8 +175,9 @@ def _role(found: Survey) -> Change:
 
 
 def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> Change:
+    runbook, identity = known(found.runbook), known(found.identity)
+
     def why() -> Iterable[str]:
-        runbook, identity = found.runbook, found.identity
         if runbook and runbook.text is None:
             yield "It is not published."
         elif runbook and (identity is None or not _same_text(runbook.text, text(identity.client_id))):
@@ -139,7 +185,7 @@ def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> Change:
         if runbook and runbook.edited:
             yield "An unpublished edit lies beside it."
 
-    return _change("runbook", wanted.runbook, there=found.runbook is not None, why=why())
+    return _change("runbook", wanted.runbook, there=runbook is not None, why=why())
 
 
 def _same_text(one: str | None, other: str) -> bool:
@@ -156,12 +202,28 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change
         yield Change("webhook", current.name, "replace", (why,))
     elif rotate:
         yield Change("webhook", current.name, "replace", ("A new one was asked for.",))
+    elif uri_of(current, found, wanted) != found.uri:
+        yield Change(
+            "webhook", current.name, "update", ("The action group calls it, and its URI is not kept here.",)
+        )
     else:
         left = current.expires_at - found.at
         soon = (f"It expires on {current.expires_at:%Y-%m-%d}: type `orrery gateway cloud rotate-webhook`.",)
         yield Change("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
+    until = overlap_end(found, wanted)
     for one in left_behind(found, wanted):
-        yield Change("webhook", one.name, "delete", ("Its URI is kept nowhere.",))
+        if found.at >= until:
+            yield Change("webhook", one.name, "delete", ("Another one has taken its place.",))
+        else:
+            why = f"Alerts may still be delivered to it: `apply` deletes it from {until:%Y-%m-%d %H:%M} UTC on."
+            yield Change("webhook", one.name, "keep", (why,))
+
+
+def overlap_end(found: Survey, wanted: Wanted) -> datetime:
+    """Return when old webhooks may go: a while after the current one was made, if the action group calls it."""
+    current = current_webhook(found, wanted)
+    called = current is not None and is_called(current, found, wanted)
+    return (current.created_at if current and called else found.at) + OVERLAP
 
 
 def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
@@ -169,7 +231,7 @@ def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
     current = current_webhook(found, wanted)
     return [
         one
-        for one in found.webhooks
+        for one in known(found.webhooks)
         if is_own(one.name, wanted.webhook)
         and one.runbook.lower() in {"", wanted.runbook.lower()}
         and one != current
@@ -177,25 +239,27 @@ def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
 
 
 def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> Change:
+    group, current = known(found.action_group), current_webhook(found, wanted)
+
     def why() -> Iterable[str]:
-        group = found.action_group
         if group is None:
             return
         if not group.enabled:
             yield "It is disabled."
-        if found.uri not in group.uris or rotate:
-            yield "It does not call the webhook whose URI is kept here."
-        if found.uri in group.common_uris:
+        if rotate or not group.uris or (current and not is_called(current, found, wanted)):
+            yield "It does not call the webhook."
+        elif current and uri_of(current, found, wanted) in group.common_uris:
             yield "It sends the common alert schema, which is another payload than the specified one."
         if wanted.email.lower() not in (one.lower() for one in group.emails):
             yield f"It sends no e-mail to {wanted.email}."
 
-    return _change("action-group", wanted.action_group, there=found.action_group is not None, why=why())
+    return _change("action-group", wanted.action_group, there=group is not None, why=why())
 
 
 def _alert(found: Survey, wanted: Wanted, kind: AlertKind) -> Change:
+    alert = known(found.alerts[kind])
+
     def why() -> Iterable[str]:
-        alert = found.alerts[kind]
         if alert is None:
             return
         if not alert.enabled:
@@ -207,7 +271,7 @@ def _alert(found: Survey, wanted: Wanted, kind: AlertKind) -> Change:
         if not any(same_id(one, found.action_group_id) for one in alert.action_groups):
             yield "It does not use the action group."
 
-    return _change(kind, wanted.alerts[kind], there=found.alerts[kind] is not None, why=why())
+    return _change(kind, wanted.alerts[kind], there=alert is not None, why=why())
 
 
 def _folded(conditions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -215,12 +279,21 @@ def _folded(conditions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def _troubles(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
-    if found.machine is None:
+    for rule in (_of_machine, _of_rights, _of_runbook):
+        with suppress(CloudError):  # it is a gap of the plan
+            yield from rule(found, wanted)
+
+
+def _of_machine(found: Survey, _: Wanted) -> Iterable[Trouble]:
+    if known(found.machine) is None:
         yield Trouble(
             "machine",
             f"There is no machine {found.machine_id}: it was deleted or moved.",
             "Correct `machine`, `machine_resource_group` and `subscription` in [cloud].",
         )
+
+
+def _of_rights(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
     for grant in wider_grants(found):
         yield Trouble(
             "rights",
@@ -228,10 +301,14 @@ def _troubles(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
             f"{grant.scope}.",
             f"If nothing else needs it, type `az role assignment delete --ids {grant.id}`.",
         )
-    if found.runbook and found.runbook.runtime != RUNTIME:
+
+
+def _of_runbook(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
+    runbook = known(found.runbook)
+    if runbook and runbook.runtime != RUNTIME:
         yield Trouble(
             "runbook",
-            f"The runbook {wanted.runbook} is of the type {found.runbook.runtime}, not {RUNTIME}, and a type "
+            f"The runbook {wanted.runbook} is of the type {runbook.runtime}, not {RUNTIME}, and a type "
             "cannot be changed.",
             "Delete that runbook, or give `runbook` in [cloud] another name.",
         )

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from orrery.errors import CloudError
 from orrery.gateway.cloud.plan import current_webhook
-from orrery.gateway.cloud.survey import ALERTS, Survey
+from orrery.gateway.cloud.survey import ALERTS, Activity, Survey
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Alert, Job
 from orrery.ports.health import Finding
@@ -31,30 +32,50 @@ class LastOutage:
 
 
 def report(
-    found: Survey, wanted: Wanted, jobs: Sequence[Job], findings: Sequence[Finding], outage: LastOutage | None
+    found: Survey, wanted: Wanted, activity: Activity, findings: Sequence[Finding], outage: LastOutage | None
 ) -> dict[str, object]:
-    """Return the body of the request; no address and no id of a resource is in it."""
-    webhook = current_webhook(found, wanted)
-    machine = found.machine
+    """Return the body of the request; no address and no id of a resource is in it.
+
+    What is not known is named in `unknown`. The end of a webhook that is not known is left out: null means none.
+    """
+    gaps = [*found.gaps, *activity.gaps]
+    machine = None if isinstance(found.machine, CloudError) else found.machine
+    jobs = list[Job]() if isinstance(activity.jobs, CloudError) else activity.jobs
     return {
         "report": {
             "power": machine.power if machine else "unknown",
-            "health": machine.health if machine else "Unknown",
-            "webhook_expires_at": webhook.expires_at.isoformat() if webhook else None,
+            "health": "Unknown" if isinstance(activity.health, CloudError) else activity.health or "Unknown",
+            **_expiry(found, wanted),
             "alerts": {kind: alert_state(found.alerts[kind]) for kind in ALERTS},
             "jobs": [_job(job) for job in jobs[:MOST_JOBS]],
             "last_outage": _outage(outage) if outage else None,
-            "troubles": [
-                f"{one.part}: {one.why}"[:LONGEST_TROUBLE]
-                for one in findings
-                if one.state == "broken" and one.part not in _TOLD_OTHERWISE
-            ][:MOST_TROUBLES],
+            "troubles": _troubles(findings, {*(gap.error.why for gap in gaps)}),
+            "unknown": [{"part": gap.part, "state": gap.state} for gap in gaps],
         }
     }
 
 
-def alert_state(alert: Alert | None) -> Literal["on", "off", "missing"]:
+def _expiry(found: Survey, wanted: Wanted) -> dict[str, str | None]:
+    try:
+        webhook = current_webhook(found, wanted)
+    except CloudError:
+        return {}
+    return {"webhook_expires_at": webhook.expires_at.isoformat() if webhook else None}
+
+
+def _troubles(findings: Sequence[Finding], of_gaps: set[str]) -> list[str]:
+    """Return the sentences of what is broken; what is not known has its own field."""
+    return [
+        f"{one.part}: {one.why}"[:LONGEST_TROUBLE]
+        for one in findings
+        if one.state == "broken" and one.part not in _TOLD_OTHERWISE and one.why not in of_gaps
+    ][:MOST_TROUBLES]
+
+
+def alert_state(alert: Alert | CloudError | None) -> Literal["on", "off", "missing", "unknown"]:
     """Return whether an alert is there, and enabled."""
+    if isinstance(alert, CloudError):
+        return "unknown"
     if alert is None:
         return "missing"
     return "on" if alert.enabled else "off"

@@ -2,13 +2,24 @@
 
 An alert is a hint. One that can be read and gives no reason to act ends the run, but only after a look: so a test
 shows that the machine can be seen. What cannot be read leads to a look, and to a start when that is needed.
+
+The sign-in, each look and each start are tried again at the next poll, but for what cannot help itself.
 """
 
 import re
 from collections.abc import Generator
 from http import HTTPStatus
 
-from orrery.ports.cloud.machine import Look, Power, Reply, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import (
+    Look,
+    Power,
+    Reply,
+    RestartFailed,
+    SignIn,
+    Start,
+    Step,
+    Wait,
+)
 
 POLL_SECONDS = 15
 """Between two looks (spec 3, Limits: runbook poll)."""
@@ -16,14 +27,22 @@ POLL_SECONDS = 15
 MOST_SECONDS = 240
 """For how long it is looked whether the machine runs: 4 minutes (spec 3, Limits)."""
 
-TEST_MESSAGE = '{"schemaId": "orrery-test"}'
-"""What is posted to the webhook to see that it leads to a look."""
+LONGEST_REASON = 200
+"""Characters of what went wrong, in the sentence of a run that failed."""
+
+TEST = "this is a test"
+"""What a run says that a test has started."""
+
+TEST_MESSAGE = (
+    '{"schemaId": "orrery-test", "data": {"title": "It\'s a \\"test\\"; {not}\\r\\nan alert: \U0001f514"}}'
+)
+"""What is posted to the webhook to see that it leads to a look. Its title has what breaks bodies on their way."""
 
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}Z", re.ASCII)
 _SOURCE = "(category|eventSource)"
 _ON_THE_WAY: frozenset[Power] = frozenset({"starting", "stopping", "deallocating"})
 _ACCEPTED = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
-_NO_RIGHTS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_CANNOT_HELP_ITSELF = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 _REFUSED = (
     "The cloud refused: the identity of the runbook, or its role on the machine, is missing. "
     "Create them anew: type `orrery gateway cloud apply`."
@@ -38,13 +57,15 @@ _NO_TIME = " The tag orrery-paused-until holds no time: it pauses nothing."
 def restart(webhook_data: str, vm_id: str) -> Generator[Step, Reply, str]:
     """Start the machine when the alert, or one that cannot be read, gives reason to; raise `RestartFailed`."""
     idle = _why_idle(webhook_data.replace("\\", ""), vm_id)
-    power, status, remark, started = "unknown", 0, "", False
+    power, remark, trouble, signed_in, started = "unknown", "", "", False, False
     for seconds in range(0, MOST_SECONDS + 1, POLL_SECONDS):
         if seconds:
             _ = yield Wait(POLL_SECONDS)
-        seen = _allowed((yield Look()))
-        status = seen.status
-        if status != HTTPStatus.OK:
+        if not signed_in and (trouble := _trouble("sign in", (yield SignIn()))):
+            continue
+        signed_in = True
+        seen = yield Look()
+        if trouble := _trouble("look at the machine", seen):
             continue
         power = seen.power
         if idle:
@@ -56,10 +77,10 @@ def restart(webhook_data: str, vm_id: str) -> Generator[Step, Reply, str]:
         elif seen.pause > f"{seen.at:%Y-%m-%dT%H:%M:%SZ}":
             return f"The restart is paused until {seen.pause}: the machine stays {power}."
         if power not in _ON_THE_WAY:
-            status = _allowed((yield Start())).status
-            started = started or status in _ACCEPTED
+            trouble = _trouble("start the machine", (yield Start()))
+            started = started or not trouble
     raise RestartFailed(
-        f"The machine was not seen running within 4 min: it is {power} (last HTTP status: {status}). "
+        f"The machine was not seen running within 4 min: it is {power}{trouble}. "
         f"Look at its activity log, then type `orrery gateway start`.{remark}"
     )
 
@@ -70,18 +91,22 @@ _RUNNING = {
 }
 
 
-def _allowed(reply: Reply) -> Reply:
-    if reply.status in _NO_RIGHTS:
-        raise RestartFailed(_REFUSED)
-    if reply.status == HTTPStatus.NOT_FOUND:
+def _trouble(step: str, reply: Reply) -> str:
+    """Return what went wrong and may pass, or nothing; raise `RestartFailed` for what cannot help itself."""
+    if reply.status == HTTPStatus.NOT_FOUND and step != "sign in":
         raise RestartFailed(_GONE)
-    return reply
+    if reply.status in _CANNOT_HELP_ITSELF:
+        raise RestartFailed(_REFUSED)
+    if reply.status in _ACCEPTED:
+        return ""
+    why = " ".join(reply.why.split()) or f"Status: {reply.status}"
+    return f" (the attempt to {step} failed: {why[:LONGEST_REASON]})"
 
 
 def _why_idle(alert: str, vm_id: str) -> str:
     """Return why an alert is none to act on, and nothing when it is or cannot be read."""
     if _has(alert, "schemaId", "orrery-test"):
-        return "this is a test"
+        return TEST
     if not (_has(alert, "status", r"\w+") and _has(alert, "resourceId", r"/\S+")):
         return ""
     if not _has(alert, "resourceId", re.escape(vm_id)):

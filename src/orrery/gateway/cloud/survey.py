@@ -1,24 +1,58 @@
-"""What is in the cloud now: read once, then judged."""
+"""What is in the cloud now: each part is its value, or the error that says why it is not known; pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
+from typing import Literal, TypeVar
 
+from orrery.errors import CloudError, CloudRefused
 from orrery.ports.cloud import (
     Account,
     ActionGroup,
     Alert,
     AlertKind,
-    CloudReads,
     Grant,
+    Health,
     Identity,
     Job,
+    MachineEvent,
     MachineFound,
     Runbook,
     Webhook,
 )
 
+T = TypeVar("T")
+
 ALERTS: tuple[AlertKind, ...] = ("health", "deallocate")
+
+_NO_RIGHT = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A part that is not known."""
+
+    part: str
+    error: CloudError
+
+    @property
+    def state(self) -> Literal["not allowed", "unreadable"]:
+        """Whether a right is missing, or the answer."""
+        refused = isinstance(self.error, CloudRefused) and self.error.status in _NO_RIGHT
+        return "not allowed" if refused else "unreadable"
+
+    @property
+    def document(self) -> dict[str, str]:
+        """The gap for a machine."""
+        return {"part": self.part, "state": self.state, "why": self.error.why, "todo": self.error.todo}
+
+
+def known(part: T | CloudError) -> T:
+    """Return the value of a part; raise the error that says why it is not known."""
+    if isinstance(part, CloudError):
+        raise part
+    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +62,55 @@ class Survey:
     at: datetime
     machine_id: str
     action_group_id: str
-    machine: MachineFound | None
-    identity: Identity | None
-    grants: tuple[Grant, ...]
-    account: Account | None
-    runbook: Runbook | None
-    webhooks: tuple[Webhook, ...]
-    action_group: ActionGroup | None
-    alerts: Mapping[AlertKind, Alert | None]
+    machine: MachineFound | CloudError | None
+    identity: Identity | CloudError | None
+    grants: Sequence[Grant] | CloudError
+    account: Account | CloudError | None
+    runbook: Runbook | CloudError | None
+    webhooks: Sequence[Webhook] | CloudError
+    action_group: ActionGroup | CloudError | None
+    alerts: Mapping[AlertKind, Alert | CloudError | None]
     uri: str = field(repr=False)
 
-
-def survey(cloud: CloudReads, uri: str, now: datetime) -> Survey:
-    """Read every resource; raise `CloudError`."""
-    identity = cloud.identity()
-    account = cloud.account()
-    return Survey(
-        now,
-        cloud.machine_id,
-        cloud.action_group_id,
-        cloud.machine(),
-        identity,
-        tuple(cloud.grants(identity.principal_id)) if identity else (),
-        account,
-        cloud.runbook() if account else None,
-        tuple(cloud.webhooks()) if account else (),
-        cloud.action_group(),
-        {kind: cloud.alert(kind) for kind in ALERTS},
-        uri,
-    )
+    @property
+    def gaps(self) -> list[Gap]:
+        """The parts that are not known."""
+        parts = {
+            "machine": self.machine,
+            "identity": self.identity,
+            "role": self.grants,
+            "account": self.account,
+            "runbook": self.runbook,
+            "webhook": self.webhooks,
+            "action group": self.action_group,
+            **{f"{kind} alert": alert for kind, alert in self.alerts.items()},
+        }
+        return gaps_of(parts)
 
 
-def last_jobs(cloud: CloudReads, most: int) -> list[Job]:
-    """Return the last jobs, newest first, with the reasons of those that failed, which a listing leaves out."""
-    return with_reasons(cloud, cloud.jobs(most))
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What has happened lately. `reasons` says why the reasons of failed jobs are missing, if they are."""
+
+    health: Health | CloudError | None
+    jobs: list[Job] | CloudError
+    minutes: float | CloudError | None
+    reasons: CloudError | None = None
+    events: Sequence[MachineEvent] | CloudError = ()
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """The parts that are not known."""
+        parts = {
+            "health": self.health,
+            "jobs": self.jobs,
+            "reasons of jobs": self.reasons,
+            "job-minutes": self.minutes,
+            "activity log": self.events,
+        }
+        return gaps_of(parts)
 
 
-def with_reasons(cloud: CloudReads, jobs: Iterable[Job]) -> list[Job]:
-    """Return jobs of a listing, with the reasons of those that failed."""
-    return [cloud.job(job.id) if job.status == "Failed" else job for job in jobs]
+def gaps_of(parts: Mapping[str, object]) -> list[Gap]:
+    """Return those of named parts that are not known."""
+    return [Gap(name, found) for name, found in parts.items() if isinstance(found, CloudError)]

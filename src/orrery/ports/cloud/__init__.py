@@ -82,6 +82,7 @@ class Webhook:
     runbook: str
     enabled: bool
     expires_at: datetime
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +111,12 @@ class MachineFound:
 
     id: str
     power: Power
-    health: Health
     pause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run of the runbook. `exception` says why it failed, where the cloud says so."""
+    """A run of the runbook. A listing has neither `exception`, why it failed, nor `started_by`."""
 
     id: str
     status: str
@@ -124,6 +124,7 @@ class Job:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     exception: str = ""
+    started_by: str = ""
 
     @property
     def has_ended(self) -> bool:
@@ -154,8 +155,14 @@ class CloudReads(Protocol):
         """The id that the action group has, or will have."""
         ...
 
-    def machine(self, *, health: bool = True) -> MachineFound | None:
-        """Return the machine; its health, which another service knows, is Unknown when it is not wanted."""
+    def sign_in(self) -> None:
+        """See that the cloud can be asked at all."""
+        ...
+
+    def machine(self) -> MachineFound | None: ...
+
+    def health(self) -> Health | None:
+        """Return the health of the machine, which another service knows."""
         ...
 
     def identity(self) -> Identity | None: ...
@@ -234,8 +241,8 @@ class Cloud(CloudReads, Protocol):
         """Set the tag that pauses the restart, or remove it when `text` is empty; other tags stay."""
         ...
 
-    def start(self) -> int:
-        """Ask the cloud to start the machine; return the HTTP status of its answer, or raise for no rights."""
+    def start(self) -> None:
+        """Ask the cloud to start the machine."""
         ...
 
     def delete(self, kind: Kind) -> bool:

@@ -13,6 +13,11 @@ Power = Literal["running", "starting", "stopping", "stopped", "deallocating", "d
 
 
 @dataclass(frozen=True, slots=True)
+class SignIn:
+    """Sign in, so that the cloud can be asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """Read the power state and the tags of the machine."""
 
@@ -29,21 +34,22 @@ class Wait:
     seconds: float
 
 
-Step = Look | Start | Wait
+Step = SignIn | Look | Start | Wait
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
 
-    `status` is 0 when there was no answer, and 401 when nobody could sign in. `pause` is the text of the tag by
-    which an operator pauses the restart; it is empty without one.
+    `status` is 0 when there was no answer that can be read, and `why` says so in words. `pause` is the text of the
+    tag by which an operator pauses the restart; it is empty without one.
     """
 
     status: int
     at: datetime
     power: Power = "unknown"
     pause: str = ""
+    why: str = ""
 
 
 class RestartFailed(Exception):

@@ -25,6 +25,10 @@ _RECEIVERS = (
     "armRoleReceivers",
 )
 _LONGEST_SHORT_NAME = 12
+
+CACHED = 300.0
+"""Seconds for which an action group may still be used as it was before a change; made up, for "some minutes"."""
+
 _SENDER = "azure-noreply@cloud.sandbox.example"
 
 
@@ -37,7 +41,12 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
     receivers: dict[str, list[Document]] = {name: asked.get(name) or [] for name in _RECEIVERS}
     receivers["emailReceivers"] = [one | {"status": "Enabled"} for one in receivers["emailReceivers"]]
     properties = {"groupShortName": short, "enabled": asked.get("enabled", True), **receivers}
-    return _stored(cloud, resource_id, _GROUP, given, properties)
+    known = cloud.find(resource_id)
+    status, body = _stored(cloud, resource_id, _GROUP, given, properties)
+    if known:
+        before = {"before": known["body"]["properties"], "changed": cloud.now().at}
+        _ = cloud.put({"body": body, **before})
+    return status, body
 
 
 def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
@@ -85,7 +94,10 @@ def fire(cloud: Cloud, moment: Moment, data: Document) -> None:
     for action in alert["body"]["properties"]["actions"].get("actionGroups") or ():
         group = cloud.find(action["actionGroupId"])
         if group is not None and group["body"]["properties"]["enabled"]:
-            _act(cloud, moment, group["body"]["properties"], alert["body"], data["event"])
+            # For some minutes after a change, alerts are still delivered as before.
+            is_cached = moment.at - group.get("changed", 0.0) < CACHED
+            properties = group["before"] if is_cached else group["body"]["properties"]
+            _act(cloud, moment, properties, alert["body"], data["event"])
 
 
 def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: Document) -> None:

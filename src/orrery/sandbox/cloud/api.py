@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.cloud import webhooks
 from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
 from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
 from orrery.sandbox.cloud.config import TOKEN_PATH
+from orrery.sandbox.cloud.odd import PORTAL, odd
 from orrery.sandbox.cloud.operations import OPERATIONS, Answer, Asked, Operation
 from orrery.sandbox.cloud.world import Cloud, new_guid
 from orrery.sandbox.faults import CutConnection, LateAnswer, never
@@ -26,7 +27,14 @@ MOST_SHOWN = 50
 CALL = "POST call"
 """How faults name a call of a webhook's URI, which is none to the management API."""
 
+TOKEN = "GET token"  # noqa: S105  a name of faults
+"""How faults name a question for a managed identity's token."""
+
 _VERSION = re.compile(r"\d{4}-\d\d-\d\d(-preview)?")
+_NOT_ALLOWED = (
+    "The client 'somebody@cosmos.example' with object id '00000000-0000-4000-8000-0000000000ab' does not have "
+    "authorization to perform action 'of/that/kind' over scope '/subscriptions/of/that' or the scope is invalid."
+)
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
 
@@ -50,11 +58,18 @@ class CloudApi:
 
     async def token(self, request: Request) -> Response:
         """Give a managed identity a token."""
+        broken = self._broken(TOKEN)
+        if broken is not None:
+            return self._shown(request, TOKEN, 0, broken)
         try:
+            self._strike(TOKEN)
             header = request.headers.get("x-identity-header", "")
-            return JSONResponse(self.tokens.issue(header, request.query_params))
+            answer = JSONResponse(self.tokens.issue(header, request.query_params))
         except Denied as denied:
-            return JSONResponse({"statusCode": 400, "message": str(denied)}, 400)
+            answer = JSONResponse({"statusCode": 400, "message": str(denied)}, 400)
+        except ArmError as refusal:
+            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        return self._shown(request, TOKEN, answer.status_code, self._late(TOKEN, answer))
 
     async def webhook(self, request: Request) -> Response:
         """Start a runbook's job."""
@@ -122,6 +137,11 @@ class CloudApi:
             return CutConnection()
         if self._cloud.faults.take("cloud_hang", subject):
             return LateAnswer(None, never)
+        if self._cloud.faults.take("cloud_empty", subject):
+            return Response(status_code=200)
+        for kind, status in (("cloud_html_200", 200), ("cloud_html_502", 502)):
+            if self._cloud.faults.take(kind, subject):
+                return HTMLResponse(PORTAL, status)
         return None
 
     def _strike(self, subject: str) -> None:
@@ -129,7 +149,7 @@ class CloudApi:
         if faults.take("cloud_401", subject):
             raise expired(self._cloud.now().at)
         if faults.take("cloud_403", subject):
-            raise ArmError(403, "AuthorizationFailed", "The client does not have authorization to do that.")
+            raise ArmError(403, "AuthorizationFailed", _NOT_ALLOWED)
         if faults.take("cloud_409", subject):
             raise ArmError(409, "Conflict", "Another operation is in progress.")
         if faults.take("cloud_unregistered", subject):
@@ -143,6 +163,9 @@ class CloudApi:
             raise ArmError(500, "InternalServerError", "The server has failed.")
 
     def _late(self, subject: str, answer: Response) -> Response:
+        shaped = self._cloud.faults.take("cloud_odd", subject)
+        if shaped is not None:
+            answer = odd(answer, int(shaped.value or 0))
         late = self._cloud.faults.take("cloud_lost_answer", subject)
         if late is None:
             return answer

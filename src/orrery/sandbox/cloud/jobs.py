@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
 
-from orrery.ports.cloud.machine import Look, Reply, Restart, RestartFailed, Start, Step, Wait
+from orrery.ports.cloud.machine import (
+    Look,
+    Reply,
+    Restart,
+    RestartFailed,
+    SignIn,
+    Start,
+    Step,
+    Wait,
+)
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
 from orrery.sandbox.cloud.machine import start, state_of
@@ -105,7 +114,7 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
                 _ = cloud.put(job)
                 cloud.later(seconds, moment, "job", job=data["job"])
                 return
-            case Look() | Start() as step:
+            case SignIn() | Look() | Start() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
             case _Ended() as ended:
                 _end(cloud, moment, job, ended)
@@ -119,8 +128,6 @@ def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     """
     if job["text"] is None:
         return _Ended("Failed", "The runbook has never been published.")
-    if _principal(cloud, job) is None:
-        return _Ended("Failed", "no managed identity")
     if cloud.config.restart is None:
         return _Ended("Completed", "Nothing is run: the sandbox was given no steps.")
     return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
@@ -151,11 +158,15 @@ def _principal(cloud: Cloud, job: Document) -> str | None:
     return next((one["principalId"] for one in alive if one["clientId"] in named), None)
 
 
-def _take(cloud: Cloud, moment: Moment, job: Document, step: Look | Start) -> Document:
-    wanted = "job GET instanceView" if isinstance(step, Look) else "job POST start"
+_CALLS: dict[type[Step], str] = {SignIn: "job sign-in", Look: "job GET instanceView", Start: "job POST start"}
+
+
+def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Start) -> Document:
     for kind, status in _FAULTS.items():
-        if cloud.faults.take(kind, wanted):
+        if cloud.faults.take(kind, _CALLS[type(step)]):
             return _reply(cloud, moment, job, status)
+    if isinstance(step, SignIn):
+        return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):
         return _reply(cloud, moment, job, 403)
     if isinstance(step, Look):

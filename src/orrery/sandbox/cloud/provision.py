@@ -57,6 +57,7 @@ def provision(cloud: Cloud, owner: str) -> None:
         "webhookReceivers": [{"name": "runbook", "serviceUri": _new_webhook(cloud)}],
         "emailReceivers": [{"name": "owner", "emailAddress": owner}],
     }
+    _ = cloud.remove(group_id)  # one that is made anew is called at once
     _ = put_group(cloud, group_id, {"properties": {"groupShortName": "gateway", **receivers}})
     for alert, leaves in (("unavailable", _UNAVAILABLE), ("deallocated", _DEALLOCATED)):
         properties = {

@@ -1,0 +1,24 @@
+"""How the commands name what is not known of the cloud."""
+
+from collections.abc import Sequence
+
+import typer
+
+from orrery.gateway.cloud.survey import Gap
+from orrery.runtime.console.tables import note
+
+
+def note_gaps(gaps: Sequence[Gap]) -> None:
+    """Say once for each reason which parts are not known, and what to do."""
+    parts: dict[str, list[str]] = {}
+    for gap in gaps:
+        parts.setdefault(f"{gap.state}. {gap.error}", []).append(gap.part)
+    for reason, named in parts.items():
+        note(f"Not known ({', '.join(named)}): {reason}")
+
+
+def end_with(gaps: Sequence[Gap]) -> None:
+    """Name what is not known; the command ends with exit code 1 when there is anything."""
+    note_gaps(gaps)
+    if gaps:
+        raise typer.Exit(1)
