@@ -189,13 +189,6 @@ async def test_altered_before_the_signature(desk: Desk) -> None:
     await see_refused(desk, intent.id, desk.word(shown), "altered")
 
 
-async def test_altered_digest(desk: Desk) -> None:
-    """The digest that was kept with the proposal counts, too."""
-    intent = await desk.proposed()
-    await desk.alter(f"approval:{intent.id}", intent.digest(), "0" * 64)
-    await see_refused(desk, intent.id, desk.word(intent), "altered")
-
-
 async def test_statement_of_another_digest(desk: Desk) -> None:
     """A statement about something else under the same id is not about this intent."""
     intent = await desk.proposed()

@@ -6,6 +6,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from orrery.approvals.approvals import Operation
+from orrery.approvals.intent_store import IntentStore
 from orrery.approvals.progress import IntentState
 from orrery.errors import (
     ApprovalRefused,
@@ -220,10 +221,9 @@ async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
 
 async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> None:
     """An intent that says more than this version knows is shown, but this version carries nothing of it out."""
-    intent = await desk.proposed()
-    await desk.alter(f"intent:{intent.id}", '{"v":1', '{"only_on":"sundays","v":1')
-    read = (await desk.approvals.proposal(intent.id)).intent
-    await desk.alter(f"approval:{intent.id}", intent.digest(), read.digest())
+    known = (await desk.proposed()).change(id="in-0123456789ab").to_bytes()
+    newer = Intent.from_bytes(known.replace(b'{"v":1', b'{"only_on":"sundays","v":1'))
+    await IntentStore(desk.store, desk.clock, desk.approvals.log).propose(newer, [])
     with pytest.raises(ApprovalRefused, match="newer version"):
-        await desk.approvals.sign(intent.id, *desk.word(read))
+        await desk.approvals.sign(newer.id, *desk.word(newer))
     assert desk.switches.on == []

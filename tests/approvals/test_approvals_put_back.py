@@ -1,4 +1,4 @@
-"""A signature begins once, by the log: a record that is put back in the store changes nothing (decision 15)."""
+"""A signature begins once, by the log: the record beside it changes nothing (decision 15)."""
 
 from collections.abc import Awaitable, Callable
 
@@ -44,9 +44,9 @@ async def test_a_used_signature_counts_no_second_time(desk: Desk) -> None:
     word, before = desk.word(intent), await desk.stored(f"approval:{intent.id}")
     await desk.approvals.sign(intent.id, *word)
     await put_back(desk, before)
-    await see_refused(desk, lambda: desk.approvals.sign(intent.id, *word), "the log says that the intent is done")
+    await see_refused(desk, lambda: desk.approvals.sign(intent.id, *word), "used: the intent is done")
     desk.clock.advance(1)
-    await see_refused(desk, lambda: desk.sign(intent), "the log says that the intent is done")
+    await see_refused(desk, lambda: desk.sign(intent), "used: the intent is done")
     assert (await desk.approvals.verify()).altered == (intent.id,)
 
 
@@ -56,7 +56,7 @@ async def test_what_was_withdrawn_stays_withdrawn(desk: Desk) -> None:
     before = await desk.stored(f"approval:{intent.id}")
     await desk.approvals.withdraw(intent.id)
     await put_back(desk, before)
-    await see_refused(desk, lambda: desk.sign(intent), "the log says that the intent is withdrawn")
+    await see_refused(desk, lambda: desk.sign(intent), "used: the intent is withdrawn")
 
 
 async def test_what_was_erased_stays_erased(desk: Desk) -> None:
@@ -66,7 +66,12 @@ async def test_what_was_erased_stays_erased(desk: Desk) -> None:
     await desk.approvals.withdraw(intent.id)
     await desk.approvals.erase(intent.id, "asked")
     await put_back(desk, *before)
-    await see_refused(desk, lambda: desk.sign(intent), "the log says")
+    await see_refused(desk, lambda: desk.sign(intent), "used: the intent is withdrawn")
+    waiting = await desk.proposed()
+    before = [await desk.stored(f"{kind}:{waiting.id}") for kind in ("intent", "approval")]
+    await desk.approvals.log.append("erased", waiting)
+    await put_back(desk, *before)
+    await see_refused(desk, lambda: desk.sign(waiting), "the log says that the intent is erased")
 
 
 async def test_a_used_target_is_used_no_second_time(desk: Desk) -> None:
@@ -75,7 +80,10 @@ async def test_a_used_target_is_used_no_second_time(desk: Desk) -> None:
     before = await desk.stored(f"approval:{intent.id}")
     await desk.approvals.use(intent.id, "cs_1")
     await put_back(desk, before)
-    await see_refused(desk, lambda: desk.approvals.use(intent.id, "cs_1"), "the log says that the target is done")
+    with pytest.raises(ApprovalRefused, match="is used for this target"):
+        await desk.approvals.use(intent.id, "cs_1")
+    assert ((await desk.kinds())[-1], desk.switches.on) == ("refused", ["cs_1"])
+    assert (await desk.approvals.verify()).altered == (intent.id,)
 
 
 async def test_an_ended_approval_stays_ended(desk: Desk) -> None:
@@ -110,7 +118,7 @@ async def test_put_back_between_the_check_and_the_start() -> None:
 
 async def see_refused_once(desk: Desk, intent_id: str, word: tuple[bytes, bytes]) -> None:
     """See the second refused, and the thing done once."""
-    with pytest.raises(ApprovalRefused, match="the log says that the intent is done"):
+    with pytest.raises(ApprovalRefused, match="another process was first"):
         await desk.approvals.sign(intent_id, *word)
     assert len(desk.switches.on) == 1
 

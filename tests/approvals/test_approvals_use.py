@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.approvals.approval_log import LOG
 from orrery.errors import ApprovalRefused, Invalid, ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.outbox import Outbox
 from tests.support.approving import OWNER, STRANGER, Desk
@@ -151,17 +152,36 @@ async def test_altered(desk: Desk, old: str, new: str) -> None:
 
 
 async def test_altered_word(desk: Desk) -> None:
-    """The statement that was kept is the one that was signed: its time cannot be moved."""
+    """The statement in the log is the one that was signed: its time cannot be moved."""
     intent = await desk.approved_run()
-    await desk.alter(f"approval:{intent.id}", "at 2026-03-01T12", "at 2026-03-01T13")
+    await desk.alter(f"{LOG}000000000002", "at 2026-03-01T12", "at 2026-03-01T13")
     desk.clock.advance(3600)
     await see_refused(desk, intent.id, "cs_1", "wrongly signed")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("at 2026-03-01T12", "at 2026-03-09T12"),
+        ('"state":"approved"', '"state":"withdrawn"'),
+        ('"signature":"', '"signature":"0'),
+    ],
+)
+async def test_the_record_beside_the_log(desk: Desk, old: str, new: str) -> None:
+    """What somebody made of the record changes nothing of the approval, and is named."""
+    intent = await desk.approved_run()
+    await desk.alter(f"approval:{intent.id}", old, new)
+    assert await desk.approvals.use(intent.id, "cs_1") == "cs_1 is on."
+    await desk.alter(f"approval:{intent.id}", '"cs_1"', '"cs_9"')
+    assert (await desk.approvals.verify()).altered == (intent.id,)
+    desk.clock.advance(DAY + 1)
+    await see_refused(desk, intent.id, "cs_2", "expired")
 
 
 async def test_an_unreadable_word(desk: Desk) -> None:
     """A statement that was spoilt counts for nothing, and keeps nobody from seeing what else there is."""
     intent, waiting = await desk.approved_run(), await desk.proposed()
-    await desk.alter(f"approval:{intent.id}", "orrery approval 1", "nonsense")
+    await desk.alter(f"{LOG}000000000002", "orrery approval 1", "nonsense")
     assert [await desk.state(one) for one in (intent, waiting)] == ["over", "waiting"]
     assert (await desk.approvals.panel()).headline == "1 waiting for your approval"
     await see_refused(desk, intent.id, "cs_1", "no statement")

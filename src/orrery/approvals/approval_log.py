@@ -12,6 +12,7 @@ from orrery.approvals.chain import (
     impersonal,
     last_states,
 )
+from orrery.approvals.progress import Progress, fold
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
@@ -111,6 +112,10 @@ class ApprovalLog:
         if broken_at(entries, head) is not None:
             raise StoreUnavailable(_DAMAGED)
         return last_states(entry for entry in entries if entry)
+
+    async def told(self) -> dict[str, Progress]:
+        """Return how far each intent has come, by the entries that can be read."""
+        return fold([entry async for entry in self.entries() if entry])
 
     async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and the stored copy of the last one."""

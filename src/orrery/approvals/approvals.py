@@ -182,14 +182,15 @@ class Approvals:
         """Return whether a standing approval is in force: the owner's, unaltered, not withdrawn and not over."""
         proposal = await self.proposal(intent_id)
         progress = proposal.progress
-        if progress is None or progress.state != "approved":
+        if progress is None:
             return False
         try:
             _ = await self._checked(
-                proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING_LIFETIME
+                proposal, progress.statement, progress.signature, state=progress.state, lifetime=STANDING_LIFETIME
             )
         except ApprovalRefused:
             return False
+        # The whole log decides: it must hold.
         return (await self.log.states()).get((intent_id, "")) == "approved"
 
     async def settle(self, intent_id: str) -> Progress:
@@ -219,6 +220,8 @@ class Approvals:
         said, proposal = normal_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None:
+            if proposal.damaged or proposal.in_words(self._clock.now()) != "unknown":
+                raise Invalid(proposal.why_void)
             await self._intents.close_void(proposal, said)
             return
         if not progress.open_targets():

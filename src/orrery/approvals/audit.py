@@ -1,7 +1,6 @@
 """The check of the whole approval log, of the owner's signatures in it, and of every intent (decision 15)."""
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ from orrery.approvals.chain import (
     SignedStatement,
     begun_again,
     broken_at,
-    last_states,
 )
 from orrery.approvals.intent_store import Proposal
 from orrery.approvals.intents import read_statement
 from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.ports.signatures import Signatures
+from orrery.runtime.collection import Stored
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -95,7 +94,7 @@ async def audit(
         unproven=unproven,
         unchecked=unchecked,
         altered=tuple(
-            sorted({*_altered(entries, intents, proposed), *(confirmed & intents.keys()), *(erased - confirmed)})
+            sorted({*_altered(intents, proposed), *(confirmed & intents.keys()), *(erased - confirmed)})
         ),
         missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys() - erased)),
         erased=tuple(sorted(erased & confirmed)),
@@ -126,34 +125,19 @@ def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
     return confirmed
 
 
-def _altered(
-    entries: Sequence[LogEntry], intents: Mapping[str, Proposal], proposed: Mapping[str, str]
-) -> list[str]:
-    """Return the intents that differ from the log, in content or in state."""
-    statements = {entry.intent_id: entry.signed_statement for entry in entries if entry.kind in BEGINNINGS}
-    said: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for (intent_id, target), state in last_states(entries).items():
-        said[intent_id][target] = state
+def _altered(intents: Mapping[str, Proposal], proposed: Mapping[str, str]) -> list[str]:
+    """Return the intents that differ from the log, in content or in the record beside it."""
     return [
         intent_id
         for intent_id, found in intents.items()
-        if proposed.get(intent_id) != found.intent.digest()
-        or not _is_as_far(found, said[intent_id])
-        or not _has_statement(found, statements.get(intent_id, SignedStatement()))
+        if proposed.get(intent_id) != found.intent.digest() or not _is_as_logged(found)
     ]
 
 
-def _is_as_far(found: Proposal, said: Mapping[str, str]) -> bool:
-    progress = found.progress
-    if progress is None:
+def _is_as_logged(found: Proposal) -> bool:
+    if not isinstance(found.kept, Stored) or found.logged is None:
         return found.damaged is None
-    known = {"": progress.state} | {target: use.state for target, use in progress.uses.items()}
-    return said == known and progress.digest == found.intent.digest()
-
-
-def _has_statement(found: Proposal, signed: SignedStatement) -> bool:
-    progress = found.progress
-    return progress is None or (progress.statement, progress.signature) == (signed.statement, signed.signature)
+    return found.kept.record.claims() == found.logged.claims()
 
 
 async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:

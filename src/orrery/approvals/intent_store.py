@@ -1,11 +1,11 @@
-"""How intents and how far they have come are kept: each step is one commit with its entry in the log."""
+"""How intents are kept: each step is an entry of the log, and how far they have come is read from it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from orrery.approvals.approval_log import UNSIGNED, ApprovalLog
-from orrery.approvals.chain import BEGINNINGS, EntryKind, LoggedStates, SignedStatement, last_states, why_not_begun
+from orrery.approvals.chain import BEGINNINGS, EntryKind, SignedStatement, why_not_begun
 from orrery.approvals.intents import Erased
 from orrery.approvals.progress import Progress, in_words, is_over
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
@@ -22,16 +22,31 @@ _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An intent with its progress.
+    """An intent with its state in the log, and the record beside the log.
 
-    `progress` is None when a restore made the approval void, or when it cannot be read, as `damaged` says; then
-    `logged` is the last state in the log.
+    Without that record a restore has made the approval void; one that cannot be read is an error.
     """
 
     intent: Intent
-    progress: Progress | None
-    logged: str = ""
-    damaged: RecordUnreadable | None = None
+    logged: Progress | None
+    kept: "Kept"
+
+    @property
+    def known(self) -> "Kept":
+        """Return the record with the state that the log tells."""
+        if not isinstance(self.kept, Stored):
+            return self.kept
+        return replace(self.kept, record=self.kept.record.as_logged(self.logged)) if self.logged else None
+
+    @property
+    def progress(self) -> Progress | None:
+        """Return how far it has come, or None where it counts for nothing."""
+        return self.known.record if isinstance(self.known, Stored) else None
+
+    @property
+    def damaged(self) -> RecordUnreadable | None:
+        """Return why the record cannot be read."""
+        return self.kept if isinstance(self.kept, RecordUnreadable) else None
 
     @property
     def why_void(self) -> str:
@@ -45,9 +60,14 @@ class Proposal:
 
     def in_words(self, now: datetime) -> str:
         """Return its state in one or two words for a person."""
-        if self.progress:
-            return in_words(self.progress, now)
-        return _VOID.get(self.logged, self.logged)
+        if progress := self.progress:
+            return in_words(progress, now)
+        state = self.logged.state if self.logged else ""
+        return _VOID.get(state, state)
+
+
+Kept = Stored[Progress] | RecordUnreadable | None
+"""The record beside the log; an error where it cannot be read, None where there is none."""
 
 
 class IntentStore:
@@ -80,23 +100,12 @@ class IntentStore:
             raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
         if not _is_in_its_place(found):
             raise unreadable(self._intents.key(intent_id))
-        known = await self._known(intent_id)
-        if isinstance(known, Stored):
-            return Proposal(found.record, known.record)
-        return _void(found.record, await self._logged(), known)
+        return await self._read(found.record, await self._log.told())
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
-        found: list[Proposal] = []
-        logged: LoggedStates | None = None
-        for one in filter(_is_in_its_place, (await self._intents.all()).records):
-            known = await self._known(one.id)
-            if isinstance(known, Stored):
-                found.append(Proposal(one.record, known.record))
-                continue
-            if logged is None:  # a restore makes every approval void: the log is read once for all of them
-                logged = await self._logged()
-            found.append(_void(one.record, logged, known))
+        intents, told = (await self._intents.all()).records, await self._log.told()
+        found = [await self._read(one.record, told) for one in filter(_is_in_its_place, intents)]
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[Entry]:
@@ -112,7 +121,8 @@ class IntentStore:
 
         async def attempt() -> Conflict | None:
             unchanged = await self._intents.unchanged(intent_id)
-            proposal, known = await self.proposal(intent_id), await self._known(intent_id)
+            proposal = await self.proposal(intent_id)
+            known = proposal.known
             if isinstance(known, RecordUnreadable):
                 raise Invalid(str(known))
             if known and not is_over(known.record, now):
@@ -140,12 +150,14 @@ class IntentStore:
         """Bring an intent one step on, in one commit with the log; None of `change` leaves it as it is."""
 
         async def attempt() -> Progress | Conflict:
-            known = await self._known(intent.id)
+            # First the record, whose version is the fence, then the log: what is appended later breaks it.
+            kept = await self._kept(intent.id)
+            known = Proposal(intent, (await self._log.told()).get(intent.id), kept).known
             if known is None:
                 raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
             if isinstance(known, RecordUnreadable):
                 raise known
-            # Asked after the progress was read: an erasure writes that too, so that a later one breaks the fence.
+            # Asked after the record was read: an erasure writes that too, so that a later one breaks the fence.
             is_erased = await self._erased.find(intent.id) is not None
             if is_erased and kind in BEGINNINGS:
                 raise Overtaken("The intent was erased meanwhile.")
@@ -163,35 +175,25 @@ class IntentStore:
         return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
 
     async def _why_not_begun(self, known: Stored[Progress], target: str) -> str:
-        """Return why the log lets nothing begin, unless `known`, and with it the log, was changed meanwhile.
-
-        A person could restore an old record, but not an old log: `verify` would find that.
-        """
+        """Return why the whole log, which must hold, lets nothing begin, unless `known` was changed meanwhile."""
         why = why_not_begun(await self._log.states(), known.id, target)
         now = await self._progress.find(known.id) if why else known
         return why if now and now.version == known.version else ""
 
     async def close_void(self, proposal: Proposal, reason: str) -> None:
-        """Close an intent that was under way before a restore, whose outcome is unknown; raise `Invalid`."""
-        if proposal.damaged or _VOID.get(proposal.logged, proposal.logged) != "unknown":
-            raise Invalid(proposal.why_void)
+        """Close an intent that was under way before a restore, unless it was changed meanwhile."""
         still_void = Changes(checks=[Absent(self._progress.key(proposal.intent.id))])
         if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _known(self, intent_id: str) -> Stored[Progress] | RecordUnreadable | None:
+    async def _read(self, intent: Intent, told: Mapping[str, Progress]) -> Proposal:
+        return Proposal(intent, told.get(intent.id), await self._kept(intent.id))
+
+    async def _kept(self, intent_id: str) -> Kept:
         try:
             return await self._progress.get(intent_id)
         except RecordUnreadable as error:
             return error
-
-    async def _logged(self) -> LoggedStates:
-        entries = [entry async for entry in self._log.entries()]
-        return last_states(entry for entry in entries if entry)
-
-
-def _void(intent: Intent, logged: LoggedStates, damaged: RecordUnreadable | None) -> Proposal:
-    return Proposal(intent, None, logged.get((intent.id, ""), ""), damaged)
 
 
 def _overtaken(changes: Changes) -> Conflict:

@@ -1,4 +1,4 @@
-"""How far an intent has come (decision 15): pure.
+"""How far an intent has come, as its entries in the log say (decision 15): pure.
 
     proposed ──signed──▶ started ──▶ done | failed
        │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
@@ -8,10 +8,11 @@
 A standing approval (a preflight's) becomes `approved` instead of started; each of its targets begins at started.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
+from orrery.approvals.chain import BEGINNINGS, EntryKind, LogEntry
 from orrery.approvals.intents import read_statement
 from orrery.errors import ApprovalRefused
 from orrery.record import Record
@@ -42,7 +43,12 @@ class Use(Record):
 
 
 class Progress(Record):
-    """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval."""
+    """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval.
+
+    It is also the record beside the log. Of that record only the notes and its presence count: a note may be
+    personal, so the log does not have it, and a restore deletes the record, which makes the approval void. The
+    release before this one reads the state in it (decision 45).
+    """
 
     v: Literal[1] = 1
     intent_id: str
@@ -58,12 +64,32 @@ class Progress(Record):
         """Return the state of one target of a standing approval, or without a target that of the intent itself."""
         return self.uses.get(target) if target else self
 
-    def after(self, target: str, state: UseState, at: datetime, note: str = "") -> "Progress":
+    def after(self, target: str, state: IntentState, at: datetime, note: str = "") -> "Progress":
         """Return a copy with another outcome for a target, or without a target for the intent itself."""
         if not target:
             return self.change(state=state, changed_at=at, note=note)
-        use = self.uses.get(target) or Use(state=state, changed_at=at)
+        use = self.uses.get(target) or Use(state="started", changed_at=at)
         return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
+
+    def as_logged(self, told: "Progress") -> "Progress":
+        """Return a copy of the record with the state that the log tells."""
+        uses = {
+            target: self.uses.get(target, use).change(state=use.state, changed_at=use.changed_at)
+            for target, use in told.uses.items()
+        }
+        return self.change(
+            digest=told.digest,
+            state=told.state,
+            changed_at=told.changed_at,
+            statement=told.statement,
+            signature=told.signature,
+            uses=uses,
+        )
+
+    def claims(self) -> object:
+        """Return what the record says of the state: it is to be what the log tells."""
+        uses = {target: use.state for target, use in self.uses.items()}
+        return self.digest, self.state, self.statement, self.signature, uses
 
     def without_notes(self) -> "Progress":
         """Return a copy without notes and unknown fields: a sentence or a newer field may name someone."""
@@ -75,6 +101,32 @@ class Progress(Record):
         if is_open(self):
             return [""]
         return [target for target, use in self.uses.items() if is_open(use)]
+
+
+def fold(entries: Iterable[LogEntry]) -> dict[str, Progress]:
+    """Return the state of each intent by its entries, the oldest first. Notes are not among it."""
+    told: dict[str, Progress] = {}
+    for entry in entries:
+        known = told.get(entry.intent_id)
+        known = known or Progress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
+        if state := _state_after(entry.kind):
+            known = known.after(entry.target, state, entry.at)
+        if entry.kind in BEGINNINGS:
+            known = known.change(statement=entry.statement, signature=entry.signature)
+        told[entry.intent_id] = known
+    return told
+
+
+def _state_after(kind: EntryKind) -> IntentState | None:
+    match kind:
+        case "refused" | "erased":  # neither changes what is to be done or was done
+            return None
+        case "happened":
+            return "done"
+        case "did not happen":
+            return "failed"
+        case state:
+            return state
 
 
 def is_open(state: Progress | Use | None) -> bool:

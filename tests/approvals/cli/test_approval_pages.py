@@ -12,6 +12,7 @@ from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.approvals.progress import Progress, Use
+from orrery.runtime.collection import Stored
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
@@ -54,9 +55,14 @@ def see_plain(text: str) -> None:
     assert "[bold]b[/bold]" in text
 
 
+def proposal(progress: Progress) -> Proposal:
+    """Return the intent, which has come so far."""
+    return Proposal(INTENT, progress, Stored(INTENT.id, progress, 1))
+
+
 def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) -> None:
     """Every field of an intent, and of how far it has come, is shown as what it is."""
-    print_intent(Proposal(INTENT, PROGRESS), START)
+    print_intent(proposal(PROGRESS), START)
     print_outcome(PROGRESS)
     out = capsys.readouterr().out
     see_plain(out)
@@ -65,7 +71,7 @@ def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) 
 
 def test_it_goes_to_standard_error_before_signing(capsys: pytest.CaptureFixture[str]) -> None:
     """What is about to be signed is shown apart from the command's output."""
-    print_intent(Proposal(INTENT, PROGRESS), START, for_signing=True)
+    print_intent(proposal(PROGRESS), START, for_signing=True)
     said = capsys.readouterr()
     assert said.out == ""
     see_plain(said.err)
@@ -74,7 +80,7 @@ def test_it_goes_to_standard_error_before_signing(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("as_json", [True, False])
 def test_list_and_log(capsys: pytest.CaptureFixture[str], *, as_json: bool) -> None:
     """List and log have one line a row, whatever is in it, and their JSON is the same values."""
-    found = Proposal(INTENT, PROGRESS)
+    found = proposal(PROGRESS)
     show([intent_row(found, START)], ("id", "summary"), as_json=as_json, empty="")
     show([log_row(ENTRY, {INTENT.id: found})], ("operation", "reason", "note"), as_json=as_json, empty="")
     out = capsys.readouterr().out
@@ -132,11 +138,11 @@ def test_what_is_sent_beside_what_stood_there() -> None:
 def test_how_to_sign(capsys: pytest.CaptureFixture[str]) -> None:
     """What waits tells how to sign it, here and elsewhere; what is over does not."""
     waiting = PROGRESS.model_copy(update={"state": "proposed", "uses": {}})
-    print_intent(Proposal(INTENT, waiting), START)
+    print_intent(proposal(waiting), START)
     out = capsys.readouterr().out
     assert f"orrery approvals sign {INTENT.id}\n" in out
     assert "ssh-keygen -Y sign -n orrery-approval -f KEY approval\n" in out
-    print_intent(Proposal(INTENT, PROGRESS), START)
+    print_intent(proposal(PROGRESS), START)
     assert "orrery approvals sign" not in capsys.readouterr().out
 
 
@@ -144,7 +150,7 @@ def test_unknown_tells_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     """An outcome that is not known tells how to find out."""
     print_outcome(PROGRESS.model_copy(update={"state": "unknown"}))
     assert f"orrery approvals settle {INTENT.id}" in capsys.readouterr().out
-    found = Proposal(INTENT, PROGRESS.model_copy(update={"state": "started"}))
+    found = proposal(PROGRESS.model_copy(update={"state": "started"}))
     assert intent_row(found, START + timedelta(minutes=1))["state"] == "under way"
     assert intent_row(found, START + timedelta(minutes=3))["state"] == "unknown"
 
@@ -152,7 +158,7 @@ def test_unknown_tells_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
 def test_log_rows_of_what_is_gone() -> None:
     """An entry that cannot be read, or whose intent is gone or altered, says so and gives no reason."""
     assert log_row(None, {}) == {"kind": "cannot be read"}
-    for known in ({}, {INTENT.id: Proposal(INTENT.model_copy(update={"target": "other"}), None)}):
+    for known in ({}, {INTENT.id: Proposal(INTENT.model_copy(update={"target": "other"}), None, None)}):
         assert log_row(ENTRY, known)["reason"] == "(the intent is gone or altered)"
     assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"
 
