@@ -19,8 +19,7 @@ import stamina
 
 from orrery.adapters.sample_mailbox.mailbox import BATCH, SampleMailbox
 from orrery.app.adapters import Adapters
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, settings_from
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Mailboxes, Reply
 from orrery.ports.comms.messages import Message, Priority

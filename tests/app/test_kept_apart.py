@@ -11,8 +11,7 @@ from orrery.adapters.sqlite import create
 from orrery.app.cli.backup import of_cockpit
 from orrery.app.cli.store import create_cockpit_store
 from orrery.app.composition import opened
-from orrery.app.settings.reader import load_settings
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, load_settings
 from orrery.errors import TrackRefused
 from tests.support.destinations import SETTINGS, settings_file_in
 

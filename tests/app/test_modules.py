@@ -11,8 +11,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.app.adapters import Adapters
 from orrery.app.composition import composed
 from orrery.app.modules import MODULES
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, settings_from
 from orrery.runtime.module import Module, load
 from orrery.runtime.runtime import NotDeclaredError
 from orrery.runtime.tasks import Tasks

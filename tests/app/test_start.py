@@ -12,8 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, migrated
 from orrery.app.modules import MODULES
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, settings_from
 from orrery.ports.store import Put, Write
 from orrery.runtime.collection import sortable
 from orrery.runtime.index_key import index_key

@@ -6,8 +6,7 @@ import pytest
 
 from orrery.adapters.clock import SystemClock
 from orrery.app.adapters import Adapters
-from orrery.app.settings.reader import load_settings
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, load_settings
 from orrery.errors import Invalid, TrackRefused
 from orrery.ports.comms.tasks import TaskBooks
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, track_toml

@@ -64,6 +64,13 @@ def vague_classes(text: str) -> Iterator[str]:
             yield f"{node.lineno}: {node.name} says nothing about what it is"
 
 
+def unwritten_methods(text: str) -> Iterator[str]:
+    """A method that each subclass must write is an `abc.abstractmethod`: a class without it cannot be made."""
+    for node in _nodes(text):
+        if isinstance(node, ast.Raise) and node.exc and "NotImplementedError" in ast.unparse(node.exc):
+            yield f"{node.lineno}: raises NotImplementedError"
+
+
 def untold_tests(text: str) -> Iterator[str]:
     """A test states its one fact in its docstring."""
     for node in _nodes(text):

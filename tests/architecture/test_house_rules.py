@@ -19,6 +19,7 @@ PYTHON: list[Rule] = [
     rules.unexplained_exceptions,
     rules.swallowed_exceptions,
 ]
+PRODUCT: list[Rule] = [rules.unwritten_methods]
 TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
 WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
@@ -36,6 +37,10 @@ PLANTED: dict[Rule, list[str]] = {
     rules.long_functions: ["def long():\n" + "    pass\n" * 50, "async def long():\n" + "    pass\n" * 50],
     rules.long_files: ["#\n" * 401],
     rules.vague_classes: ["class StoreManager: ...", "class Helpers: ...", "class CommandBase: ..."],
+    rules.unwritten_methods: [
+        "def base(self):\n    raise NotImplementedError",
+        "def base(self):\n    raise NotImplementedError('at') from None",
+    ],
     rules.untold_tests: ["def test_x():\n    assert True", "async def test_x():\n    assert True"],
     rules.patching: [
         "def test_x(monkeypatch):\n    monkeypatch.setattr('a.b', 1)",
@@ -81,6 +86,8 @@ INNOCENT: dict[Rule, str] = {
     rules.long_functions: "def short():\n" + "    pass\n" * 49,
     rules.long_files: "#\n" * 400,
     rules.vague_classes: "class Database: ...",
+    rules.unwritten_methods: "@abstractmethod\ndef base(self): ...\ntry:\n    loop.add_reader(1, x)\n"
+    "except NotImplementedError:\n    raise",
     rules.untold_tests: 'def test_x():\n    """A fact."""\ndef a_step(): ...',
     rules.patching: "def test_x(monkeypatch):\n    monkeypatch.setenv('A', 'b')",
     rules.sleeping: "import asyncio\nasyncio.sleep(0)\nclock.sleep(5)",
@@ -126,6 +133,12 @@ def found(rule: Rule, paths: Iterator[PurePosixPath]) -> list[str]:
 def test_python_keeps_the_rule(rule: Rule) -> None:
     """Every Python file keeps the rules for code."""
     assert found(rule, (path for path in tracked() if path.suffix == ".py")) == []
+
+
+@pytest.mark.parametrize("rule", PRODUCT, ids=lambda rule: rule.__name__)
+def test_the_product_keeps_the_rule(rule: Rule) -> None:
+    """Every module of the package keeps the rules for it."""
+    assert found(rule, (path for path in tracked() if path.suffix == ".py" and path.parts[0] == "src")) == []
 
 
 @pytest.mark.parametrize("rule", TESTS, ids=lambda rule: rule.__name__)
@@ -184,4 +197,6 @@ def test_what_is_innocent_is_left_alone(rule: Rule) -> None:
 
 def test_every_rule_is_applied_and_has_been_seen_to_fail() -> None:
     """No rule is written down that is not applied or that nothing here has seen fail."""
-    assert {*PYTHON, *TESTS, *WITH_RECORDS, *EVERY_FILE, rules.long_files} == set(PLANTED) == set(INNOCENT)
+    assert (
+        {*PYTHON, *PRODUCT, *TESTS, *WITH_RECORDS, *EVERY_FILE, rules.long_files} == set(PLANTED) == set(INNOCENT)
+    )

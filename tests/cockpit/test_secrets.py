@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from orrery.app.adapters import Adapters
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets, uses_of
+from orrery.app.settings.reader import Secrets, settings_from, uses_of
 from orrery.cockpit.secrets import IMAP_PASSWORDS, imap_passwords
 from orrery.errors import SignInNeeded
 from orrery.ports.comms.mailboxes import Mailboxes

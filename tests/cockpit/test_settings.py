@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from orrery.app.settings.reader import load_settings
-from orrery.app.settings.variables import SettingsError
+from orrery.app.settings.reader import SettingsError, load_settings
 from orrery.cockpit.settings import CockpitSettings, ImapMailboxSettings, SampleMailboxSettings
 from orrery.ports.comms.messages import Priority, Source
 from tests.support.machine import MARK, Machine, machine_in

@@ -13,8 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
 from orrery.app.composition import opened
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
 from orrery.approvals.chain import LogEntry

@@ -22,9 +22,7 @@ from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.sqlite import create
 from orrery.app.adapters import Adapters
 from orrery.app.runner import runner_of
-from orrery.app.settings.reader import load
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings, load
 from orrery.errors import DeliveryFailed, OrreryError
 from orrery.live.cli.live import group
 from orrery.live.settings import Monitor

@@ -103,7 +103,7 @@ def test_a_variable_that_would_be_a_setting_is_refused(user: ScanUser, name: str
 
 def test_variables_of_others_pass_and_unknown_ones_do_not(user: ScanUser) -> None:
     """What the site has in its environment stops no commit; a mistyped name does."""
-    user.set(ORRERY_MODE="test", ORRERY_SERVER__PORT="9000", ORRERY_PROCESSOR_API_KEY="x")
+    user.set(ORRERY_MODE="test", ORRERY_SERVER__PORT="9000", ORRERY_COCKPIT="[", ORRERY_PROCESSOR_API_KEY="x")
     assert user.load().notes == (NO_SETTINGS, NO_LIST)
     user.set(ORRERY_SCNA__WATCH_LIST="x")
     with pytest.raises(SettingsError, match="ORRERY_SCNA__WATCH_LIST is neither a setting nor a secret"):

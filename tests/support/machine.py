@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings.reader import examine, load
-from orrery.app.settings.variables import CONFIG_VARIABLE, SettingsError
+from orrery.app.settings.reader import CONFIG_VARIABLE, SettingsError, examine, load
 
 MARK = "marked-value-0x5eed"
 """What no message may hold."""

@@ -5,8 +5,7 @@ import secrets as random
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.memory import MemoryStore
 from orrery.app.adapters import Adapters
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.runtime.module import Module
 from orrery.runtime.runtime import Ground, Runtime
 from orrery.runtime.tasks import Tasks

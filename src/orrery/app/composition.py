@@ -13,9 +13,9 @@ from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import Adapters
 from orrery.app.deployment import Orrery
 from orrery.app.modules import MODULES
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.settings.secret_observation import HeldSecretFiles
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings, sections_of
+from orrery.app.settings.sections import sections_of
 from orrery.edge.auth import GuessLimiter
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions

@@ -4,8 +4,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from orrery.adapters.refresh import connected, is_outside
-from orrery.app.settings.reader import load, load_settings_if_any
-from orrery.app.settings.variables import SettingsError
+from orrery.app.settings.reader import SettingsError, load, load_settings_if_any
 from orrery.ports.refresh import RefreshService
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import Server, TlsSettings

@@ -11,9 +11,7 @@ from orrery.adapters.own_process.scan import ScanProcess
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices
-from orrery.app.settings.reader import load, load_usable, settings_file
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings, load, load_usable, settings_file
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings.reader import load, load_settings, load_settings_if_any, settings_from
-from orrery.app.settings.variables import SettingsError
+from orrery.app.settings.reader import SettingsError, load, load_settings, load_settings_if_any, settings_from
 from orrery.runtime.settings import TlsSettings
 from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets, secret_kinds, uses_of
+from orrery.app.settings.reader import Secrets, settings_from, uses_of
+from orrery.app.settings.secrets import secret_kinds
 from orrery.runtime.secret import SecretUse
 from tests.support.marked import MARK, SECRETS, analytics_key, assert_unmarked
 

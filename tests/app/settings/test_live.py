@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
+from orrery.app.settings.reader import Secrets, settings_from
 from orrery.live.build import plan
 from orrery.live.module import MODULE
 from tests.support.runtimes import runtime_of

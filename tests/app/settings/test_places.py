@@ -5,9 +5,7 @@ from typing import get_args
 
 import pytest
 
-from orrery.app.settings.places import find_settings_file
-from orrery.app.settings.reader import load
-from orrery.app.settings.variables import SettingsError
+from orrery.app.settings.reader import SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
 from orrery.live.settings import Monitor
 from orrery.runtime.module import Role

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from orrery.app.cli import init
-from orrery.app.settings.reader import load, load_settings, settings_from
+from orrery.app.settings.reader import Settings, load, load_settings, settings_from
 from orrery.app.settings.secrets import secret_kinds
-from orrery.app.settings.sections import Settings, file_model, sections_of
+from orrery.app.settings.sections import file_model, sections_of
 from orrery.checkout.selling.params import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid

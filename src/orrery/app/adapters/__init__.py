@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.ports.clock import Clock
 from orrery.runtime.module import load, target_of
 from orrery.runtime.settings import TlsSettings

@@ -9,8 +9,7 @@ from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.adapters.sqlite import backup
 from orrery.app.cli.services import Config
 from orrery.app.composition import clock_of
-from orrery.app.settings.reader import load_settings
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Settings, load_settings
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note

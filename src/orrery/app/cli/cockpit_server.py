@@ -25,9 +25,7 @@ from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
 from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
 from orrery.app.composition import opened
-from orrery.app.settings.reader import settings_from
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings, settings_from
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
 from orrery.edge.launch import CODE_SECONDS, Launch

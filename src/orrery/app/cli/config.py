@@ -9,9 +9,7 @@ from orrery.app.cli.services import Config
 from orrery.app.cli.uvicorn_config import why_not_to_listen
 from orrery.app.composition import opened, without_store
 from orrery.app.deployment import Orrery
-from orrery.app.settings.reader import examine
-from orrery.app.settings.secrets import Secrets, uses_of
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings, examine, uses_of
 from orrery.errors import OrreryError, StoreError, StoreMissing
 from orrery.logs import Redaction, configure
 from orrery.ports.health import Finding, secret_part

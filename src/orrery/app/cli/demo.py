@@ -26,11 +26,7 @@ from orrery.app.cli.sandbox import (
     stored_key,
 )
 from orrery.app.cli.serve import serve
-from orrery.app.settings.places import DEMO_FILE, find_settings_file
-from orrery.app.settings.reader import load
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
-from orrery.app.settings.variables import SettingsError
+from orrery.app.settings.reader import DEMO_FILE, Secrets, Settings, SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
 from orrery.checkout.settings import CheckoutSettings
 from orrery.edge.auth import hashed

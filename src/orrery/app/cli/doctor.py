@@ -7,8 +7,7 @@ from functools import partial
 from orrery.app.cli.doctor_approvals import approval_findings
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened_for_examination
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.approvals.settings import ApprovalSettings
 from orrery.ports.health import Finding
 from orrery.runtime.console.findings import show_findings

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from orrery.adapters.sqlite import create
-from orrery.app.settings.places import SYSTEM_FOLDER
+from orrery.app.settings.reader import SYSTEM_FOLDER
 from orrery.app.settings.secrets import secret_kinds
 from orrery.app.settings.sections import sections_of
 from orrery.errors import Invalid

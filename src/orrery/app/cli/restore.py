@@ -12,8 +12,7 @@ import typer
 from orrery.adapters.sqlite import SqliteStore, copies_beside, is_as_new_as, last_version, restore
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import clock_of, opened
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.errors import RecordUnreadable, StoreError, StoreMissing
 from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.privacy import Privacy

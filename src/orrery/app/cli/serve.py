@@ -21,8 +21,7 @@ from orrery.app.cli.supervision import run_together
 from orrery.app.cli.uvicorn_config import listen, uvicorn_config
 from orrery.app.composition import opened, opened_for_examination
 from orrery.app.deployment import Orrery
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings
 from orrery.edge.listeners import Listeners
 from orrery.errors import StoreError, StoreMissing
 from orrery.ports.health import Finding

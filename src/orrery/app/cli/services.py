@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.app.settings.reader import load
-from orrery.app.settings.secrets import Secrets
-from orrery.app.settings.sections import Settings
+from orrery.app.settings.reader import Secrets, Settings, load
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.runner import CONFIG_HELP
 from orrery.runtime.module import Role

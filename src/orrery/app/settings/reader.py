@@ -15,13 +15,38 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from orrery.app.settings.authority import check_authority
-from orrery.app.settings.places import find_settings_file, find_settings_file_if_any
-from orrery.app.settings.secrets import Secrets, examine_secrets
+from orrery.app.settings.places import (
+    DEMO_FILE,
+    SYSTEM_FOLDER,
+    find_settings_file,
+    find_settings_file_if_any,
+)
+from orrery.app.settings.secrets import Secrets, examine_secrets, uses_of
 from orrery.app.settings.sections import Settings, file_model
 from orrery.app.settings.tables import Table, laid_over, read_toml, table_of_variables, unknown_variables
-from orrery.app.settings.variables import ENVIRONMENT, SettingsError
+from orrery.app.settings.variables import CONFIG_VARIABLE, ENVIRONMENT, SettingsError
 from orrery.runtime.module import Role
 from orrery.runtime.settings import SecretFiles, TlsSettings
+
+__all__ = [
+    "CONFIG_VARIABLE",
+    "DEMO_FILE",
+    "SYSTEM_FOLDER",
+    "Examined",
+    "Secrets",
+    "Settings",
+    "SettingsError",
+    "examine",
+    "find_settings_file",
+    "load",
+    "load_settings",
+    "load_settings_if_any",
+    "load_usable",
+    "read_settings",
+    "settings_file",
+    "settings_from",
+    "uses_of",
+]
 
 Model = TypeVar("Model", bound=BaseModel)
 

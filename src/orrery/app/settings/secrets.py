@@ -148,10 +148,14 @@ def _files_in(folder: Path | None, role: Role) -> tuple[dict[str, Path], str]:
 
 
 def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Path], role: Role) -> dict[str, str]:
-    """Return the text of a secret under its name, or nothing when it is nowhere; a variable goes first."""
+    """Return the text of a secret under its name, or nothing when it is nowhere.
+
+    A variable goes first; the file is read all the same, since one that cannot be read is fatal (decision 41).
+    """
+    of_file = {name: _read_secret(files[name], role)} if name in files else {}
     text = environment.get(PREFIX + name.upper())
     if text is None:
-        return {name: _read_secret(files[name], role)} if name in files else {}
+        return of_file
     try:
         _ = text.encode()
     except UnicodeEncodeError:

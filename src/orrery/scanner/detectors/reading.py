@@ -1,5 +1,6 @@
 """A text as it can be read: as it stands, and in plain letters where it is written in another way."""
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -23,7 +24,7 @@ CONTEXT = 96
 """Bytes beside a word that say whether it ends there."""
 
 
-class Reading:
+class Reading(ABC):
     """A block in one way of reading.
 
     `base` is in plain letters of each script; `text` has Latin letters for those that look like them; `low` is
@@ -39,8 +40,8 @@ class Reading:
         self._cut = cut
 
     @cached_property
-    def base(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def base(self) -> str: ...
 
     @cached_property
     def text(self) -> str:
@@ -67,9 +68,9 @@ class Reading:
         """Return whether a place is far enough from where the text was cut."""
         return not ((self._cut[0] and start < EDGE) or (self._cut[1] and end > len(self.octets) - EDGE))
 
+    @abstractmethod
     def at(self, place: int) -> int:
         """Return where in the whole text a character is: its line is right."""
-        raise NotImplementedError
 
     def before(self, place: int) -> str:
         """Return what a reader sees before a place."""
@@ -136,7 +137,7 @@ class Read(Reading):
         if DEFANGED in self.hints:
             self._read = _refanging(read)
             for name in ("base", "text", "octets", "hints"):
-                _ = self.__dict__.pop(name, None)
+                _ = vars(self).pop(name, None)
 
     @cached_property
     def base(self) -> str:

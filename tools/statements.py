@@ -1,0 +1,120 @@
+"""Count the statements of each package, and hold them to the table in `statements.toml`.
+
+usage: statements.py [--update]   --update writes the present numbers into the table
+
+Docstrings do not count, and neither do blanks, comments, or the way in which lines are broken.
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = Path(__file__).with_suffix(".toml")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One package, or several as one: see the head of `statements.toml`."""
+
+    name: str
+    held: int
+    budget: int | None = None
+    added: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def packages(self) -> list[str]:
+        """The names of the packages."""
+        return self.name.split(" + ")
+
+    @property
+    def limit(self) -> int:
+        """The most that it may have today."""
+        return self.held + sum(self.added.values())
+
+    @property
+    def aim(self) -> int:
+        """The most that it is to have in the end."""
+        return (self.held if self.budget is None else self.budget) + sum(self.added.values())
+
+
+def statements(text: bytes) -> int:
+    """Return how many statements a file has, without its docstrings."""
+    nodes = list(ast.walk(ast.parse(text)))
+    docstrings = sum(isinstance(one, DOCUMENTED) and ast.get_docstring(one) is not None for one in nodes)
+    return sum(isinstance(one, ast.stmt) for one in nodes) - docstrings
+
+
+def counted(root: Path) -> Counter[str]:
+    """Return the statements of each package in `src/orrery`, of the modules beside them as ".", and of `tests`."""
+    found = Counter[str]()
+    source = root / "src" / "orrery"
+    for file in source.rglob("*.py"):
+        first, *inside = file.relative_to(source).parts
+        found[first if inside else "."] += statements(file.read_bytes())
+    found["tests"] = sum(statements(file.read_bytes()) for file in (root / "tests").rglob("*.py"))
+    return found
+
+
+def rows(text: str) -> tuple[list[Row], bool]:
+    """Return the rows of the table, and whether the budgets bind."""
+    table = tomllib.loads(text)
+    return [Row(name, **row) for name, row in table["packages"].items()], table["binds"]
+
+
+def problems(table: list[Row], counts: Mapping[str, int], records: Path, *, binds: bool) -> Iterator[str]:
+    """Yield in sentences what is wrong with the table, and which package has more than it may."""
+    named = [name for row in table for name in row.packages]
+    yield from (f"{name} has no row." for name in sorted(counts.keys() - {*named}))
+    yield from (f"{name} is no package." for name in sorted({*named} - counts.keys()))
+    for row in table:
+        present, most = _sum(row, counts), row.aim if binds else row.limit
+        if present > most:
+            yield f"{row.name} has {present} statements, and may have {most}: take out {present - most}."
+        for record in row.added:
+            if not [*records.glob(f"{record}-*.md")]:
+                yield f"{row.name}: there is no decision record {record}."
+
+
+def shown(table: list[Row], counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield the lines of the table that a person reads."""
+    yield f"{'statements':<38}{'now':>8}{'may have':>10}{'budget':>8}"
+    for row in table:
+        present = _sum(row, counts)
+        over = f"{present - row.aim:>8} over" if present > row.aim else ""
+        yield f"{row.name:<38}{present:>8}{row.limit:>10}{row.aim:>8}{over}"
+
+
+def updated(text: str, table: list[Row], counts: Mapping[str, int]) -> str:
+    """Return the table's text with the present numbers."""
+    for row in table:
+        held = _sum(row, counts) - sum(row.added.values())
+        text = re.sub(rf'(?m)^("?{re.escape(row.name)}"? = {{ held = )\d+', rf"\g<1>{held}", text)
+    return text
+
+
+def _sum(row: Row, counts: Mapping[str, int]) -> int:
+    return sum(counts.get(name, 0) for name in row.packages)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table, and on standard error what is wrong; return the exit code."""
+    counts, text = counted(ROOT), TABLE.read_text()
+    if arguments == ["--update"]:
+        text = updated(text, rows(text)[0], counts)
+        TABLE.write_text(text)
+    table, binds = rows(text)
+    sys.stdout.writelines(f"{line}\n" for line in shown(table, counts))
+    wrong = list(problems(table, counts, ROOT / "docs" / "decisions", binds=binds))
+    sys.stderr.writelines(f"{one}\n" for one in wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
