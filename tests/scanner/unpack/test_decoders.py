@@ -197,11 +197,19 @@ def test_a_real_file_is_seen_through(name: str) -> None:
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
 
 
+ODD = bytes(one for one in range(256) if one < 0x20 or 0x80 <= one < 0xC0 or one >= 0xF8)
+OPAQUE = {
+    "7z": b"7z\xbc\xaf\x27\x1c\0\4" + random_octets(800).translate(None, bytes({*range(256)} - {*ODD})),
+    "old Office": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(300) + random_octets(8) + bytes(300),
+}
+
+
 @pytest.mark.parametrize("wrap", [0, 64, 76])
-def test_what_cannot_be_read_is_told_also_in_base64(wrap: int) -> None:
+@pytest.mark.parametrize("kind", OPAQUE)
+def test_what_cannot_be_read_is_told_also_in_base64(kind: str, wrap: int) -> None:
     """A file of a kind that nothing reads, in which nothing is a text."""
-    content = b"7z\xbc\xaf\x27\x1c\0\4" + bytes(one | 0x80 for one in random_octets(200))
-    assert {one.kind for one in found(b"k: " + wrapped(base64(content), wrap, b"\n") + b"\n")} == {"unreadable"}
+    content = b"k: " + wrapped(base64(OPAQUE[kind]), wrap, b"\n") + b"\n"
+    assert {one.kind for one in found(content)} == {"unreadable"}
 
 
 PAGES = {
