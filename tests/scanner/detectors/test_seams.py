@@ -50,6 +50,8 @@ LITERALS = {
     "python with a prefix": "rb'{0}' rb'{1}'",
     "python with a comment": '"{0}"  # why\n    f"{1}"',
     "python in triple quotes": '"""{0}""" """{1}"""',
+    "python with a prefix at once": "'{0}'f'{1}'",
+    "python with two prefixes at once": "'{0}'Rb\"{1}\"",
     "python with plus": "'{0}' + '{1}'",
     "python continued": '"{0}" \\\n    "{1}"',
     "javascript": "'{0}' +\n  '{1}'",

@@ -1,6 +1,7 @@
 """A term is found in each form, at each length, alignment, nesting and carrier; every threshold is crossed."""
 
 import json
+import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -19,7 +20,7 @@ from orrery.scanner.fingerprints import Fingerprints
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.measured import found_in
-from tests.scanner.unpack.carriers import chunk, png
+from tests.scanner.unpack.carriers import chunk, png, zipped
 from tests.scanner.unpack.forms import FORMS, PACKED, WRAPPED, base64, raw_deflate, wrapped
 from tests.support.soak import rounds
 
@@ -133,6 +134,14 @@ def random_octets(many: int) -> bytes:
     return b"".join(zlib.crc32(b"%d" % one).to_bytes(4, "big") for one in range(many // 4))
 
 
+def database() -> bytes:
+    """Return a database that is nearly empty, with a term in a file that it holds."""
+    with sqlite3.connect(":memory:") as made:
+        _ = made.execute("create table t (a blob)")
+        _ = made.execute("insert into t values (?)", (zlib.compress(text_of(LONG, 300, 9)),))
+    return made.serialize()
+
+
 NOTE = f'<mxGraphModel><root><mxCell value="{LONG}"/></root></mxGraphModel>'.encode()
 DIAGRAM = b'<mxfile><diagram id="a" name="Page-1">%b</diagram></mxfile>' % base64(
     raw_deflate(quote(NOTE).encode())
@@ -171,6 +180,9 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     "UTF-16 in Base64": ("a.ps1", b"powershell -e " + base64(f"echo {LONG}".encode("utf-16-le"))),
     "UTF-32 in hex": ("a.txt", f"echo {LONG}".encode("utf-32-le").hex().encode()),
     "octets before the text": ("a.txt", b"k: " + base64(random_octets(40) + LONG.encode() + random_octets(40))),
+    "Cyrillic in UTF-16": ("a.txt", b"k: " + base64(f"Привет {LONG}".encode("utf-16-le"))),
+    "database in Base64": ("a.txt", b"k: " + base64(database())),
+    "archive with zeros": ("a.txt", b"k: " + base64(zipped({f"{LONG}.txt": b"", "b": bytes(9000)}))),
     "over windows, packed": (
         "a.json",
         b'{"k": "' + base64(zlib.compress(random_octets(1_600_000) + LONG.encode())) + b'"}',
@@ -183,6 +195,21 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
 def test_a_real_file_is_seen_through(name: str) -> None:
     """As the programs write them."""
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
+
+
+ODD = bytes(one for one in range(256) if one < 0x20 or 0x80 <= one < 0xC0 or one >= 0xF8)
+OPAQUE = {
+    "7z": b"7z\xbc\xaf\x27\x1c\0\4" + random_octets(800).translate(None, bytes({*range(256)} - {*ODD})),
+    "old Office": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(300) + random_octets(8) + bytes(300),
+}
+
+
+@pytest.mark.parametrize("wrap", [0, 64, 76])
+@pytest.mark.parametrize("kind", OPAQUE)
+def test_what_cannot_be_read_is_told_also_in_base64(kind: str, wrap: int) -> None:
+    """A file of a kind that nothing reads, in which nothing is a text."""
+    content = b"k: " + wrapped(base64(OPAQUE[kind]), wrap, b"\n") + b"\n"
+    assert {one.kind for one in found(content)} == {"unreadable"}
 
 
 PAGES = {

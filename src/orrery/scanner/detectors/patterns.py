@@ -18,7 +18,7 @@ PLURAL = 5
 DIGITS_FOR_LETTERS = 5
 """Letters of a word from which a 0 may stand for an o, and a 1 for an l or an i."""
 
-SEEN = 10
+SEEN = 8
 """Letters by which a term is found; the rest is judged where it was found."""
 
 _NEW_LINE = r"(?:(?<=\n)[\s>#*/|;\-]{0,60})?"

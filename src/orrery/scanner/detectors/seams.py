@@ -29,7 +29,10 @@ _COMMENT = r"#[^\n\x00]{0,100}\n|//[^\n\x00]{0,100}\n|/\*[^*\x00]{0,100}\*/"
 _GAP = rf"(?:[\s\\]|{_COMMENT})"
 _JOINED = rf"(?:(?:[+.&|<>^~_]{{1,3}}|\.concat\(){_GAP}*)"
 _PREFIX = r"(?:[@$A-Za-z]{1,2}|u8)?"
-_NEXT = rf"(?:(?:{_GAP}+{_JOINED}{{0,2}}|{_JOINED}{{1,2}}){_PREFIX})?[\"']+"
+_AT_ONCE = r"(?<=[0-9A-Za-z\x80-\xff .@&-][\"'])[bBfFrRtTuU]{1,2}"
+"""The prefix of a literal that follows at once, as Python allows it."""
+
+_NEXT = rf"(?:(?:{_GAP}+{_JOINED}{{0,2}}|{_JOINED}{{1,2}}){_PREFIX}|{_AT_ONCE})?[\"']+"
 _LITERALS = (
     rf"\"(?:[\"']*{_NEXT})+",
     rf"'(?:[\"']*{_NEXT})+",
@@ -68,24 +71,26 @@ _SHORTCUT = compiled(rf"{_LETTER} ?\[{_LETTER}[^\[\]\n\x00]*\]|\](?:\[[^\[\]\n\x
 """A link that is one only because the text defines where it leads, at its end mostly."""
 
 _ONE_TEXT = re.compile(
-    "|".join(
-        (
-            _BREAK,
-            *(f"{hyphen}{_ENDS_LINE[: -len(_LETTER)]}(?={_LETTER})" for hyphen in _HYPHENS),
-            *(f"{one}{_CONTINUES[: -len(_LETTER)]}(?={_LETTER})" for one in (r"\\", "`")),
-            *_LITERALS,
-            *(f"{quote}(?<={word}{quote})(?={_LETTER})" for quote in "\"'" for word in _WORD_BEFORE),
-            r"\[\^[^\[\]\n]+\]",
-            r"!\[(?=[^\[\]\n]*\])",
-            r"\[(?=[^\[\]\n]*\]|!?\[)",
-            r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]\n]*\]|)",
-            *(rf"{mark}[*_~`^]*" for mark in (r"\*", "~", "`", r"\^")),
-            rf"_(?:[*_~`^]+|(?!{_LETTER})|(?<!{_LETTER}_))",
-            _PAIRED,
+    "(?=[-<&\\\\`\"'!\\[\\]*~^_=+|\xc2\xe2])(?:{})".format(
+        "|".join(
+            (
+                _BREAK,
+                *(f"{hyphen}{_ENDS_LINE[: -len(_LETTER)]}(?={_LETTER})" for hyphen in _HYPHENS),
+                *(f"{one}{_CONTINUES[: -len(_LETTER)]}(?={_LETTER})" for one in (r"\\", "`")),
+                *_LITERALS,
+                *(f"{quote}(?<={word}{quote})(?={_LETTER})" for quote in "\"'" for word in _WORD_BEFORE),
+                r"\[\^[^\[\]\n]+\]",
+                r"!\[(?=[^\[\]\n]*\])",
+                r"\[(?=[^\[\]\n]*\]|!?\[)",
+                r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]\n]*\]|)",
+                *(rf"{mark}[*_~`^]*" for mark in (r"\*", "~", "`", r"\^")),
+                rf"_(?:[*_~`^]+|(?!{_LETTER})|(?<!{_LETTER}_))",
+                _PAIRED,
+            )
         )
     ).encode("latin-1")
 )
-"""What a reader does not see. Each branch begins with a letter of its own, which makes it fast."""
+"""What a reader does not see. Each branch begins with a character of its own, and others are passed by at once."""
 
 _FIRST_EDGE = re.compile(rb"[^0-9A-Za-z\x80-\xff@.-]")
 _LAST_EDGE = re.compile(rb".*[^0-9A-Za-z\x80-\xff@.-]", re.DOTALL)

@@ -23,6 +23,8 @@ name mail email null none true false main code file files home index config defa
 TOO_COMMON = frozenset(re.findall(r"\S+", _TOO_COMMON))
 """Words that nearly every text has."""
 
+_LONGEST_COMMON = max(map(len, TOO_COMMON))
+
 _COMMON_DOMAINS = """
 gmail.com googlemail.com outlook.com hotmail.com live.com icloud.com yahoo.com gmx.de gmx.net web.de
 github.com github.io gitlab.com google.com microsoft.com onmicrosoft.com microsoftonline.com sharepoint.com
@@ -93,15 +95,15 @@ def why_unsearchable(kind: str, text: str) -> str:
         return f"A term has at most {LONGEST} characters."
     if kind in {"domain", "address"}:
         return _why_no_address(kind, address_of(text))
+    if text.isascii() and len(text) > _LONGEST_COMMON and text.replace(" ", "").isalpha():
+        return ""  # most are so, and thousands are asked for at each start
     value = value_of(text)
     letters = value.replace(" ", "").replace("&", "")
     if len(letters) < (LEAST_UNSPACED if UNSPACED.search(letters) else LEAST):
         return f"A term needs at least {LEAST} letters: a shorter one is found in every text."
     if letters.isdigit():
         return "A term needs a letter: a number alone is found in every text."
-    if value in TOO_COMMON:
-        return "Nearly every text has this word."
-    return ""
+    return "Nearly every text has this word." if value in TOO_COMMON else ""
 
 
 def _why_no_address(kind: str, value: str) -> str:

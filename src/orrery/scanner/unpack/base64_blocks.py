@@ -4,7 +4,7 @@ import re
 from binascii import Error, a2b_base64
 from bisect import bisect_right
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import Final
 
 from orrery.scanner.regex import Regex, compiled, outermost, places
@@ -36,7 +36,6 @@ Octets = Collection[int]
 
 _EVERY: Final = range(256)
 _ASCII: Final = range(0x20, 0x7F)
-_OF_TEXT: Final = (*b"\t\n\r", *_ASCII)
 _TWO: Final = (range(0xC2, 0xE0), range(0x80, 0xC0))
 _THREE: Final = (range(0xE0, 0xF0), range(0x80, 0xC0), range(0x80, 0xC0))
 """A letter of UTF-8 in two octets, and in three."""
@@ -91,15 +90,16 @@ _WIDE: Final = (_letters([_ASCII, _NUL] * 3), _letters([_ASCII, *[_NUL] * 3] * 2
 """Three letters of ASCII in UTF-16, and two in UTF-32."""
 
 _BLOCKS: Final = (
-    _block(*_anywhere(*[_OF_TEXT] * JUDGED)),
+    _block(_letters([_ASCII] * 6)),
     _block(*_anywhere(*_TWO * 3), *_anywhere(*_THREE * 3), *_WIDE, _HEADS),
 )
-"""Blocks with a stretch of text in them, at any alignment, or with the head of a file."""
+"""Blocks with a stretch of text in them, at any alignment, or with the head of a file.
+
+Eight octets of ASCII have two whole groups, wherever they begin.
+"""
 
 _LONG: Final = _block(LONG)
-_WORDS: Final = re.compile(rb"[^A-Z]+|[^a-z]+|(?:[A-Z]?[a-z]{2,}+[/_-]*+)++")
-"""Digits, and words as names of classes and paths have them: no file looks so."""
-
+_SMALL: Final = bytes(range(ord("a"), ord("z") + 1))
 _BEGINS: Final = b"(?:^|[^A-Za-z0-9+])"
 _FIXED: Final = rb"[CKMOSUceiqsuy048][w-z0-9+/_-]"
 _OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
@@ -115,7 +115,7 @@ _FIXED_CODES: Final = compiled(FIXED + b"={0,2}")
 _OWN_CODES: Final = compiled(_BEGINS + _OWN + _REST + b"{%d,}={0,2}" % (LONG_DEFLATED - 2))
 _STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
 _ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
-_TRIED: Final = 96
+_TRIED: Final = 32
 _PARTS: Final = 16
 """Places in a run behind `/`, `-`, `_` and line ends at which a stream may begin, as behind a path."""
 
@@ -126,7 +126,7 @@ _APART: Final = b"A" * 8
 def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where blocks are that have a text or the head of a file in them, or are long, one after another."""
     long = places(text, _LONG) if LONG in hints else ()
-    files = (place for place in long if not _WORDS.fullmatch(text, *place))
+    files = (place for place in long if is_mixed(text[slice(*place)]))
     return outermost(chain(places(text, *_BLOCKS), files))
 
 
@@ -136,27 +136,36 @@ def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, i
     return outermost(places(text, *regexes, is_led=True))
 
 
+def is_mixed(block: bytes) -> bool:
+    """Return whether letters may be those of octets that nothing can read, and are no words, names or digits.
+
+    Of 64 letters 26 are small, and 26 are capital: in octets of chance neither is ever less than a tenth, or more
+    than three quarters. Octets that are zero, or have all bits, are left out: real files have many.
+    """
+    plain = _stripped(block).translate(None, b"A/")
+    small, capital = (len(plain) - len(plain.translate(None, case)) for case in (_SMALL, _SMALL.upper()))
+    return 10 * min(small, capital) >= len(plain) and 4 * max(small, capital) <= 3 * len(plain)
+
+
 class Together:
     """Blocks that are decoded in one text, at each of the four alignments."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
-        self._ends = list[int]()
-        plain = b""
-        for block in blocks:
-            plain += _stripped(block)
-            self._ends.append(len(plain))
-            plain += _APART + b"A" * (-len(plain) % 4)
-        self._plain = plain
+        plain = [_stripped(block) for block in blocks]
+        padded = [one + _APART + b"A" * (-len(one) % 4) for one in plain]
+        self._begins = [*accumulate(map(len, padded), initial=0)]
+        self._ends = [begin + len(one) for begin, one in zip(self._begins, plain, strict=False)]
+        self._plain = b"".join(padded)
 
     def said(self) -> Iterator[tuple[int, bytes]]:
         """Yield each alignment, and what the blocks say there."""
         for start in range(4):
             yield start, a2b_base64(self._plain[start : len(self._plain) - (-start % 4)])
 
-    def block_at(self, start: int, place: int) -> tuple[int, int]:
-        """Return the number of the block that says an octet at an alignment, and where what it says ends."""
-        number = bisect_right(self._ends, start + place * 4 // 3)
-        return number, (self._ends[number] - start) * 3 // 4
+    def block_at(self, start: int, place: int) -> tuple[int, int, int]:
+        """Return the number of the block that says an octet, and where what it says begins and ends."""
+        number = bisect_right(self._begins, start + place * 4 // 3) - 1
+        return number, (self._begins[number] - start) * 3 // 4, (self._ends[number] - start) * 3 // 4
 
 
 def heads(block: bytes) -> Iterator[int]:

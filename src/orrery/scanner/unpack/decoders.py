@@ -25,7 +25,7 @@ LOOKED_AT: Final = 150
 """Octets from which on what is decoded is looked at as a file, too: it may be one that cannot be read."""
 
 _SHORT: Final = FILE * 4 // 3
-"""Characters of a block up to which it is judged together with others."""
+"""Characters of the shortest block that may be a file."""
 
 _LEAST: Final = 5
 """Octets of the shortest stream: three letters."""
@@ -176,25 +176,35 @@ def _runs(text: bytes, hints: set[bytes]) -> Iterator[Run]:
 
 
 def _judged_together(runs: Sequence[Run], strings: list[bytes]) -> Iterator[Decoded]:
-    """Yield what runs say. Of short blocks, a search in what all of them say tells which are worth it."""
-    short = [run for run in runs if run.decoder is BASE64 and run.is_whole and len(run.octets) < _SHORT]
-    telling = {id(short[number]) for number in _telling([run.octets for run in short])} if short else set[int]()
+    """Yield what runs say. What blocks say that are no files is one text: few of them say anything."""
+    together = [run for run in runs if run.decoder is BASE64 and run.is_whole and not _may_be_file(run)]
+    apart = {*runs}.difference(together) | _telling(together, strings)
     for run in runs:
-        if run not in short or id(run) in telling:
+        if run in apart:
             yield from _judged(run, strings)
 
 
-def _telling(blocks: Sequence[bytes]) -> set[int]:
-    """Return the numbers of those blocks that say a text, or begin a packed stream, at any of their alignments."""
-    together = base64_blocks.Together(blocks)
-    found = set[int]()
-    for start, said in together.said():
+def _may_be_file(run: Run) -> bool:
+    return len(run.octets) >= _SHORT and (run.decoder is not BASE64 or base64_blocks.is_mixed(run.octets))
+
+
+def _telling(runs: Sequence[Run], strings: list[bytes]) -> set[Run]:
+    """Return the blocks that may be a text as a whole, or a packed stream; add to `strings` what others say."""
+    together = base64_blocks.Together([run.octets for run in runs])
+    found, parts = set[int](), list[tuple[int, bytes]]()
+    for start, said in together.said() if runs else ():
         for one in _SAID.finditer(said):
-            number, end = together.block_at(start, one.start())
-            is_stream = said.startswith(_STREAMS, one.start())
-            if not is_stream or is_packed(said[one.start() : end], is_readable):
-                found.add(number)
-    return found
+            place, after = one.span()
+            number, begin, end = together.block_at(start, place)
+            part = said[place:after]
+            if part.startswith(_STREAMS) and _HEADS[0].fullmatch(part):
+                is_apart = is_packed(said[place:end], is_readable)
+            else:
+                is_apart = not _TEXTS[0].fullmatch(part) or (not start and place <= begin and after >= end)
+            found.update([number] if is_apart else [])
+            parts.append((number, part))
+    strings += [part for number, part in parts if number not in found and _TEXTS[0].fullmatch(part)]
+    return {runs[number] for number in found}
 
 
 def _escaped(text: bytes, hints: set[bytes], strings: list[bytes], depth: int = 0) -> Iterator[Decoded]:
@@ -238,7 +248,8 @@ def _judged(run: Run, strings: list[bytes]) -> Iterator[Decoded]:
         if run.is_whole and len(content) >= FILE and begins_as_file(content):
             yield Decoded(place, decoder.name, content)
             return
-        yield from _parts(decoder, content, place, strings, is_file=run.is_whole and not number)
+        is_file = run.is_whole and not number and _may_be_file(run)
+        yield from _parts(decoder, content, place, strings, is_file=is_file)
 
 
 def _parts(

@@ -20,13 +20,14 @@ _FOLD_SIZE: Final = 3
 def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
     """Yield the texts of a file by its bytes; `first` are its first ones."""
     whole = wide(first)
-    other = "cp1252" if is_utf8(first) else declared(first) or "cp1252"
+    is_plain = is_utf8(first)
+    other = "cp1252" if is_plain else declared(first) or "cp1252"
     if whole:  # two bytes at the beginning of any file may look like the mark of UTF-16
         yield from windows(part.place, part.pieces())
     yield from _by_window(part, whole, other, base64=base64)
     if not whole and b"\0" in first:
         return
-    encoding = whole or ("" if is_utf8(first) else other)
+    encoding = whole or ("" if is_plain else other)
     head = b"".join(decoded([first], encoding)) if encoding else first
     if b"<" in head and is_markup(head, part.name):
         dialect = dialect_of(head, part.name)
