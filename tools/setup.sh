@@ -137,6 +137,7 @@ ensure_rehearsal() {
   ((EUID == 0)) || return 0
   ensure_tool can_boot "the rehearsal of go-live and the gateway's tests" \
     systemd dbus sudo iproute2 curl wget git busybox procps nginx-light python3-venv
+  ensure_tool has_faketime "the gateway's tests with clocks that jump" faketime
   if can_boot; then ensure_wheels; fi
 }
 
@@ -220,6 +221,8 @@ can_boot() {
   for name in systemctl dbus-daemon sudo ip unshare nsenter curl wget git busybox pkill; do command -v "$name" >/dev/null || return; done
   [[ -x /lib/systemd/systemd ]] && has_nginx && /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null
 }
+
+has_faketime() { command -v faketime >/dev/null; }
 
 has_mmdebstrap() { command -v mmdebstrap >/dev/null; }
 

@@ -119,8 +119,8 @@ def booted(
 ) -> Generator[Host]:
     """Boot the system below `root`; it sees `offered` as /srv/offered.
 
-    What it writes stays on `disk` only. `hosts` is what /etc/hosts says at both ends, beside the loopback. `clocks`
-    are further options of `unshare`, as of clocks of its own.
+    What it writes stays on `disk` only. `hosts` is what /etc/hosts says at both ends, beside the loopback.
+    `clocks` are further options of `unshare`, for clocks of its own.
     """
     with tempfile.TemporaryDirectory() as place, _group() as group:
         folder = Path(place, "machine")
@@ -154,8 +154,10 @@ def _first_process(
     group: Path, folder: Path, root: Path, offered: Path, disk: Path | None, clocks: Sequence[str]
 ) -> Generator[int]:
     """Boot, and yield the id of the machine's first process once everything there has started."""
-    boot = shlex.join(["--", str(BOOT), str(root), str(folder), str(offered), *([str(disk)] if disk else [])])
-    entered = f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))} && exec unshare {_UNSHARED} {shlex.join(clocks)} {boot}"
+    boot = shlex.join(
+        [*clocks, "--", str(BOOT), str(root), str(folder), str(offered), *([str(disk)] if disk else [])]
+    )
+    entered = f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))} && exec unshare {_UNSHARED} {boot}"
     with (folder.parent / "boot.log").open("w+") as log:
         outer = subprocess.Popen(  # noqa: S603  our own script
             ["/bin/bash", "-c", entered], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True

@@ -11,7 +11,7 @@ name=${name%-recover.sh}
 # shellcheck source=recover.lib
 . "$here/$name-recover.lib"
 
-readonly LONGEST_WAIT=600 HOLD_SECONDS=10 LONGEST_REQUEST=30
+readonly HOLD_SECONDS=10 LONGEST_REQUEST=30
 readonly LONGEST_RECOVERY=660 # from the restart to the first answer: the longest stop and the longest start
 
 recover() {
@@ -107,8 +107,7 @@ advice() {
 # A service that hangs may not hear that it is to stop.
 hurry() {
   while [ "$((now - restarted))" -le "$STOP_WITHIN" ]; do
-    sleep 1
-    clock
+    nap 1
     look || return 0
     case $ActiveState/$Job in deactivating/* | active/?*) ;; *) return 0 ;; esac
   done
@@ -122,7 +121,7 @@ is_late() {
     active/*/ | reloading/*/) ;;
     *) is_starting || return 1 ;;
   esac
-  [ "$(seconds_since "$Begun")" -ge "$START_WITHIN" ]
+  [ "$(patience_since "$Begun")" -ge "$START_WITHIN" ]
 }
 
 # Waits for the first answer, also for a late one.
@@ -135,8 +134,7 @@ answers() {
       activating/auto-restart*/ | inactive/*/ | failed/*/) return 1 ;;
     esac
     if is_late; then return 1; fi
-    sleep 1
-    clock
+    nap 1
   done
   return 1
 }
@@ -146,8 +144,7 @@ holds() {
   note_answer
   held=$Entered until=$((now + HOLD_SECONDS))
   while [ "$now" -lt "$until" ]; do
-    sleep 2
-    clock
+    nap 2
     look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
   done
 }

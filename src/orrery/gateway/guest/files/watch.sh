@@ -16,11 +16,13 @@ next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging='' slow='
 MainPID=0 finding=''
 
 watch() {
+  read_sleep
+  slept_before "$$" "$(insist show --property=ExecMainStartTimestampMonotonic --value -- "$name-watch.service")"
+  echo "$slept $woke" >"$RUN/slept"
   while :; do
-    clock
     if [ "$now" -ge "$next_look" ] || ! is_as_before; then check; fi
     note_clock
-    sleep 1
+    nap 1
   done
 }
 
