@@ -13,11 +13,14 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from bench.against import CURRENT, Version, in_turns
 from orrery.runtime.console.terminal import new_console
 from tests.support.waiting import eventually
 from tests.systemd.gateway import Gateway, Machine, machine
 
 RUNS = 20
+RUNS_AGAINST = 10
+"""Runs of each version, where two are compared."""
 AT_ONCE = 5
 """How many units hang at the same time: a hang takes half a minute to notice."""
 SCALE = 30
@@ -76,22 +79,30 @@ def until_answered(gateway: Gateway, fault: Fault) -> float | None:
     return seconds if seconds < LONGEST else None
 
 
-def ours(host: Machine) -> dict[str, list[float | None]]:
-    """Measure each fault on a unit of its own, so that no recovery is the second of the unit."""
-    found: dict[str, list[float | None]] = {}
+def measured(host: Machine, versions: Sequence[Version], runs: int) -> dict[str, list[list[float | None]]]:
+    """Measure each fault for each version, in turns.
+
+    Each run has a unit of its own, so that no recovery is the second of the unit.
+    """
+    found: dict[str, list[list[float | None]]] = {}
     for fault in FAULTS:
-        gateways = [_watched(host, f"{fault.name.split()[-1]}-{run}") for run in range(RUNS)]
+        sides = [
+            [_watched(host, f"{fault.name.split()[-1]}-{run}-{side}", version) for run in range(runs)]
+            for side, version in enumerate(versions)
+        ]
+        gateways = list(in_turns(sides))
         for gateway in gateways:
             eventually(gateway.seen_to_answer)
         measure = _measured(fault)
         if fault.name == "hang":
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                found[fault.name] = list(pool.map(measure, gateways))
+                taken = list(pool.map(measure, gateways))
         else:
-            found[fault.name] = [measure(gateway) for gateway in gateways]
+            taken = [measure(gateway) for gateway in gateways]
+        found[fault.name] = [taken[side :: len(versions)] for side in range(len(versions))]
         host.run("systemctl stop " + " ".join(f"{g.name}-watch.service {g.name}-recover.timer" for g in gateways))
         host.run("systemctl stop " + " ".join(gateway.unit for gateway in gateways))
-        sys.stdout.write(f"{fault.name}: {RUNS} runs\n")
+        sys.stdout.write(f"{fault.name}: {len(gateways)} runs\n")
     return found
 
 
@@ -99,9 +110,10 @@ def _measured(fault: Fault) -> Callable[[Gateway], float | None]:
     return lambda gateway: until_answered(gateway, fault)
 
 
-def _watched(host: Machine, name: str) -> Gateway:
+def _watched(host: Machine, name: str, version: Version = CURRENT) -> Gateway:
     host.run(f"echo token > /run/{name}-token")
     gateway = host.gateway(name, f"LoadCredential=token:/run/{name}-token")
+    gateway.orrery = version.command
     gateway.install()
     return gateway
 
@@ -132,10 +144,10 @@ class Rest:
     megabytes: float
 
 
-def at_rest(host: Machine, *, watched: bool) -> Rest:
-    """Measure the machine with one gateway, watched or not."""
-    gateway = _watched(host, "rest") if watched else host.gateway("rest")
-    if watched:
+def at_rest(host: Machine, version: Version | None) -> Rest:
+    """Measure the machine with one gateway, watched by the guest of a version, or not."""
+    gateway = _watched(host, "rest", version) if version else host.gateway("rest")
+    if version:
         eventually(gateway.seen_to_answer)
         eventually(gateway.settled)
     used = "awk '/usage_usec/ {print $2}' /sys/fs/cgroup/cpu.stat"
@@ -157,16 +169,38 @@ def main() -> None:
     with machine() as host:
         spec = specified(host)
     with machine() as host:
-        mine = ours(host)
+        mine = {fault: sides[0] for fault, sides in measured(host, [CURRENT], RUNS).items()}
     new_console(soft_wrap=False).print(_table(mine, spec))
     with machine() as host:
-        alone = at_rest(host, watched=False)
+        alone = at_rest(host, None)
     with machine() as host:
-        watched = at_rest(host, watched=True)
+        watched = at_rest(host, CURRENT)
     sys.stdout.write(
         f"At rest the watch takes {watched.percent - alone.percent:.2f} % of a core (aim: under 0.5) and at most "
         f"{watched.megabytes:.1f} MB (PSS; aim: under 10), over {IDLE} s and with a probe over HTTP.\n"
     )
+
+
+def compare(older: Version) -> None:
+    """Measure this version's guest beside an older one's, on the same machines and in turns."""
+    versions = (older, CURRENT)
+    with machine() as host:
+        found = measured(host, versions, RUNS_AGAINST)
+    made = Table(title=f"seconds from the fault to the first answer, {RUNS_AGAINST} runs of each")
+    for heading in ("fault", *(f"{one.name}, {what}" for one in versions for what in ("median", "max"))):
+        made.add_column(heading, justify="left" if heading == "fault" else "right")
+    for fault, sides in found.items():
+        taken = [[LONGEST if one is None else one for one in side] for side in sides]
+        made.add_row(fault, *(f"{of(side):.2f}" for side in taken for of in (statistics.median, max)))
+    new_console(soft_wrap=False).print(made)
+    for version in (None, older, CURRENT) * 2:
+        with machine() as host:
+            rest = at_rest(host, version)
+        name = version.name if version else "unwatched"
+        sys.stdout.write(f"At rest, {name}: {rest.percent:.2f} % of a core, {rest.megabytes:.1f} MB\n")
+
+
+AGAINST = compare
 
 
 def _table(mine: dict[str, list[float | None]], spec: dict[str, list[float | None]]) -> Table:

@@ -10,7 +10,17 @@ SECOND = timedelta(seconds=1)
 NO_CREDENTIALS = Ping("failed", "502", "failed", "exit-code", 243)
 
 
-@pytest.mark.parametrize("ping", [Ping("active", probe) for probe in ("200", "404", "", "ok")] + [Ping("paused")])
+@pytest.mark.parametrize(
+    "ping",
+    [
+        *(Ping("active", probe) for probe in ("200", "404", "", "ok")),
+        *(
+            Ping("active", "200", judgement=judgement)
+            for judgement in ("good", "slow", "dead", "of-a-later-release")
+        ),
+        Ping("paused"),
+    ],
+)
 def test_a_good_ping_has_no_cause(ping: Ping) -> None:
     """An active unit whose probe is not dead is well, and so is one whose operator paused the recovery."""
     assert ping.is_good
@@ -31,6 +41,18 @@ def test_a_good_ping_has_no_cause(ping: Ping) -> None:
         (Ping("failed", "502", "failed", "signal", 9), "failed", "(signal, status 9)", "its log"),
         (Ping("activating", "502", "auto-restart", "signal", 9), "starting", "automatic restart", "Wait"),
         (Ping("deactivating", "502"), "stopping", "stopping", "Wait"),
+        (Ping("active", "none", judgement="hanging"), "hanging", "it hangs", "layer 3"),
+        (Ping("active", "none", judgement="dead"), "probe", "finds it dead (none)", "layer 3"),
+        (Ping("active", "502", judgement="dead"), "tunnel", "The tunnel works", "layer 3"),
+        (Ping("active", "none", judgement="starting"), "starting", "starting", "Wait"),
+        (Ping("activating", "", "start", judgement="starting"), "starting", "starting", "Wait"),
+        (
+            Ping("activating", "", "start", judgement="hanging"),
+            "overdue",
+            "hangs while it starts",
+            "--start-within",
+        ),
+        (Ping("active", "502", judgement="good"), "tunnel", "The tunnel works", "layer 3"),
         (Ping("masked"), "masked", "masked", "systemctl unmask"),
         (Ping("missing"), "missing", "no such unit", "--unit"),
         (Ping("maintenance"), "failed", "failed", "its log"),

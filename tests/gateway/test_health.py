@@ -71,6 +71,15 @@ async def pinged_site() -> Site:
     return site
 
 
+async def test_a_slow_gateway_works_and_is_shown_as_slow() -> None:
+    """What the guest makes of it is kept with the ping: one that starts is no hang."""
+    site = Site()
+    await site.pings.receive(Ping("active", "200", judgement="slow"))
+    assert (await site.finding()).why.startswith("The gateway is active and slow; the last ping came")
+    await site.pings.receive(Ping("active", "none", judgement="starting"))
+    assert "is starting" in (await site.finding()).why
+
+
 async def test_silence_is_one_urgent_push_and_one_end() -> None:
     """Past the grace the gateway is in danger: one urgent push, and one all-clear."""
     site = await pinged_site()

@@ -62,6 +62,15 @@ async def test_pings_that_say_the_same_are_one_record() -> None:
     assert [one.silence for one in found] == [None, None, None]
 
 
+async def test_another_judgement_begins_a_stretch() -> None:
+    """A service that starts, hangs, and answers late: systemd and the probe say the same of the first two."""
+    site = Site()
+    for probe, judgement in (("none", "starting"), ("none", "hanging"), ("200", "slow"), ("200", "good")):
+        await site.pinged(Ping("active", probe, judgement=judgement), 2)
+    found = await site.stretches()
+    assert [(one.kind, one.count) for one in found] == [("starting", 2), ("hanging", 2), ("slow", 2), ("good", 2)]
+
+
 async def test_a_silence_stands_between_two_stretches() -> None:
     """A shutdown of five minutes is shorter than the grace: it is no finding, and seen here."""
     site = Site()

@@ -100,6 +100,7 @@ class Gateway:
         self.name = unit.removesuffix(".service").replace("@", "-")
         self.script = f"/usr/local/sbin/{self.name}-recover.sh"
         self.state = f"/var/lib/{self.name}-recover"
+        self.orrery: Sequence[str] = (str(ORRERY),)
 
     def define(self, text: str) -> None:
         """Write the unit file and have systemd read it."""
@@ -114,7 +115,7 @@ class Gateway:
 
     def guest(self, verb: str, *options: str) -> str:
         """Run a command of the guest, which may find something, and return what it prints."""
-        command = shlex.join([str(ORRERY), "gateway", "guest", verb, f"--unit={self.unit}", *options])
+        command = shlex.join([*self.orrery, "gateway", "guest", verb, f"--unit={self.unit}", *options])
         return self.machine.run(f"{command} 2>&1 || test $? = 1")
 
     def systemctl(self, *words: str) -> str:

@@ -42,7 +42,7 @@ def test_a_pause_of_no_length_is_refused(machine: Machine) -> None:
 
 
 def test_a_unit_in_a_long_start_is_not_down(machine: Machine) -> None:
-    """ExecStartPre may take its time: the guest neither recovers nor counts. A longer one than its patience is pushed."""
+    """ExecStartPre may take its time: the guest neither recovers nor counts; beyond its patience it pushes."""
     gateway = machine.gateway("slow", "TimeoutStartSec=infinity")
     gateway.install("--start-within", "10m")
     gateway.await_answer()

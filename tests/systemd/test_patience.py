@@ -1,4 +1,4 @@
-"""How long a healthy gateway may take to start, to answer and to stop, and what is made of one that takes longer."""
+"""How long a healthy gateway may take to start, answer and stop, and what is made of one that takes longer."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def scripted(machine: Machine, name: str) -> Gateway:
     """Return a gateway that answers as the script /run/NAME says, and is watched by nobody yet."""
     machine.run("mkdir -p /srv/answer/cgi-bin")
     machine.write("/srv/answer/cgi-bin/scripted", "#!/bin/sh\n. /run/$QUERY_STRING\n")
-    machine.run(f"chmod +x /srv/answer/cgi-bin/scripted")
+    machine.run("chmod +x /srv/answer/cgi-bin/scripted")
     machine.write(f"/run/{name}", GOOD)
     gateway = machine.gateway(name)
     gateway.await_answer()

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from tests.support.waiting import PATIENCE, eventually
-from tests.systemd.gateway import ORRERY, Machine
+from tests.systemd.gateway import ORRERY, Gateway, Machine
 
 PORT, PRIVATE = 9701, 9702
 TOKEN = "of-the-tests-and-nobody-elses-0123456789"  # noqa: S105  of the tests
@@ -71,6 +71,29 @@ def test_the_site_names_the_cause_and_its_end(machine: Machine, site: Site) -> N
     machine.run("echo token > /run/pinging-token; systemctl restart pinging-watch.service")
     eventually(lambda: site.says("ok: "))
     assert TOKEN not in machine.run("journalctl --no-pager --output=verbose")
+
+
+def test_a_unit_that_hangs_while_it_starts_is_seen_pinged_and_told(machine: Machine, site: Site) -> None:
+    """Nothing waits for its start: the installation says what to do next; after the patience comes one push."""
+    gateway = Gateway(machine, "mute.service", "http://127.0.0.1:1/")
+    gateway.define("[Service]\nType=notify\nTimeoutStartSec=infinity\nExecStart=/bin/sleep infinity\n")
+    gateway.systemctl("start", "--no-block")
+    pinged = ("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/ping-token")
+    said = gateway.install("--start-within", "10m", *pinged)
+    assert "It is not there yet: it has been starting for" in said
+    assert "Wait, then type: orrery gateway guest verify --unit mute.service" in said
+    eventually(lambda: site.says("broken: ", "The service is starting"))
+    assert machine.pushes("mute.service") == []
+    process = gateway.shows("MainPID")
+    gateway.install("--start-within", "1s")
+    eventually(lambda: site.says("broken: ", "hangs while it starts"))
+    eventually(gateway.has_pushed(1))
+    assert "hangs while it starts" in gateway.guest("verify")
+    machine.run(gateway.script)
+    gateway.goes("activating/start")
+    assert gateway.shows("MainPID") == process
+    gateway.recovered(0)
+    gateway.has_pushed(1)()
 
 
 def test_a_ping_that_is_redirected_was_not_taken(machine: Machine, site: Site) -> None:

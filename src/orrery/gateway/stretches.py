@@ -40,6 +40,7 @@ class PingStretch(Record):
     exec_main_status: int = 0
     restarts: int = 0
     probe: str = ""
+    judgement: str = ""
     silence: float | None = None
     mixed: bool = False
 
@@ -71,6 +72,7 @@ class PingStretch(Record):
             exec_main_status=ping.exec_main_status,
             restarts=ping.restarts,
             probe=ping.probe,
+            judgement=ping.judgement,
         )
 
 

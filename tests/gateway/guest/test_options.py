@@ -69,12 +69,33 @@ def test_an_empty_text_turns_a_part_off() -> None:
         ({"probe": "a\nb"}, "--probe must be one line"),
         ({"probe": "https://x.example.org/a b"}, "--probe must be a web address"),
         ({"probe": "ftp://x.example.org"}, "--probe must be a web address"),
+        (
+            {"start_within": "601s"},
+            "--start-within must be whole seconds or minutes, such as 8s or 2m, and at most 600s",
+        ),
+        ({"start_within": "11m"}, "--start-within must be"),
+        ({"answer_within": "21"}, "--answer-within must be .* at most 20s"),
+        ({"stop_within": "61s"}, "--stop-within must be .* at most 60s"),
+        *(
+            ({"stop_within": text}, "--stop-within must be")
+            for text in ("0", "0s", "-1s", "1.5s", "1h", "s", "08s", "\u0661s")
+        ),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused(given_: dict[str, str | None], said: str) -> None:
     """Each refusal names its option."""
     with pytest.raises(Invalid, match=said):
         _ = with_given(OPTIONS, given_)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"), [("600s", "600"), ("10m", "600"), ("1s", "1"), ("90", "90"), ("1m", "60"), ("", "")]
+)
+def test_the_patience_is_kept_in_seconds(text: str, kept: str) -> None:
+    """It is given in seconds or minutes, and what is kept is taken again."""
+    options = with_given(OPTIONS, {"start_within": text})
+    assert options.start_within == kept
+    assert with_given(options, {}) == options
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,46 @@ def test_a_tunnel_that_answers_502_is_told_from_a_dead_one() -> None:
     )
 
 
+def test_a_service_that_is_slow_is_told_and_no_fault() -> None:
+    """It answers: how late, and which option says that this is well."""
+    found = verified(UNIT, OPTIONS, replace(whole(), judgement=Judgement("slow", "200", "it answers, but late")))[
+        0
+    ]
+    assert found.state == "ok"
+    assert "active and slow: it answers, but late, probe: 200" in found.why
+    assert "--answer-within" in found.todo
+
+
+def test_a_service_that_starts_is_not_there_yet() -> None:
+    """That is no fault within its patience, and the next step is said; later it hangs."""
+    starting = with_unit(whole(), ActiveState="activating", SubState="start")
+    found = verified(
+        UNIT, OPTIONS, replace(starting, judgement=Judgement("starting", "", "it has been starting"))
+    )[0]
+    assert (found.state, found.todo) == ("off", f"Wait, then type: orrery gateway guest verify --unit {UNIT.unit}")
+    assert "hangs while it starts" in said(replace(starting, judgement=Judgement("hanging")))
+
+
+@pytest.mark.parametrize(
+    ("unknown", "todo"),
+    [
+        ((), ""),
+        (("start_within",), "While it runs, type: sudo orrery gateway drill --unit gateway.service"),
+        (("answer_within",), "While it runs, type: sudo orrery gateway guest install --unit gateway.service"),
+        (
+            ("start_within", "answer_within", "stop_within"),
+            "While it runs, type: sudo orrery gateway guest install --unit gateway.service",
+        ),
+    ],
+)
+def test_a_patience_that_is_not_known_says_what_measures_it(unknown: tuple[str, ...], todo: str) -> None:
+    """As after an installation of an earlier release; what is taken meanwhile is said."""
+    options = replace(OPTIONS, **dict.fromkeys(unknown, ""))
+    (found,) = [one for one in verified(UNIT, options, whole()) if one.part == "patience"]
+    assert (found.state, found.todo) == ("off" if unknown else "ok", todo)
+    assert f"--start-within {'90' if 'start_within' in unknown else '120'}s" in found.why
+
+
 def test_a_refusal_of_pings_that_are_off_is_over() -> None:
     """What the site answered before the pings were turned off is no fault."""
     options = replace(OPTIONS, ping="", ping_token_file="")

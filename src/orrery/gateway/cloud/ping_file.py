@@ -35,10 +35,12 @@ class _Said:
     sub_state: str = ""
     result: str = ""
     exec_main_status: int = 0
+    judgement: str = ""
 
     @property
     def ping(self) -> Ping:
-        return Ping(self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
+        said = (self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
+        return Ping(*said, judgement=self.judgement)
 
 
 @dataclass(frozen=True, kw_only=True)

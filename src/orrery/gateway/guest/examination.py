@@ -46,7 +46,8 @@ def require_answer(host: Host, unit: UnitName, options: Options) -> None:
         raise Invalid(
             f"{unit.unit} runs, and --probe calls it dead ({found.answer}): the guest would restart it again and "
             "again. "
-            f"Correct --probe; if the service does hang, first type: systemctl restart {unit.unit}"
+            f"Correct --probe, or give a longer --answer-within; if the service does hang, first type: "
+            f"systemctl restart {unit.unit}"
         )
 
 
