@@ -113,8 +113,9 @@ def _called(found: Survey, wanted: Wanted) -> dict[str, str]:
 
 def uri_of(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
     """Return the URI of a webhook that is kept here or that the action group calls."""
-    uris = {webhook_name(wanted.webhook, found.uri): found.uri, **_called(found, wanted)}
-    return uris[webhook.name.lower()]
+    if webhook.name.lower() == webhook_name(wanted.webhook, found.uri):
+        return found.uri
+    return _called(found, wanted)[webhook.name.lower()]
 
 
 def is_called(webhook: Webhook, found: Survey, wanted: Wanted) -> bool:
@@ -210,9 +211,8 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change
         left = current.expires_at - found.at
         soon = (f"It expires on {current.expires_at:%Y-%m-%d}: type `orrery gateway cloud rotate-webhook`.",)
         yield Change("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
-    until = overlap_end(found, wanted)
     for one in left_behind(found, wanted):
-        if found.at >= until:
+        if found.at >= (until := overlap_end(found, wanted)):
             yield Change("webhook", one.name, "delete", ("Another one has taken its place.",))
         else:
             why = f"Alerts may still be delivered to it: `apply` deletes it from {until:%Y-%m-%d %H:%M} UTC on."
