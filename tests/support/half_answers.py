@@ -55,8 +55,11 @@ PARTS: Mapping[str, tuple[str, frozenset[str]]] = {
 }
 """Each request of the commands: the method of the port that makes it, and the parts that are not known then."""
 
-NOT_ASKED = {"plan": frozenset({"health", "jobs", "reasons of jobs", "job-minutes", "activity log"})}
-NOT_ASKED |= {command: frozenset({"activity log"}) for command in ("status", "doctor")}
+NOT_ASKED = {
+    "plan": frozenset({"health", "jobs", "reasons of jobs", "job-minutes", "activity log"}),
+    "status": frozenset({"activity log"}),
+    "doctor": frozenset({"activity log"}),
+}
 """What a command does not ask for."""
 
 FAULTS: Sequence[tuple[str, float | None]] = (
@@ -122,6 +125,7 @@ class Commands:
         return CloudSettings(
             subscription=config.subscription,
             resource_group=config.resource_group,
+            machine_resource_group=config.resource_group,
             machine=config.machine,
             location=config.location,
             email=self.layer.wanted.email,

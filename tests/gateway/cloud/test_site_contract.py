@@ -19,7 +19,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.routes import CloudBody
 from tests.support.clock import ManualClock
-from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, job, text
+from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job, text
 
 
 @pytest.mark.parametrize("survey", [COMPLETE, replace(COMPLETE, machine=None, webhooks=())], ids=["all", "little"])
@@ -64,7 +64,7 @@ def test_the_site_takes_a_report_of_half() -> None:
 
 def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:
     """A webhook that expires soon is pushed once, as a part of its own: not as a trouble of the cloud, too."""
-    soon = replace(COMPLETE, webhooks=(replace(COMPLETE.webhooks[0], expires_at=NOW + timedelta(days=30)),))
+    soon = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW + timedelta(days=30)),))
     seen = Activity("Available", [job("Failed", "Forbidden")], 12.0)
     said = findings(soon, WANTED, text, seen)
     assert {"webhook", "jobs"} <= {one.part for one in said if one.state == "broken"}
