@@ -265,6 +265,7 @@ CASES: dict[str, Callable[[WallClock], Case]] = {
 }
 
 ELSEWHERE = {
+    "tests/gateway/test_cloud_health.py": ["ReportedGap.since"],
     "tests/live/test_freshness.py": ["Active.generated_at", "Pages.generated_at"],
     "tests/live/test_quota.py": [
         *("Block.since", "Block.until", "Budget.asked", "ServerError.at", "Window.refills_at", "Window.since"),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from orrery.gateway.cloud.plan import planned
-from orrery.gateway.cloud.restart import TEST_MESSAGE
+from orrery.gateway.cloud.plan import OVERLAP, planned
+from orrery.gateway.cloud.survey import known
 from tests.support.program import Program, run_orrery
 from tests.support.provisioning import Layer, layer_in
 from tests.support.soak import SOAKING
@@ -24,18 +24,19 @@ CHANGES = [
     ("apply", "cloud_lost_answer", "POST", 3),
     ("rotate-webhook", "cloud_lost_answer", "PUT", 2),
     ("rotate-webhook", "cloud_lost_answer", "POST", 2),
-    ("rotate-webhook", "cloud_lost_answer", "DELETE", 1),
+    ("old webhook", "cloud_lost_answer", "DELETE", 1),
     ("destroy", "cloud_lost_answer", "DELETE", 8),
 ]
 ALL = [
     (command, kind, "", fewest)
-    for command, fewest in (("apply", 30), ("rotate-webhook", 25), ("destroy", 12))
+    for command, fewest in (("apply", 30), ("rotate-webhook", 25), ("old webhook", 25), ("destroy", 12))
     for kind in ("cloud_hang", "cloud_lost_answer")
 ]
 """The command, the fault that holds a request (before or after it is carried out), which requests, and at least
 how many there are."""
 
-TYPED = {"destroy": ["destroy", "--yes"]}
+TYPED = {"destroy": ["destroy", "--yes"], "old webhook": ["apply"]}
+"""What is typed; the old webhook is that which a rotation half an hour ago has left."""
 
 
 def killed_at(layer: Layer, words: list[str], kind: str, method: str, skip: int) -> bool:
@@ -62,13 +63,16 @@ def test_a_killed_command_is_completed(
         with layer_in(tmp_path / str(kills), factor=100) as layer:
             if command != "apply":
                 assert layer.provisioning.make().succeeded
+            if command == "old webhook":
+                assert layer.provisioning.make(rotate=True).succeeded
+                layer.box.advance(OVERLAP.total_seconds())
             if not killed_at(layer, TYPED.get(command, [command]), kind, method, kills):
                 assert kills >= fewest
                 break
             if command == "destroy":
                 expect_nothing_left(layer)
             else:
-                expect_completed(layer, worked=command == "rotate-webhook")
+                expect_completed(layer, worked=command != "apply", at_once=kills % 2 == 0)
     else:
         pytest.fail("It never came to its end.")
     with capsys.disabled():
@@ -76,16 +80,26 @@ def test_a_killed_command_is_completed(
             sys.stdout.write(f"\n{command}, {kind}: {kills} kills\n")
 
 
-def expect_completed(layer: Layer, *, worked: bool) -> None:
-    """Type `apply`; what worked before works at each moment."""
+def expect_completed(layer: Layer, *, worked: bool, at_once: bool) -> None:
+    """Type `apply`, at once or half an hour later; what worked before works at each moment."""
     if worked:
-        group = layer.provisioning.survey().action_group
-        assert group
-        assert layer.cloud.call_webhook(group.uris[0], TEST_MESSAGE)
+        expect_restarted(layer)
+    if at_once:
+        assert layer.provisioning.make().succeeded
+        assert planned(layer.provisioning.survey(), layer.wanted, layer.provisioning.text).is_empty
+        expect_restarted(layer)
+    layer.box.advance(OVERLAP.total_seconds())
     assert layer.provisioning.make().succeeded
     found = layer.provisioning.survey()
     assert planned(found, layer.wanted, layer.provisioning.text).is_empty
-    assert len(found.webhooks) == len(found.grants) == 1
+    assert len(known(found.webhooks)) == len(known(found.grants)) == 1
+
+
+def expect_restarted(layer: Layer) -> None:
+    """Shut the machine down, and see an alert within the next minutes start it."""
+    layer.box.pull("shutdown", stop=1, health=1, alert=60, start=60)
+    layer.box.advance(290)
+    assert layer.box.known()["machine"]["power"] == "running"
 
 
 def expect_nothing_left(layer: Layer) -> None:

@@ -1,6 +1,6 @@
 """What the last report of the cloud means: findings, pushes and the panel."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -8,7 +8,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.cloud_health import STOPPED_AFTER, CloudHealth
 from orrery.gateway.overview import CloudOverview
-from orrery.gateway.reports import KEPT, CloudReport, ReportedJob, Reports
+from orrery.gateway.reports import KEPT, CloudReport, GapState, ReportedGap, ReportedJob, Reports
 from orrery.ports.health import Finding
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.watch import EVERY, OutageWatch
@@ -162,6 +162,53 @@ async def test_the_webhook_is_warned_of_once_and_hides_nothing() -> None:
     await site.reported(webhook_expires_at=START + 30 * DAY, jobs=failed)
     await site.looks()
     assert (await site.pushes())[2:] == [("Broken: gateway webhook", "urgent")]
+
+
+def gap(part: str, state: GapState = "unreadable", since: datetime = START) -> ReportedGap:
+    return ReportedGap(part=part, state=state, since=since)
+
+
+@pytest.mark.parametrize(
+    ("state", "days", "early"),
+    [("unreadable", 0, True), ("unreadable", 3, False), ("not allowed", 0, False)],
+)
+async def test_what_is_not_known_is_said(state: GapState, days: int, early: bool) -> None:  # noqa: FBT001  a column
+    """At once on the page; a push about an answer that could not be read comes after two days of it only."""
+    site = Site()
+    for _ in range(days + 1):
+        await site.reported(unknown=(gap("action group", state, site.clock.now()),))
+        site.clock.advance(DAY.total_seconds())
+    finding = (await site.findings())["gateway cloud"]
+    assert (finding.state, finding.early) == ("broken", early)
+    assert f"Not known since 2026-03-01 12:00 UTC: action group ({state})." in finding.why
+    panel = await CloudOverview(site.health, site.clock).panel()
+    assert f"action group ({state})" in panel.headline
+
+
+async def test_a_gap_of_a_future_that_was_undone_is_told() -> None:
+    """After a clock was put back, a time that lies ahead silences nothing."""
+    assert not (await found(unknown=(gap("machine", since=START + 400 * DAY),))).early
+
+
+async def test_what_was_known_before_is_kept() -> None:
+    """One bad minute at the cloud takes away neither the end of the webhook nor the state of an alert."""
+    site = Site()
+    await site.reported(deallocate_alert="off", webhook_expires_at=START - DAY)
+    parts = ("webhook", "deallocate alert", "jobs")
+    lost = {"webhook_expires_at": None, "deallocate_alert": "unknown", "jobs": ()}
+    await site.reported(**lost, unknown=tuple(map(gap, parts)))
+    found = await site.findings()
+    assert "expired on 2026-02-28" in found["gateway webhook"].why
+    assert "The deallocate alert is off." in found["gateway cloud"].why
+    report = await site.health.report()
+    assert report
+    assert report.jobs == WELL.jobs
+
+
+async def test_a_webhook_that_was_never_known_is_not_missing() -> None:
+    """No urgent push says that there is none; that it is not known stands beside it."""
+    one = await found("gateway webhook", webhook_expires_at=None, unknown=(gap("webhook"),))
+    assert (one.state, one.why) == ("ok", "When the webhook expires is not known.")
 
 
 async def test_a_site_that_takes_no_reports_says_nothing() -> None:

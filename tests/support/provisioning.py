@@ -54,8 +54,14 @@ class Layer:
     box: CloudBox
     folder: Path
     cloud: AzureCloud
+    names: Names
     wanted: Wanted = WANTED
     said: list[str] = field(default_factory=list[str])
+
+    @property
+    def trust(self) -> Trust:
+        """Whom a client of this cloud trusts."""
+        return Trust(self.box.ca_file)
 
     @property
     def config(self) -> Path:
@@ -127,7 +133,7 @@ def layer_in(
         os.environ.update(box.identity_env)  # noqa: TID251  the same
         try:
             with closing(AzureCloud(names, config.url, Trust(box.ca_file), deadlines)) as cloud:
-                yield Layer(box, folder, cloud)
+                yield Layer(box, folder, cloud, names)
         finally:
             for name, value in before.items():
                 if value is None:

@@ -300,19 +300,15 @@ def _content(reply: Reply) -> str:
 
 @cache
 def runs() -> tuple[tuple[Case, Value], ...]:
-    """Return each case with each of its alerts in each form, the short ones first.
+    """Return each case with each of its alerts in each form: one of each first, so that a difference shows early.
 
-    One of other answers, or with all the polls, comes with one alert in one form: that decides nothing there.
+    A case of another answer, or with all the polls, comes with one alert in one form: more decides nothing there.
     """
     ordered = sorted(cases(), key=lambda case: len(case.steps))
     first = {one.fact: one for one in reversed(cases())}
-    return tuple(
-        (case, alert(name, form))
-        for form in FORMS
-        for case in ordered
-        for name in case.alerts
-        if (form, name) == (FORMS[0], case.alerts[0]) or (case == first[case.fact] and len(case.steps) < _MANY)
-    )
+    usual = [(case, alert(case.alerts[0], FORMS[0])) for case in ordered]
+    many = [case for case in ordered if case == first[case.fact] and len(case.steps) < _MANY]
+    return (*usual, *((case, alert(name, form)) for form in FORMS[::-1] for case in many for name in case.alerts))
 
 
 _MANY = 30

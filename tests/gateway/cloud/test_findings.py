@@ -5,8 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid, findings
+from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.ports.cloud import Health, Job, MachineFound
@@ -101,6 +103,15 @@ def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
     """Nobody guesses what only the guest can know."""
     said = findings(COMPLETE, WANTED, text, QUIET)
     assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
+
+
+def test_a_list_of_pings_that_cannot_be_read_is_a_part() -> None:
+    """It costs the service's finding alone: also where the last ping in it is the one that is cut."""
+    cut = read_pings('{"stretches": [], "last_ping": {"at": "yesterday"}}')
+    with pytest.raises(Invalid) as raised:
+        _ = cut.guest(NOW)
+    said = findings(COMPLETE, WANTED, text, QUIET, raised.value)
+    assert [one.part for one in said if one.state == "broken"] == ["service"]
 
 
 @pytest.mark.parametrize(("minutes", "count"), [(500.0, 0), (501.0, 1)])

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.gateway.cloud.plan import Plan, planned
+from orrery.gateway.cloud.plan import OVERLAP, Plan, current_webhook, planned
 from orrery.gateway.cloud.survey import Survey
 from orrery.gateway.cloud.wanted import webhook_name
-from orrery.ports.cloud import Alert, Kind, Runbook, Webhook
+from orrery.ports.cloud import ActionGroup, Alert, Kind, Runbook, Webhook
 from tests.support.cloud_layer import (
     ACTION_GROUP,
     COMPLETE,
@@ -24,6 +24,8 @@ from tests.support.cloud_layer import (
     text,
 )
 
+assert isinstance(COMPLETE.action_group, ActionGroup)
+GROUP_FOUND = COMPLETE.action_group
 SUBSCRIPTION = GROUP.partition("/resourceGroups")[0]
 
 
@@ -137,8 +139,7 @@ def test_webhook_expiry_is_said_60_days_ahead(days: int) -> None:
 
 def test_action_group_calls_the_kept_webhook_with_the_specified_payload() -> None:
     """Common alert schema off, the kept URI, and the e-mail address: each difference is corrected."""
-    group = COMPLETE.action_group
-    assert group
+    group = GROUP_FOUND
     for wrong in (
         replace(group, enabled=False),
         replace(group, uris=(f"{URI}2",)),
@@ -179,6 +180,48 @@ def test_rotation_keeps_the_old_webhook_until_the_new_one_is_proven() -> None:
         "webhook": "replace",
         "action-group": "update",
     }
+
+
+OLD_URI = f"{URI}-of-before"
+OLD = replace(WEBHOOK, name=webhook_name("restart-gateway", OLD_URI))
+NEW = replace(WEBHOOK, created_at=NOW - OVERLAP + timedelta(minutes=1))
+
+
+def of_webhooks(found: Survey) -> list[tuple[str, str]]:
+    """Return what becomes of each webhook."""
+    return [(one.name, one.action) for one in plan(found).changes if one.kind == "webhook"]
+
+
+@pytest.mark.parametrize(("minutes", "action"), [(-1, "keep"), (0, "delete"), (1, "delete")])
+def test_an_old_webhook_stays_for_half_an_hour(minutes: int, action: str) -> None:
+    """From the making of the one that has taken its place: alerts may still be delivered to it."""
+    new = replace(WEBHOOK, created_at=NOW - OVERLAP - timedelta(minutes=minutes))
+    found = replace(COMPLETE, webhooks=(OLD, new))
+    assert of_webhooks(found) == [(WEBHOOK.name, "keep"), (OLD.name, action)]
+    assert plan(found).is_empty == (action == "keep")
+
+
+def test_the_webhook_that_the_action_group_calls_is_the_one() -> None:
+    """A rotation that was cut off before is undone: what was never called goes, and no alert is lost."""
+    called = replace(GROUP_FOUND, uris=(OLD_URI,))
+    found = replace(COMPLETE, webhooks=(OLD, NEW), action_group=called)
+    assert of_webhooks(found) == [(OLD.name, "update"), (NEW.name, "delete")]
+    assert changed(found).get("action-group", "keep") == "keep"
+
+
+def test_the_called_webhook_is_known_without_its_uri() -> None:
+    """On the machine of the reports, which needs no copy of the URI."""
+    found = replace(COMPLETE, uri="")
+    assert current_webhook(found, WANTED) == WEBHOOK
+    assert of_webhooks(found) == [(WEBHOOK.name, "update")]
+
+
+def test_an_expired_webhook_that_is_called_makes_way_for_the_kept_one() -> None:
+    """A rotation that came late, and was cut off, goes forward."""
+    expired = replace(OLD, expires_at=NOW)
+    found = replace(COMPLETE, webhooks=(expired, NEW), action_group=replace(GROUP_FOUND, uris=(OLD_URI,)))
+    assert of_webhooks(found) == [(WEBHOOK.name, "keep"), (OLD.name, "keep")]
+    assert changed(found)["action-group"] == "update"
 
 
 def test_no_uri_is_shown() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from orrery.adapters.memory import MemoryStore
+from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.ping_file import read_pings
@@ -18,7 +19,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.routes import CloudBody
 from tests.support.clock import ManualClock
-from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, job, text
+from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job, text
 
 
 @pytest.mark.parametrize("survey", [COMPLETE, replace(COMPLETE, machine=None, webhooks=())], ids=["all", "little"])
@@ -36,9 +37,34 @@ def test_the_site_takes_the_report(survey: Survey) -> None:
     assert taken.last_outage.ended_by == "layer 1"
 
 
+NOT_ALLOWED = CloudRefused("Not allowed to read /subscriptions/1.", "Type that.", status=403)
+UNREADABLE = CloudUnreachable("It cannot be read.", "Try again.")
+
+
+def test_the_site_takes_a_report_of_half() -> None:
+    """A part that is not known is named with its state, and is neither missing nor a trouble; no id is in it."""
+    alerts = {"health": UNREADABLE, "deallocate": COMPLETE.alerts["deallocate"]}
+    survey = replace(COMPLETE, machine=UNREADABLE, identity=NOT_ALLOWED, grants=NOT_ALLOWED, webhooks=UNREADABLE)
+    survey = replace(survey, alerts=alerts)
+    seen = Activity(UNREADABLE, UNREADABLE, NOT_ALLOWED, events=UNREADABLE)
+    body = report(survey, WANTED, seen, findings(survey, WANTED, text, seen), None)
+    assert "/subscriptions" not in json.dumps(body)
+    taken = CloudBody.model_validate_json(json.dumps(body)).report
+    assert {(one.part, one.state) for one in taken.unknown} == {
+        *((part, "not allowed") for part in ("identity", "role", "job-minutes")),
+        *(
+            (part, "unreadable")
+            for part in ("machine", "webhook", "health alert", "health", "jobs", "activity log")
+        ),
+    }
+    assert (taken.power, taken.alerts.health, taken.alerts.deallocate) == ("unknown", "unknown", "on")
+    assert taken.troubles == []
+    assert "webhook_expires_at" not in taken.model_fields_set
+
+
 def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:
     """A webhook that expires soon is pushed once, as a part of its own: not as a trouble of the cloud, too."""
-    soon = replace(COMPLETE, webhooks=(replace(COMPLETE.webhooks[0], expires_at=NOW + timedelta(days=30)),))
+    soon = replace(COMPLETE, webhooks=(replace(WEBHOOK, expires_at=NOW + timedelta(days=30)),))
     seen = Activity("Available", [job("Failed", "Forbidden")], 12.0)
     said = findings(soon, WANTED, text, seen)
     assert {"webhook", "jobs"} <= {one.part for one in said if one.state == "broken"}

@@ -22,7 +22,7 @@ from orrery.gateway.simulation.combinations import (
 from orrery.gateway.simulation.model import Draws, Outage, draw, outage_of
 from orrery.gateway.simulation.parameters import read_parameters
 from orrery.gateway.simulation.replica import one_day
-from orrery.ports.cloud.machine import Look, Reply, Start, Step, Wait
+from orrery.ports.cloud.machine import Look, Reply, SignIn, Start, Step, Wait
 
 PARAMETERS = read_parameters()
 WARM = Draws(
@@ -152,6 +152,8 @@ def _seconds_of(steps: Generator[Step, Reply, str], starts_within: float) -> flo
             match step:
                 case Wait(seconds):
                     passed += seconds
+                case SignIn():
+                    reply = Reply(200, now)
                 case Start():
                     running_at = passed + starts_within
                     reply = Reply(202, now)

@@ -17,6 +17,7 @@ from azure.core.exceptions import (
 )
 
 from orrery.errors import CloudError, CloudRefused, CloudUnreachable
+from orrery.ports.cloud import NO_TOKEN
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble
 
@@ -99,7 +100,10 @@ def answered(what: str, right: Right | None = None) -> Generator[None]:
         status = error.status_code or HTTPStatus.UNAUTHORIZED
         if status == HTTPStatus.FORBIDDEN:
             raise refused(what, error, status, right) from None
-        raise CloudRefused(f"{CLOUD} does not accept the sign-in: {_SIGN_IN}", status=int(status)) from None
+        # Without a status and a number of the vendor's, none of the credentials gave a token: nobody says why.
+        code = "" if error.status_code or "AADSTS" in str(error.message) else NO_TOKEN
+        why = f"{CLOUD} does not accept the sign-in: {_SIGN_IN}"
+        raise CloudRefused(why, status=int(status), code=code) from None
     except HttpResponseError as error:
         raise _failed(what, error, right) from None
     except Unreadable:

@@ -121,8 +121,10 @@ class Clients:
         self._subscription = names.subscription
         self._url = management_url.rstrip("/")
         self._deadlines = deadlines
-        # It warns of an odd answer with the address that was asked, and that of a webhook is a credential.
-        logging.getLogger("urllib3").setLevel(logging.ERROR)
+        # They warn of an odd answer with the address that was asked, and that of a webhook is a credential; and of
+        # each credential that gave no token.
+        for library in ("urllib3", "azure"):
+            logging.getLogger(library).setLevel(logging.ERROR)
         self._session = requests.Session()
         self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
         bound(self._session, context=trust.of_session())

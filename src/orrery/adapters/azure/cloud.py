@@ -125,14 +125,15 @@ class AzureCloud:
         right = Right("Microsoft.Authorization/roleAssignments/read", self._names.subscription_id)
         with answered("read the roles of the identity", right):
             wanted = f"assignedTo('{principal_id}')"
-            # Not only the filter decides whose they are: a filter that is not understood is not always refused.
-            # What a group is given counts for its members, too.
-            return [
-                found.grant(one)
-                for one in self._clients.roles.list_for_subscription(filter=wanted, **LISTING)
-                if _same(found.word(one.principal_id), principal_id)
-                or _same(found.text(one.principal_type), "Group")
-            ]
+            listed = self._clients.roles.list_for_subscription(filter=wanted, **LISTING)
+            grants = [(one, found.grant(one)) for one in listed]
+        # Not only the filter decides whose they are: a filter that is not understood is not always refused.
+        # What a group is given counts for its members, too.
+        return [
+            grant
+            for one, grant in grants
+            if _same(str(one.principal_id), principal_id) or _same(found.text(one.principal_type), "Group")
+        ]
 
     def put_grant(self, principal_id: str) -> None:
         body = body_of(bodies.role_assignment(self._names.subscription, principal_id))
@@ -280,8 +281,8 @@ class AzureCloud:
             answered("read the jobs", self._right("/jobs")),
         ):  # without an account there are none
             pages = self._clients.jobs.list_by_automation_account(*self._account, **ours, **LISTING).by_page()
-            page = list(next(pages, ()))
-            own = [found.job(one) for one in page if one.runbook and _same(one.runbook.name, self._names.runbook)]
+            page = [(one.runbook, found.job(one)) for one in next(pages, ())]
+            own = [job for runbook, job in page if runbook and _same(str(runbook.name), self._names.runbook)]
         return sorted(own, key=lambda job: job.created_at, reverse=True)[:most]
 
     def job(self, job_id: str) -> Job:

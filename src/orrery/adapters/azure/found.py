@@ -54,10 +54,17 @@ def word(found: Vendors) -> str:
     return required(getattr(found, "value", found), str)
 
 
+def place(found: Vendors) -> str:
+    """Return the id of a resource; raise `ValueError` for another text: the libraries make one of anything."""
+    if not word(found).startswith("/"):
+        raise ValueError
+    return word(found)
+
+
 def machine(found: Vendors) -> MachineFound:
     codes = [word(one.code) for one in found.instance_view.statuses]
     known: list[Power] = [_POWERS[code] for code in codes if code in _POWERS]
-    return MachineFound(word(found.id), known[0] if known else "unknown", pause(found))
+    return MachineFound(place(found.id), known[0] if known else "unknown", pause(found))
 
 
 def health(found: Vendors) -> Health:
@@ -75,11 +82,11 @@ def tags(found: Vendors) -> dict[str, str]:
 
 
 def identity(found: Vendors) -> Identity:
-    return Identity(word(found.id), word(found.client_id), word(found.principal_id))
+    return Identity(place(found.id), word(found.client_id), word(found.principal_id))
 
 
 def grant(found: Vendors) -> Grant:
-    return Grant(word(found.id), word(found.scope), word(found.role_definition_id).rpartition("/")[2])
+    return Grant(place(found.id), place(found.scope), word(found.role_definition_id).rpartition("/")[2])
 
 
 def account(found: Vendors) -> Account:
@@ -134,6 +141,7 @@ def _conditions(found: list[Vendors]) -> Iterator[tuple[str, str]]:
 
 
 def job(found: Vendors) -> Job:
+    _ = place(found.id)
     return Job(
         word(found.job_id or found.name),
         word(found.status),
@@ -157,9 +165,8 @@ def event(found: Vendors) -> MachineEvent:
 
 def minutes(found: list[Vendors]) -> float | None:
     """Return the job-minutes of the month among an account's figures, if they are there."""
-    named = {word(one.name.value).lower(): one.current_value for one in found}
-    used = named.get("accountusage")
-    return None if used is None else required(used, float)
+    named = {word(one.name.value).lower(): required(one.current_value, float) for one in found}
+    return named.get("accountusage")
 
 
 def content(found: Vendors) -> str:

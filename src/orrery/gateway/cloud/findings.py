@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from orrery.errors import CloudError, Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
-from orrery.gateway.cloud.plan import Change, RunbookText, current_webhook, planned
+from orrery.gateway.cloud.plan import PARTS, Change, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Alert, Job, Kind, Webhook
@@ -20,17 +20,6 @@ FREE_CALLS = 100_000
 
 APPLY = "Type `orrery gateway cloud apply`."
 ROTATE = "Type `orrery gateway cloud rotate-webhook`."
-
-_PARTS: dict[Kind, str] = {
-    "identity": "identity",
-    "account": "account",
-    "role": "role",
-    "runbook": "runbook",
-    "webhook": "webhook",
-    "action-group": "action group",
-    "health": "health alert",
-    "deallocate": "deallocate alert",
-}
 
 _EFFECTS: dict[Kind, str] = {
     "identity": "The identity is deleted: a start is refused (Forbidden).",
@@ -65,7 +54,7 @@ def findings(
     """
     plan = planned(found, wanted, text)
     return [
-        *(_broken(one.part, one.error.why, one.error.todo) for one in activity.gaps),
+        *(_not_known(one.part, one.error.why, one.error.todo) for one in activity.gaps),
         *_judged("machine", lambda: _machine(found, activity)),
         *(_resource(change) for change in plan.changes if change.kind != "webhook"),
         *_judged("webhook", lambda: _webhook(found, wanted, plan.changes)),
@@ -80,7 +69,7 @@ def _judged(part: str, judge: Callable[[], Iterable[Finding]]) -> list[Finding]:
     try:
         return list(judge())
     except CloudError as error:
-        return [_broken(part, error.why, error.todo)]
+        return [_not_known(part, error.why, error.todo)]
 
 
 def _ok(part: str, why: str) -> Finding:
@@ -89,6 +78,11 @@ def _ok(part: str, why: str) -> Finding:
 
 def _broken(part: str, why: str, todo: str) -> Finding:
     return Finding(part, "broken", why, todo, essential=False)
+
+
+def _not_known(part: str, why: str, todo: str) -> Finding:
+    """Return a finding that is no trouble of a report: what is not known stands there by itself."""
+    return Finding(part, "broken", why, todo, essential=False, early=True)
 
 
 def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
@@ -114,13 +108,13 @@ def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
 
 
 def _resource(change: Change) -> Finding:
-    part = _PARTS[change.kind]
+    part = PARTS[change.kind]
     if change.action == "keep":
         return _ok(part, f"{change.name} is as it should be.")
     if change.action == "create":
         return _broken(part, _EFFECTS[change.kind], APPLY)
     if change.action == "unknown":
-        return _broken(part, " ".join(change.why), change.todo)
+        return _not_known(part, " ".join(change.why), change.todo)
     return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
 
 

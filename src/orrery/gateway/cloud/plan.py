@@ -1,6 +1,6 @@
 """What `apply` would change, from what is found and what is wanted; pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -65,27 +65,43 @@ RunbookText = Callable[[str], str]
 """Returns the text of the runbook for the identity's client id."""
 
 
+PARTS: Mapping[Kind, str] = {
+    "identity": "identity",
+    "account": "account",
+    "role": "role",
+    "runbook": "runbook",
+    "webhook": "webhook",
+    "action-group": "action group",
+    "health": "health alert",
+    "deallocate": "deallocate alert",
+}
+"""What each resource is called as a part."""
+
+
 def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> Plan:
     """Return the plan; with `rotate` the webhook is replaced although it works."""
+
+    def judged(kind: Kind, name: str, judge: Callable[[], Iterable[Change]]) -> Iterable[Change]:
+        """Return the changes, or that they are not known because a part is not that they depend on."""
+        try:
+            return list(judge())
+        except CloudError as error:
+            parts = [gap.part for gap in found.gaps if gap.error is error]
+            if PARTS[kind] in parts:
+                return [Change(kind, name, "unknown", (error.why,), error.todo)]
+            return [Change(kind, name, "unknown", (f"It cannot be judged while the {parts[0]} is not known.",))]
+
     changes = (
-        *_judged("identity", wanted.identity, lambda: [_identity(found, wanted)]),
-        *_judged("account", wanted.account, lambda: [_account(found, wanted)]),
-        *_judged("role", "Virtual Machine Contributor", lambda: [_role(found)]),
-        *_judged("runbook", wanted.runbook, lambda: [_runbook(found, wanted, text)]),
-        *_judged("webhook", wanted.webhook, lambda: _webhooks(found, wanted, rotate=rotate)),
-        *_judged("action-group", wanted.action_group, lambda: [_action_group(found, wanted, rotate=rotate)]),
-        *_judged("health", wanted.alerts["health"], lambda: [_alert(found, wanted, "health")]),
-        *_judged("deallocate", wanted.alerts["deallocate"], lambda: [_alert(found, wanted, "deallocate")]),
+        *judged("identity", wanted.identity, lambda: [_identity(found, wanted)]),
+        *judged("account", wanted.account, lambda: [_account(found, wanted)]),
+        *judged("role", "Virtual Machine Contributor", lambda: [_role(found)]),
+        *judged("runbook", wanted.runbook, lambda: [_runbook(found, wanted, text)]),
+        *judged("webhook", wanted.webhook, lambda: _webhooks(found, wanted, rotate=rotate)),
+        *judged("action-group", wanted.action_group, lambda: [_action_group(found, wanted, rotate=rotate)]),
+        *judged("health", wanted.alerts["health"], lambda: [_alert(found, wanted, "health")]),
+        *judged("deallocate", wanted.alerts["deallocate"], lambda: [_alert(found, wanted, "deallocate")]),
     )
     return Plan(changes, tuple(_troubles(found, wanted)), tuple(found.gaps))
-
-
-def _judged(kind: Kind, name: str, judge: Callable[[], Iterable[Change]]) -> Iterable[Change]:
-    """Return the changes, or that they are not known because a part is not that they depend on."""
-    try:
-        return list(judge())
-    except CloudError as error:
-        return [Change(kind, name, "unknown", (error.why,), error.todo)]
 
 
 def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
@@ -113,8 +129,9 @@ def _called(found: Survey, wanted: Wanted) -> dict[str, str]:
 
 def uri_of(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
     """Return the URI of a webhook that is kept here or that the action group calls."""
-    uris = {webhook_name(wanted.webhook, found.uri): found.uri, **_called(found, wanted)}
-    return uris[webhook.name.lower()]
+    if webhook.name.lower() == webhook_name(wanted.webhook, found.uri):
+        return found.uri
+    return _called(found, wanted)[webhook.name.lower()]
 
 
 def is_called(webhook: Webhook, found: Survey, wanted: Wanted) -> bool:
@@ -210,9 +227,8 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change
         left = current.expires_at - found.at
         soon = (f"It expires on {current.expires_at:%Y-%m-%d}: type `orrery gateway cloud rotate-webhook`.",)
         yield Change("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
-    until = overlap_end(found, wanted)
     for one in left_behind(found, wanted):
-        if found.at >= until:
+        if found.at >= (until := overlap_end(found, wanted)):
             yield Change("webhook", one.name, "delete", ("Another one has taken its place.",))
         else:
             why = f"Alerts may still be delivered to it: `apply` deletes it from {until:%Y-%m-%d %H:%M} UTC on."

@@ -49,7 +49,7 @@ def report(
             "alerts": {kind: alert_state(found.alerts[kind]) for kind in ALERTS},
             "jobs": [_job(job) for job in jobs[:MOST_JOBS]],
             "last_outage": _outage(outage) if outage else None,
-            "troubles": _troubles(findings, {*(gap.error.why for gap in gaps)}),
+            "troubles": _troubles(findings),
             "unknown": [{"part": gap.part, "state": gap.state} for gap in gaps],
         }
     }
@@ -63,12 +63,12 @@ def _expiry(found: Survey, wanted: Wanted) -> dict[str, str | None]:
     return {"webhook_expires_at": webhook.expires_at.isoformat() if webhook else None}
 
 
-def _troubles(findings: Sequence[Finding], of_gaps: set[str]) -> list[str]:
+def _troubles(findings: Sequence[Finding]) -> list[str]:
     """Return the sentences of what is broken; what is not known has its own field."""
     return [
         f"{one.part}: {one.why}"[:LONGEST_TROUBLE]
         for one in findings
-        if one.state == "broken" and one.part not in _TOLD_OTHERWISE and one.why not in of_gaps
+        if one.state == "broken" and one.part not in _TOLD_OTHERWISE and not one.early
     ][:MOST_TROUBLES]
 
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from orrery.errors import CloudError, CloudRefused
 from orrery.ports.cloud import (
+    NO_TOKEN,
     Account,
     ActionGroup,
     Alert,
@@ -39,8 +40,9 @@ class Gap:
     @property
     def state(self) -> Literal["not allowed", "unreadable"]:
         """Whether a right is missing, or the answer."""
-        refused = isinstance(self.error, CloudRefused) and self.error.status in _NO_RIGHT
-        return "not allowed" if refused else "unreadable"
+        error = self.error
+        is_refused = isinstance(error, CloudRefused) and error.status in _NO_RIGHT and error.code != NO_TOKEN
+        return "not allowed" if is_refused else "unreadable"
 
     @property
     def document(self) -> dict[str, str]:

@@ -31,6 +31,9 @@ CONTRIBUTOR = "9980e02c-c2be-4d73-94e8-173b1dc7cf3c"
 PAUSE_TAG = "orrery-paused-until"
 """The tag of the machine that pauses its restart, until the time in it."""
 
+NO_TOKEN = "NoToken"  # noqa: S105  a code
+"""The `code` of a sign-in that failed without a refusal: who asks has not signed in, or the network failed."""
+
 FINAL: frozenset[str] = frozenset({"Completed", "Failed", "Stopped", "Suspended"})
 """The states in which a job stays."""
 

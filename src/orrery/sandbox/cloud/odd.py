@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from starlette.responses import Response
+
+from orrery.sandbox.state import Document
 
 PORTAL = "<!doctype html><title>Sign in to the network</title><p>Sign in to the network.</p>"
 
 
 def _leaves(found: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401  JSON of any shape
     if isinstance(found, dict):
-        return {name: _leaves(value, change) for name, value in found.items()}
+        return {name: _leaves(value, change) for name, value in cast("Document", found).items()}
     if isinstance(found, list):
-        return [_leaves(value, change) for value in found]
+        return [_leaves(value, change) for value in cast("list[Any]", found)]
     return change(found)
 
 
