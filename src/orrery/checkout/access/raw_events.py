@@ -15,6 +15,7 @@ from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialE
 from orrery.ports.store import Committed, Conflict, Delete, Entry, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered, write
+from orrery.runtime.lasting import alarm
 from orrery.runtime.raw_values import RawValues
 
 ERASED_EVENT = b'{"erased":true}'
@@ -144,29 +145,19 @@ def _decisive(session: CheckoutSession) -> tuple[object, ...]:
 
 
 def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"unreadable-event-{note.noted_at:%Y%m%d}",
-        channel="push",
-        title="A signed event cannot be read",
-        body=(
-            f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
-            "reconciliation opens the access as soon as it can read the session. "
-            "`orrery checkout events --failed` lists such events; today's others send no push."
-        ),
-        priority="urgent",
-        tags=("rotating_light",),
+    return alarm(
+        f"unreadable-event-{note.noted_at:%Y%m%d}",
+        "A signed event cannot be read",
+        f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
+        "reconciliation opens the access as soon as it can read the session. "
+        "`orrery checkout events --failed` lists such events; today's others send no push.",
     )
 
 
 def _reused_draft(event_id: str) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"event-reused-{event_id}",
-        channel="push",
-        title="An event id came again with other contents",
-        body=(
-            f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
-            "of the webhook. If the processor's dashboard does not explain it, rotate the secret."
-        ),
-        priority="urgent",
-        tags=("rotating_light",),
+    return alarm(
+        f"event-reused-{event_id}",
+        "An event id came again with other contents",
+        f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
+        "of the webhook. If the processor's dashboard does not explain it, rotate the secret.",
     )

@@ -46,6 +46,7 @@ from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Delete, Put, Store, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write
+from orrery.runtime.lasting import push
 from orrery.syntax.lines import one_line
 from orrery.syntax.reason import LONGEST_REASON
 
@@ -368,14 +369,8 @@ def _access(session: CheckoutSession) -> str:
 
 
 def _completed_push(trial: Trial) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"preflight-completed-{trial.session_id}",
-        channel="push",
-        title="A test session was completed",
-        body=f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}",
-        priority="urgent",
-        tags=("warning",),
-    )
+    body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
+    return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
 
 
 def _reason(error: Exception) -> str:
