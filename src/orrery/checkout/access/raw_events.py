@@ -71,7 +71,7 @@ class RawEvents:
         event is stored under the id: the first one stays.
         """
         new = self.writes_of(event)
-        if event is None or keys.event(event.id) not in conflict.keys:
+        if event is None or self._events.key(event.id) not in conflict.keys:
             return new
         entry = await self._events.get(event.id)
         if entry is None:
@@ -135,7 +135,7 @@ class RawEvents:
 
     async def resolve(self, event_id: str) -> None:
         """Delete the note of an unreadable event."""
-        await write(self._store, [Delete(keys.unreadable_event(event_id))])
+        await write(self._store, [Delete(self._unreadable.key(event_id))])
 
     def _require_same(self, entry: Entry, event: RawEvent) -> None:
         # The body itself is read, also of one that is to be kept as an erased one.
