@@ -47,6 +47,9 @@ async def test_each_target_once(desk: Desk) -> None:
     for target in ("cs_1", "cs_2"):
         assert await desk.approvals.use(intent.id, target) == f"{target} is on."
         await see_refused(desk, intent.id, target, "used for this target")
+    progress = (await desk.approvals.proposal(intent.id)).progress
+    assert progress
+    assert [use.note for use in progress.uses.values()] == ["cs_1 is on.", "cs_2 is on."]
     entries = [entry for entry in await desk.log() if entry.target and entry.kind != "refused"]
     assert [(entry.kind, entry.target) for entry in entries] == [
         ("started", "cs_1"),

@@ -16,8 +16,8 @@ from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling import collections as own_collections
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.new_session import AcceptedPrice, payment_page
 from orrery.checkout.selling.products import CurrentOffer, Selling
+from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor

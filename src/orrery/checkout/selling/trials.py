@@ -21,7 +21,6 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.selling import collections as own_collections
-from orrery.checkout.selling.new_session import wrong_content
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.receipts import (
     KEEP_TRIALS,
@@ -32,6 +31,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
     trial_key,
+    wrong_content,
 )
 from orrery.errors import (
     Invalid,

@@ -17,17 +17,17 @@ from orrery.checkout import keys
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling import collections as own_collections
-from orrery.checkout.selling.drift import (
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.receipts import (
     Condition,
     DriftResult,
+    OwnSession,
     catalogue_conditions,
     failed,
     rule_conditions,
     sold_conditions,
 )
-from orrery.checkout.selling.operations import Expiry
-from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.receipts import OwnSession
 from orrery.errors import (
     ItemUnreadable,
     NotConfigured,
