@@ -189,6 +189,15 @@ async def test_altered_before_the_signature(desk: Desk) -> None:
     await see_refused(desk, intent.id, desk.word(shown), "altered")
 
 
+async def test_altered_and_proposed_once_more(desk: Desk) -> None:
+    """What the log says first was proposed counts: an entry by hand makes an altered intent no other."""
+    intent = await desk.proposed()
+    await desk.alter(f"intent:{intent.id}", '"on":true', '"on":false')
+    altered = (await desk.approvals.proposal(intent.id)).intent
+    await desk.approvals.log.append("proposed", altered)
+    await see_refused(desk, intent.id, desk.word(altered), "altered")
+
+
 async def test_statement_of_another_digest(desk: Desk) -> None:
     """A statement about something else under the same id is not about this intent."""
     intent = await desk.proposed()

@@ -34,8 +34,9 @@ def desk() -> Desk:
 
 
 async def killed_after_the_start(desk: Desk) -> Intent:
-    """Sign something, and be killed before its outcome is noted."""
+    """Sign something that waited for a while, and be killed before its outcome is noted."""
     intent = await desk.proposed()
+    desk.clock.advance(3600)
     desk.switches.after = [Killed()]
     with pytest.raises(Killed):
         await desk.sign(intent)

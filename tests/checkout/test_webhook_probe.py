@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.checkout.webhook_probe import WebhookProbe
+from orrery.checkout.probe import WebhookProbe
 from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark
 from tests.support.checkout import SIGNING_SECRET, Shop
 from tests.support.clock import ManualClock

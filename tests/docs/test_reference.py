@@ -30,9 +30,8 @@ from orrery.checkout.records import (
     UnreadableEvent,
 )
 from orrery.checkout.selling.creation_health import CreationOutage
-from orrery.checkout.selling.drift import DriftResult
 from orrery.checkout.selling.proxy_health import ProxySighting
-from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
+from orrery.checkout.selling.receipts import DriftResult, OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.settings import (

@@ -17,8 +17,8 @@ from starlette.routing import Route
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.new_session import AcceptedPrice, payment_page
 from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
 from tests.sandbox.conftest import KEY, PRICE, Running, serving

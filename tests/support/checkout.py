@@ -348,6 +348,6 @@ def stored_access(record: AccessRecord) -> list[Write]:
     store, clock = MemoryStore(ManualClock()), ManualClock()
     writes = collections.access_records(store, clock, INDEX_KEY).writes(record, record.session_id)
     if record.email:
-        end = AccessEnd(expires_at=record.expires_at).to_bytes()
-        writes.append(Put(keys.access_end(keys.email_digest(record.email, INDEX_KEY), record.product), end))
+        end_id = keys.buyer_and_product(keys.email_digest(record.email, INDEX_KEY), record.product)
+        writes.append(collections.access_ends(store, clock).put(AccessEnd(expires_at=record.expires_at), end_id))
     return writes

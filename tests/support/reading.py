@@ -18,8 +18,7 @@ from orrery.approvals.intents import Erased
 from orrery.approvals.progress import Progress
 from orrery.checkout import records as checkout
 from orrery.checkout.records import JournalEntry
-from orrery.checkout.selling.drift import DriftResult
-from orrery.checkout.selling.receipts import OwnSession, Receipt, Trial
+from orrery.checkout.selling.receipts import DriftResult, OwnSession, Receipt, Trial
 from orrery.fraud.records import LastSearch
 from orrery.gateway.records import LastPing
 from orrery.live import records as live

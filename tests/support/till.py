@@ -19,9 +19,8 @@ from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.params import SessionTerms
-from orrery.checkout.selling.preflight import Preflight, PreflightReport
+from orrery.checkout.selling.preflight import Preflight, PreflightReport, ReceiptHealth
 from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.receipt_health import ReceiptHealth
 from orrery.checkout.selling.receipts import Receipt, Trial
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.trials import Trials

@@ -26,23 +26,21 @@ from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.health import CheckoutHealth
+from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling import collections as sold
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.offers import Offers
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.params import SessionTerms
-from orrery.checkout.selling.preflight import Preflight
+from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.selling.proxy_health import ProxyHealth
-from orrery.checkout.selling.receipt_health import ReceiptHealth
 from orrery.checkout.selling.service import Checkout
-from orrery.checkout.selling.sessions import Sessions
+from orrery.checkout.selling.sessions import Offers, Sessions
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
-from orrery.checkout.webhook_probe import WebhookProbe
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit

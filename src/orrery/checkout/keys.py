@@ -34,11 +34,6 @@ CREATION_OUTAGE = "checkout-creation-outage"
 PROXY = "checkout-untrusted-proxy"
 
 
-def access(session_id: str) -> str:
-    """Return the key of an access record."""
-    return f"{ACCESS}{session_id}"
-
-
 def access_by_time(granted_at: datetime, session_id: str) -> str:
     """Return the index key that orders access records by the time of granting."""
     return f"{ACCESS_BY_TIME}{sortable(granted_at)}:{session_id}"
@@ -49,11 +44,6 @@ def access_by_email(email_digest: str, session_id: str = "") -> str:
     return f"access-by-email:{email_digest}:{session_id}"
 
 
-def access_end(email_digest: str, product: ProductKey) -> str:
-    """Return the key of the latest end of one buyer's access to one product."""
-    return f"{ACCESS_END}{buyer_and_product(email_digest, product)}"
-
-
 def buyer_and_product(email_digest: str, product: ProductKey) -> str:
     """Return the id of the latest end of one buyer's access to one product."""
     return f"{email_digest}:{product.product_type}:{product.vendor_slug}:{product.cert_code}"
@@ -62,15 +52,6 @@ def buyer_and_product(email_digest: str, product: ProductKey) -> str:
 def erasure_id(session_id: str, index_key: bytes) -> str:
     """Return the id of the note that a session's buyer was erased; it does not contain the session id."""
     return hmac.new(index_key, f"erased {session_id}".encode(), hashlib.sha256).hexdigest()
-
-
-def event(event_id: str) -> str:
-    return f"{EVENT}{event_id}"
-
-
-def unreadable_event(event_id: str) -> str:
-    """Return the key of the note that a raw event could not be read."""
-    return f"{UNREADABLE_EVENT}{event_id}"
 
 
 def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:
@@ -92,19 +73,9 @@ def offer_address(created_at: datetime, session_id: str) -> str:
     return f"{OFFER_ADDRESS}{sortable(created_at)}:{session_id}"
 
 
-def pending(session_id: str) -> str:
-    """Return the key of a session that waits or was refused."""
-    return f"{PENDING}{session_id}"
-
-
 def product_id(product: ProductKey) -> str:
     """Return a product's id among the receipts."""
     return f"{product.vendor_slug}:{product.cert_code}"
-
-
-def trial(run_id: str, product: ProductKey) -> str:
-    """Return the key of a preflight's trial of one product."""
-    return f"{TRIAL}{trial_id(run_id, product)}"
 
 
 def trial_id(run_id: str, product: ProductKey) -> str:
@@ -114,12 +85,7 @@ def trial_id(run_id: str, product: ProductKey) -> str:
 
 def trial_left(run_id: str, product: ProductKey) -> str:
     """Return the index key of a trial that needs attention."""
-    return trial(run_id, product).replace(TRIAL, TRIAL_LEFT, 1)
-
-
-def own_session(session_id: str) -> str:
-    """Return the key of a session that a preflight or a verification created."""
-    return f"{OWN_SESSION}{session_id}"
+    return f"{TRIAL_LEFT}{trial_id(run_id, product)}"
 
 
 def email_digest(email: str, index_key: bytes) -> str:

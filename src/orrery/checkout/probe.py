@@ -6,13 +6,17 @@ check itself is the same for a probe (change rule 5); behind it the probe is the
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid
+from orrery.ports.clock import Clock
+from orrery.ports.running_service import RunningService
+from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark
 
 BODY = b"A probe of Orrery's own: this is signed, and no event."
 
@@ -52,3 +56,37 @@ def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
             return "no secret"
         case _:
             return "unclear"
+
+
+PATH = "/guided/api/webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookProbe:
+    """Tries the secrets with the webhook's own check, and with the webhook that runs."""
+
+    clock: Clock
+    secrets: Sequence[bytes] = field(repr=False)
+
+    async def remarks(self, context: ProbeContext) -> AsyncIterator[Remark]:
+        if not accepts_itself(self.secrets, self.clock.now()):
+            yield Remark("it does not accept what it signed itself", "Put the right value there.")
+            return
+        yield Remark("it accepts what it signed itself")
+        if context.service:
+            yield _delivered([await self._verdict(context.service, secret) for secret in self.secrets])
+
+    async def _verdict(self, service: RunningService, secret: bytes) -> ProbeVerdict:
+        signature = signed(secret, self.clock.now())
+        refusal = await service.post(PATH, BODY, {"Stripe-Signature": signature})
+        return verdict(refusal.status, refusal.error, refusal.message) if refusal else "unclear"
+
+
+def _delivered(verdicts: Sequence[ProbeVerdict]) -> Remark:
+    if set(verdicts) == {"accepted"}:
+        return Remark("the running webhook accepts a signed probe")
+    if "unclear" in verdicts:
+        return Remark("the running webhook gave no answer that tells", "See the service's log.")
+    if "no secret" in verdicts:
+        return Remark("the running webhook has no secret", RESTART)
+    return Remark("the running webhook refuses a signed probe", RESTART)

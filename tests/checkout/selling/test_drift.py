@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.selling.drift import Condition, catalogue_conditions, failed, rule_conditions, sold_conditions
 from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.selling.receipts import (
+    Condition,
+    catalogue_conditions,
+    failed,
+    rule_conditions,
+    sold_conditions,
+)
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import PRODUCT, TERMS, metadata_of
 from tests.support.checkout import session as some_session

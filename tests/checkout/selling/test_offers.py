@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.selling.offers import Offers
+from orrery.checkout.selling.sessions import Offers
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.store import Put

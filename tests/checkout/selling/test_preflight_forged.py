@@ -28,7 +28,7 @@ async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Tria
     run_id = (await rehearsal.approvals.proposal(intent_id)).intent.target
     sound = next(trial for trial in await rehearsal.stored_trials() if trial.product == PRODUCT.key)
     trial = sound.change(run_id=run_id, intent_id=intent_id, **fields)
-    kept, left = keys.trial(run_id, trial.product), keys.trial_left(run_id, trial.product)
+    kept, left = f"{keys.TRIAL}{keys.trial_id(run_id, trial.product)}", keys.trial_left(run_id, trial.product)
     await rehearsal.memory.commit([Put(kept, trial.to_bytes(), KEEP_TRIALS), Put(left, b"", KEEP_TRIALS)])
     return trial
 
@@ -36,7 +36,7 @@ async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Tria
 async def claimed(rehearsal: Rehearsal, session_id: str, run_id: str) -> None:
     """Record a session as one of a run's own."""
     own = OwnSession(session_id=session_id, made_by="preflight", run_id=run_id, made_at=rehearsal.clock.now())
-    await rehearsal.memory.commit([Put(keys.own_session(session_id), own.to_bytes(), KEEP_TRIALS)])
+    await rehearsal.memory.commit([Put(f"{keys.OWN_SESSION}{session_id}", own.to_bytes(), KEEP_TRIALS)])
 
 
 async def see_spared(rehearsal: Rehearsal, visitor: str) -> None:

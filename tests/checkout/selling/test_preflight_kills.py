@@ -142,7 +142,7 @@ async def test_spoilt_records() -> None:
     assert "2 of its sessions may be open" in finding.why
     assert (await rehearsal.run()).is_well
     (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
-    await rehearsal.memory.commit([Put(keys.own_session("cs_1"), b"{}")])
+    await rehearsal.memory.commit([Put(f"{keys.OWN_SESSION}cs_1", b"{}")])
     assert not await rehearsal.expiry.covers(intent, "cs_1")
 
 

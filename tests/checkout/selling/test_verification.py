@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.selling.drift import failed
+from orrery.checkout.selling.receipts import failed
 from orrery.checkout.selling.verification import SLACK
 from orrery.errors import ApprovalRefused, ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession

@@ -4,7 +4,7 @@ import pytest
 import typer
 
 from orrery.checkout.cli.verify import show_verified
-from orrery.checkout.selling.drift import Condition
+from orrery.checkout.selling.receipts import Condition
 from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import RecordUnreadable
 from orrery.runtime.console.tables import left_out, note, show

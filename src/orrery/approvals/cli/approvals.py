@@ -40,11 +40,9 @@ def list_intents(
     """List what waits for your approval, or has no known outcome."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        from orrery.runtime.collection import unreadable  # noqa: PLC0415  it loads what reads the store
-
         now = services[Clock].now()
         found = [intent_row(one, now) for one in await approvals_of(services).proposals()]
-        damaged = [unreadable(entry.key) for entry in await approvals_of(services).unreadable()]
+        damaged = await approvals_of(services).unreadable_records()
         return sorted(found, key=lambda row: row["state"] != "waiting"), damaged
 
     found, damaged = runner.run(read)

@@ -138,7 +138,7 @@ class Desk:
             record = _extending(record, beside, now)
         lookup = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
         writes = outbox.enqueue(lookup if grant.granted_by == "owner" else [], now)
-        writes += [self._end(record, [record, *beside]), Delete(keys.pending(record.session_id))]
+        writes += [self._end(record, [record, *beside]), Delete(f"{keys.PENDING}{record.session_id}")]
         added = self._records.changes(record.session_id, None, record) + Changes(writes, [unchanged])
         if former_ids := _former_ids(grant):
             line = keys.line_id(former_ids[0], self._index_key)

@@ -189,7 +189,7 @@ class EventHistory:
         return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
 
     async def _received(self, event_id: str, body: bytes) -> Replay:
-        event = self._raw_events.read(body)
+        event = self._raw_events.read(body).read
         if isinstance(event, PartialEvent):
             return Replay(event_id, event.type, None, await self._receive(body))
         if event.livemode != self._livemode:

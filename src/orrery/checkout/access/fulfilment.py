@@ -8,7 +8,7 @@ import structlog
 
 from orrery.checkout import collections, keys
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.raw_events import ERASED_EVENT, RawEvents
+from orrery.checkout.access.raw_events import RawEvent, RawEvents
 from orrery.checkout.access.rules import AccessVerdict, VerdictAction, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
@@ -29,14 +29,18 @@ class FulfilmentSource:
     """What made Orrery handle a session: a webhook event with its raw body, a reconciliation, or the owner."""
 
     granted_by: GrantedBy
-    event_id: str | None = None
-    event_body: bytes = b""
+    event: RawEvent | None = None
     livemode: bool | None = None
     """The event's."""
     held_because: str = ""
     """Why notifications are held back: they may have been sent before."""
     is_unknown: bool = False
     """Another store made the session: that this one withholds access is news all the same."""
+
+    @property
+    def event_id(self) -> str | None:
+        """Return the id of the event, if one reports the session."""
+        return self.event.id if self.event else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class Fulfilment:
             return await self._settle_once(session, source, offer)
         except RecordUnreadable:
             # A session with access needs no other record. An unreadable one is raised again here.
-            event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
+            event_writes = self._raw_events.writes_of(source.event)
             if already := await self._already(session, source, event_writes):
                 return already
             raise
@@ -98,7 +102,7 @@ class Fulfilment:
         product = bought(session)
         # The commit's own checks show whether another was first: an earlier event, a reconciliation, or a second
         # purchase of the same buyer. Only then the cause is read.
-        event_writes = self._raw_events.writes_of(source.event_id, source.event_body)
+        event_writes = self._raw_events.writes_of(source.event)
         if verdict.action == "erased":
             return await self._already(session, source, event_writes) or await self._erased(source)
 
@@ -110,7 +114,7 @@ class Fulfilment:
                 outcome = await self._withhold(session, source, verdict, event_writes)
             if not isinstance(outcome, Conflict):
                 return outcome
-            event_writes = await self._raw_events.writes_after(outcome, source.event_id, source.event_body)
+            event_writes = await self._raw_events.writes_after(outcome, source.event)
             return await self._already(session, source, event_writes) or outcome
 
         return await compare_and_set(
@@ -134,10 +138,6 @@ class Fulfilment:
                 raise
         verdict = judge(session, offer, livemode=self._livemode, of_event=of_event)
         return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
-
-    async def store_event(self, event_id: str, body: bytes) -> bool:
-        """Store an event that asks for nothing; return whether it was new. Raises `EventIdReused`."""
-        return await self._raw_events.keep(event_id, body)
 
     async def _grant(
         self,
@@ -235,13 +235,13 @@ class Fulfilment:
         record = found.record
         # A late event must not bring back the buyer whom an erasure has taken out.
         erased = bool(session.email) and not record.email
-        if event_writes.writes:
-            _ = await self._raw_events.keep(source.event_id, ERASED_EVENT if erased else source.event_body)
+        if event_writes.writes and source.event:
+            _ = await self._raw_events.keep(source.event.erased if erased else source.event)
         return FulfilmentOutcome("already", record=record)
 
     async def _erased(self, source: FulfilmentSource) -> FulfilmentOutcome:
         """Note that the event came, without its content: a restore has lost the record of its session."""
-        _ = await self._raw_events.keep(source.event_id, ERASED_EVENT)
+        _ = await self._raw_events.keep(source.event.erased if source.event else None)
         return FulfilmentOutcome("already")
 
 

@@ -115,7 +115,7 @@ class BuyerData:
         found = False
         async for entry in self._events(request.terms):
             found = True
-            note = Delete(keys.unreadable_event(entry.key.removeprefix(keys.EVENT)))
+            note = Delete(entry.key.replace(keys.EVENT, keys.UNREADABLE_EVENT, 1))
             erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
             await commit_erasure(self._store, Changes([erased, note], [Unchanged(entry.key, entry.version)]))
         return ErasureRound(found)
@@ -190,7 +190,7 @@ class BuyerData:
         now = self._clock.now()
         journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
-            Delete(keys.access_end(digest, record.product)),
+            Delete(f"{keys.ACCESS_END}{keys.buyer_and_product(digest, record.product)}"),
             self._journal.put(journal, f"{sortable(now)}:{record.session_id}"),
             self._tombstone(record.session_id),
         ]

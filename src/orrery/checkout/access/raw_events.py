@@ -1,6 +1,7 @@
 """Raw events as they came: each id is stored once, with its first body (decision 44)."""
 
 import hashlib
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import structlog
@@ -15,12 +16,31 @@ from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialE
 from orrery.ports.store import Committed, Conflict, Delete, Entry, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered, write
+from orrery.runtime.lasting import alarm
 from orrery.runtime.raw_values import RawValues
 
 ERASED_EVENT = b'{"erased":true}'
 """The stored body of an event whose buyer was erased: it only shows that the event came."""
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """An event as it came, and as far as it can be read."""
+
+    body: bytes
+    read: Event | PartialEvent
+
+    @property
+    def id(self) -> str:
+        """Return the event's id, or a name for one whose id cannot be read."""
+        return self.read.id or digest_id(self.body)
+
+    @property
+    def erased(self) -> "RawEvent":
+        """Return what only shows that the event came."""
+        return replace(self, body=ERASED_EVENT)
 
 
 class RawEvents:
@@ -31,55 +51,60 @@ class RawEvents:
         self._clock = clock
         self._events = RawValues(store, keys.EVENT, KEEP_EVENTS)
         self._unreadable = collections.unreadable_events(store, clock)
-        self.read = read_event
+        self._read = read_event
 
-    def writes_of(self, event_id: str | None, body: bytes) -> Changes:
+    def read(self, body: bytes) -> RawEvent:
+        """Return a body with what can be read of it."""
+        return RawEvent(body, self._read(body))
+
+    def writes_of(self, event: RawEvent | None) -> Changes:
         """Return the writes of a new event; their commit conflicts when the event is not new."""
-        if event_id is None:
+        if event is None:
             return Changes()
+        event_id, body = event.id, event.body
         return self._events.added(event_id, body)
 
-    async def writes_after(self, conflict: Conflict, event_id: str | None, body: bytes) -> Changes:
+    async def writes_after(self, conflict: Conflict, event: RawEvent | None) -> Changes:
         """Return the writes that are still needed after a commit with `conflict`.
 
         For an event that is stored they only delete its note, if there is one. Raises `EventIdReused` when another
         event is stored under the id: the first one stays.
         """
-        new = self.writes_of(event_id, body)
-        if event_id is None or keys.event(event_id) not in conflict.keys:
+        new = self.writes_of(event)
+        if event is None or self._events.key(event.id) not in conflict.keys:
             return new
-        entry = await self._events.get(event_id)
+        entry = await self._events.get(event.id)
         if entry is None:
             return new
-        self._require_same(entry, body)
-        note = await self._unreadable.entry(event_id)
+        self._require_same(entry, event)
+        note = await self._unreadable.entry(event.id)
         return Changes([Delete(note.key)]) if note else Changes()
 
-    async def keep(self, event_id: str | None, body: bytes) -> bool:
+    async def keep(self, event: RawEvent | None) -> bool:
         """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
-        event_writes = self.writes_of(event_id, body)
+        event_writes = self.writes_of(event)
         while event_writes.writes:
             outcome = await commit(self._store, event_writes)
             if isinstance(outcome, Committed):
                 return bool(event_writes.checks)
-            event_writes = await self.writes_after(outcome, event_id, body)
+            event_writes = await self.writes_after(outcome, event)
         return False
 
-    async def keep_unreadable(self, event: Event | PartialEvent, body: bytes) -> bool:
+    async def keep_unreadable(self, event: RawEvent) -> bool:
         """Store an event that cannot be read, note it, and enqueue one push a day.
 
         Returns False for one that was read when it came first. Raises `EventIdReused`.
         """
-        now, name = self._clock.now(), event.id or digest_id(body)
+        now, read = self._clock.now(), event.read
         note = UnreadableEvent(
-            event_id=name, type=event.type, object_id=event.object_id, fields=event.unread, noted_at=now
+            event_id=event.id, type=read.type, object_id=read.object_id, fields=read.unread, noted_at=now
         )
-        noted = self.writes_of(name, body) + Changes([self._unreadable.put(note, name)])
+        noted = self.writes_of(event) + Changes([self._unreadable.put(note, event.id)])
         outcome = await outbox.commit_with(self._store, noted, [_unreadable_draft(note)], now)
         if isinstance(outcome, Committed):
-            log.warning("event cannot be read", event_id=name, fields=event.unread)
+            log.warning("event cannot be read", event_id=event.id, fields=read.unread)
             return True
-        left = await self.writes_after(outcome, name, body)
+        left = await self.writes_after(outcome, event)
         if not left.checks:
             return bool(left.writes)
         raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
@@ -110,10 +135,13 @@ class RawEvents:
 
     async def resolve(self, event_id: str) -> None:
         """Delete the note of an unreadable event."""
-        await write(self._store, [Delete(keys.unreadable_event(event_id))])
+        await write(self._store, [Delete(self._unreadable.key(event_id))])
 
-    def _require_same(self, entry: Entry, body: bytes) -> None:
-        if entry.value not in (body, ERASED_EVENT) and not _same(self.read(entry.value), self.read(body)):
+    def _require_same(self, entry: Entry, event: RawEvent) -> None:
+        # The body itself is read, also of one that is to be kept as an erased one.
+        if entry.value not in (event.body, ERASED_EVENT) and not _same(
+            self._read(entry.value), self._read(event.body)
+        ):
             raise EventIdReused("This event's id came before with other contents, which stand.")
 
 
@@ -144,29 +172,19 @@ def _decisive(session: CheckoutSession) -> tuple[object, ...]:
 
 
 def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"unreadable-event-{note.noted_at:%Y%m%d}",
-        channel="push",
-        title="A signed event cannot be read",
-        body=(
-            f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
-            "reconciliation opens the access as soon as it can read the session. "
-            "`orrery checkout events --failed` lists such events; today's others send no push."
-        ),
-        priority="urgent",
-        tags=("rotating_light",),
+    return alarm(
+        f"unreadable-event-{note.noted_at:%Y%m%d}",
+        "A signed event cannot be read",
+        f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
+        "reconciliation opens the access as soon as it can read the session. "
+        "`orrery checkout events --failed` lists such events; today's others send no push.",
     )
 
 
 def _reused_draft(event_id: str) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"event-reused-{event_id}",
-        channel="push",
-        title="An event id came again with other contents",
-        body=(
-            f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
-            "of the webhook. If the processor's dashboard does not explain it, rotate the secret."
-        ),
-        priority="urgent",
-        tags=("rotating_light",),
+    return alarm(
+        f"event-reused-{event_id}",
+        "An event id came again with other contents",
+        f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
+        "of the webhook. If the processor's dashboard does not explain it, rotate the secret.",
     )

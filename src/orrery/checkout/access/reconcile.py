@@ -23,6 +23,7 @@ from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
+from orrery.runtime.lasting import push
 from orrery.runtime.restored import NOT_KNOWN, Restored, last_restore
 
 WINDOW = timedelta(days=30)
@@ -377,24 +378,11 @@ def _note(
 
 
 def _unreadable_push(name: str) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"unreadable-{name}",
-        channel="push",
-        title="A record cannot be read",
-        body=str(RecordUnreadable(name)),
-        priority="high",
-        tags=("warning",),
-    )
+    return push(f"unreadable-{name}", "A record cannot be read", str(RecordUnreadable(name)))
 
 
 def _unread_push(one: UnreadableObject) -> outbox.Draft:
     # No session id in a push: it opens the access (decision 46). The command names it.
     digest = hashlib.sha256(f"{one.kind} {one.id}".encode()).hexdigest()[:16]
-    return outbox.Draft(
-        id=f"unread-{digest}",
-        channel="push",
-        title=f"A {one.kind} cannot be read",
-        body=f"{one.error()} All others are reconciled. `orrery checkout reconcile` names it.",
-        priority="urgent",
-        tags=("warning",),
-    )
+    body = f"{one.error()} All others are reconciled. `orrery checkout reconcile` names it."
+    return push(f"unread-{digest}", f"A {one.kind} cannot be read", body, "urgent")

@@ -17,9 +17,10 @@ from orrery.checkout.records import RefusedWebhooks
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
 from orrery.ports.clock import Clock
-from orrery.ports.store import Conflict, Delete, Store, Unchanged
+from orrery.ports.store import Store
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, commit, sortable
+from orrery.runtime.collection import sortable
+from orrery.runtime.lasting import Lasting, Pace, all_clear, push
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
 """Why a webhook is refused. `old signature` has a time more than 300 s away that nobody signed with our secret."""
@@ -40,14 +41,13 @@ class Refusals:
     """Counts refused webhooks, and notifies the owner of an outage."""
 
     def __init__(self, store: Store, clock: Clock, secrets: Sequence[bytes]) -> None:
-        self._store = store
         self._clock = clock
         self._secrets = secrets
-        self._outage = collections.refused_webhooks(store, clock)
+        self._outage = Lasting(collections.refused_webhooks(store, clock))
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._told_on: dict[Reason, date] = {}
-        self._noted_at = float("-inf")
+        self._pace = Pace(clock, NOTED_EVERY)
         self._may_be_open = True
 
     async def refused(self, body: bytes, header: str) -> None:
@@ -72,15 +72,14 @@ class Refusals:
         self._in_a_row.clear()
         if self._may_be_open:
             try:
-                await self._all_clear()
+                _ = await self._outage.end(_all_clear(self._clock.now()))
                 self._may_be_open = False
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
 
     async def open(self) -> RefusedWebhooks | None:
         """Return the outage that lasts."""
-        found = await self._outage.find()
-        return found.record if found else None
+        return await self._outage.known()
 
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
@@ -106,45 +105,26 @@ class Refusals:
         now = self._clock.now()
         if self._told_on.get(reason) == now.date():
             return
-        draft = _draft(reason, now)
-        told = Changes(outbox.enqueue([draft], now), outbox.unseen([draft]))
-        if reason != "too large":
-            told += self._outage.changes("", None, RefusedWebhooks(reason=reason, since=now, last_at=now))
+        outage = None if reason == "too large" else RefusedWebhooks(reason=reason, since=now, last_at=now)
         try:
-            outcome = await commit(self._store, told)
+            # It may have begun already: in another process, or in this one before a restart.
+            if await self._outage.begin(outage, _push(reason, now)) and outage:
+                self._pace.mark()
         except StoreError as error:
             log.warning("refused webhooks not told", why=str(error))
             return
-        if isinstance(outcome, Conflict):
-            # The push exists: from another process, or from this one before a restart.
-            log.info("the push about refused webhooks exists already", reason=reason)
-        elif reason != "too large":
-            self._noted_at = self._clock.monotonic()
         self._told_on[reason] = now.date()
         self._may_be_open = True
 
     async def _note_last(self) -> None:
         """Store that one was refused just now, every ten minutes: `orrery doctor` compares events with it."""
-        if self._clock.monotonic() - self._noted_at < NOTED_EVERY.total_seconds():
+        if not self._pace.is_due():
             return
-        self._noted_at = self._clock.monotonic()
+        self._pace.mark()
         try:
-            if found := await self._outage.find():
-                noted = found.record.change(last_at=self._clock.now())
-                _ = await commit(self._store, self._outage.changes("", found, noted))
+            _ = await self._outage.change(lambda known: known and known.change(last_at=self._clock.now()))
         except StoreError as error:
             log.warning("last refused webhook not noted", why=str(error))
-
-    async def _all_clear(self) -> None:
-        entry = await self._outage.entry()
-        if entry is None:
-            return
-        now = self._clock.now()
-        drafts = [_all_clear_draft(now)]
-        ended = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
-        outcome = await commit(self._store, ended + Changes(outbox.enqueue(drafts, now)))
-        if isinstance(outcome, Conflict):
-            log.info("another process noted the end of refused webhooks")
 
 
 def _signed_at(header: str) -> datetime | None:
@@ -172,23 +152,17 @@ _CAUSES: dict[Reason, str] = {
 }
 
 
-def _draft(reason: Reason, now: datetime) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
-        channel="push",
-        title="A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
-        body=f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` says what did not arrive.",
-        priority="high",
-        tags=("warning",),
+def _push(reason: Reason, now: datetime) -> outbox.Draft:
+    return push(
+        f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
+        "A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
+        f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` says what did not arrive.",
     )
 
 
-def _all_clear_draft(now: datetime) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"webhook-accepted-{sortable(now)}",
-        channel="push",
-        title="Webhooks are accepted again",
-        body="The last one carried a good signature. What was refused before is delivered again, or reconciled.",
-        priority="low",
-        tags=("white_check_mark",),
+def _all_clear(now: datetime) -> outbox.Draft:
+    return all_clear(
+        f"webhook-accepted-{sortable(now)}",
+        "Webhooks are accepted again",
+        "The last one carried a good signature. What was refused before is delivered again, or reconciled.",
     )

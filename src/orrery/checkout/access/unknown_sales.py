@@ -12,13 +12,12 @@ from orrery.checkout import collections
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.rules import bought
 from orrery.checkout.records import UnknownSales
-from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Delete, Store, Unchanged
-from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, sortable
+from orrery.ports.store import Store
+from orrery.runtime.collection import Collection, sortable
+from orrery.runtime.lasting import Lasting, alarm, all_clear, unless_store_fails
 
 PART = "sales of this store"
 
@@ -33,6 +32,10 @@ _TODO = (
     "reconciliation opens the sessions and holds back their messages (`orrery notifications list --state held`); "
     "`orrery checkout reconcile` names those that it cannot open, for `orrery access grant --session`."
 )
+_OPENED = (
+    "Each completed session at the processor has access here now. The messages about those that another "
+    "store sold are held back: look with `orrery notifications list --state held`, then release or drop them."
+)
 
 
 class UnknownSalesWatch:
@@ -41,10 +44,9 @@ class UnknownSalesWatch:
     def __init__(self, store: Store, clock: Clock, lookup: Lookup, known: Sequence[Collection[Any]]) -> None:
         """`known` are the collections, by session, of what is made here and what has access."""
         self._lookup = lookup
-        self._store = store
         self._clock = clock
         self._known = known
-        self._noted = collections.unknown_sales(store, clock)
+        self._noted = Lasting(collections.unknown_sales(store, clock))
         self._pending = collections.pending_sessions(store, clock)
 
     async def origin(self, session: CheckoutSession) -> SessionOrigin:
@@ -75,52 +77,23 @@ class UnknownSalesWatch:
 
     async def are_noted(self) -> bool:
         """Return whether there are such sessions that have no access yet."""
-        return await self._noted.entry() is not None
+        return await self._noted.is_noted()
 
     async def note(self) -> None:
         """Store that there are such sessions, with one urgent push, unless that is stored already."""
         now = self._clock.now()
-        found = self._noted.changes("", None, UnknownSales(since=now))
-        # A conflict means that it is stored already.
-        _ = await commit(self._store, found + Changes(outbox.enqueue([_found_push(sortable(now))], now)))
+        found = alarm(f"unknown-sales-{sortable(now)}", "This store does not know of sales", f"{_WHY} {_TODO}")
+        _ = await self._noted.begin(UnknownSales(since=now), found)
 
     async def opened(self) -> None:
         """Store that all of them have access now, with one push, if there were any."""
-        entry = await self._noted.entry()
-        if entry is None:
-            return
-        now = self._clock.now()
-        over = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
-        # A conflict means that another process was first.
-        _ = await commit(self._store, over + Changes(outbox.enqueue([_opened_push(sortable(now))], now)))
+        push_id = f"unknown-sales-opened-{sortable(self._clock.now())}"
+        _ = await self._noted.end(all_clear(push_id, "The unknown sales are open", _OPENED, "high"))
 
     async def local(self) -> list[Finding]:
-        """Return whether the processor has sales that this store does not know; nothing when the store fails."""
-        try:
-            found = await self._noted.entry()
-        except StoreError:
-            return []
-        return [Finding(PART, "broken", _WHY, _TODO, told=True) if found else Finding(PART, "ok")]
+        """Return whether the processor has sales that this store does not know."""
+        return await unless_store_fails(self._finding())
 
-
-def _found_push(when: str) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"unknown-sales-{when}",
-        channel="push",
-        title="This store does not know of sales",
-        body=f"{_WHY} {_TODO}",
-        priority="urgent",
-        tags=("rotating_light",),
-    )
-
-
-def _opened_push(when: str) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"unknown-sales-opened-{when}",
-        channel="push",
-        title="The unknown sales are open",
-        body="Each completed session at the processor has access here now. The messages about those that another "
-        "store sold are held back: look with `orrery notifications list --state held`, then release or drop them.",
-        priority="high",
-        tags=("white_check_mark",),
-    )
+    async def _finding(self) -> Finding:
+        lasts = await self._noted.is_noted()
+        return Finding(PART, "broken", _WHY, _TODO, told=True) if lasts else Finding(PART, "ok")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from orrery.checkout import probe
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
-from orrery.checkout.access.raw_events import RawEvents
+from orrery.checkout.access.raw_events import RawEvent, RawEvents
 from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.errors import EventIdReused
 from orrery.checkout.signature import verify
@@ -85,26 +85,25 @@ class Webhook:
         """
         event = self._raw_events.read(body)
         try:
-            if isinstance(event, PartialEvent):
-                return await self._unreadable(event, body)
-            return await self._dispatch(event, body)
+            if isinstance(event.read, PartialEvent):
+                return await self._unreadable(event)
+            return await self._dispatch(event, event.read)
         except EventIdReused:
-            await self._raw_events.notify_reused(event.id or "")
+            await self._raw_events.notify_reused(event.read.id or "")
             return "conflict"
 
-    async def _dispatch(self, event: Event, body: bytes) -> WebhookResult:
-        match event.type:
+    async def _dispatch(self, event: RawEvent, read: Event) -> WebhookResult:
+        match read.type:
             case "checkout.session.completed":
-                return await self._completed(event, body)
+                return await self._completed(event, read)
             case _:
-                new = await self._fulfilment.store_event(event.id, body)
-                return "ignored" if new else "duplicate"
+                return "ignored" if await self._raw_events.keep(event) else "duplicate"
 
-    async def _completed(self, event: Event, body: bytes) -> WebhookResult:
-        if event.session is None:
-            return await self._unreadable(event, body)
-        source = FulfilmentSource("webhook", event.id, body, event.livemode)
-        return (await self._fulfilment.settle(event.session, source)).result
+    async def _completed(self, event: RawEvent, read: Event) -> WebhookResult:
+        if read.session is None:
+            return await self._unreadable(event)
+        source = FulfilmentSource("webhook", event, read.livemode)
+        return (await self._fulfilment.settle(read.session, source)).result
 
-    async def _unreadable(self, event: Event | PartialEvent, body: bytes) -> WebhookResult:
-        return "unreadable" if await self._raw_events.keep_unreadable(event, body) else "duplicate"
+    async def _unreadable(self, event: RawEvent) -> WebhookResult:
+        return "unreadable" if await self._raw_events.keep_unreadable(event) else "duplicate"

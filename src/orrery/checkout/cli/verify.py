@@ -17,7 +17,7 @@ from orrery.runtime.console.terminal import marked, new_console
 from orrery.syntax.base_url import checked_base_url
 
 if TYPE_CHECKING:
-    from orrery.checkout.selling.drift import Condition
+    from orrery.checkout.selling.receipts import Condition
     from orrery.checkout.selling.verification import VerificationReport
 
 BaseUrl = Annotated[

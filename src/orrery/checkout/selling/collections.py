@@ -4,8 +4,7 @@ from typing import Any
 
 from orrery.checkout import keys
 from orrery.checkout.records import KEEP_ATTEMPTS, Attempt
-from orrery.checkout.selling.drift import DriftResult
-from orrery.checkout.selling.receipts import KEEP_TRIALS, OwnSession, Receipt, Trial
+from orrery.checkout.selling.receipts import KEEP_TRIALS, DriftResult, OwnSession, Receipt, Trial
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection

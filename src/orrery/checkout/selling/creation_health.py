@@ -22,9 +22,10 @@ from orrery.checkout.errors import SessionMismatch
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Conflict, Store
+from orrery.ports.store import Store
 from orrery.record import Record
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
+from orrery.runtime.collection import Collection
+from orrery.runtime.lasting import Lasting, Pace, unless_store_fails
 from orrery.syntax.lines import one_line
 from orrery.tls import advice
 
@@ -94,12 +95,12 @@ class CreationHealth:
     """Counts visitors' failed and successful requests in this process, and stores the outage for all processes."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
         self._clock = clock
-        self._outages = Collection(store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
+        outages = Collection(store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
+        self._outage = Lasting(outages)
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0
-        self._written_at: float | None = None
+        self._pace = Pace(clock, WRITTEN_EVERY)
         self._unwritten: Counter[str] = Counter()
         self._is_writing = False
 
@@ -111,7 +112,7 @@ class CreationHealth:
     async def failed(self, product: str, error: ProcessorError) -> None:
         """Note that a visitor got none because the processor failed; a store that fails too is only logged."""
         self._count(product)
-        if self._is_writing or self._was_written_just_now():
+        if self._is_writing or not self._pace.is_due():
             return
         self._is_writing = True
         try:
@@ -122,53 +123,44 @@ class CreationHealth:
             self._is_writing = False
 
     async def local(self) -> list[Finding]:
-        """Return the finding about session creation; nothing when the store fails, which has its own finding."""
-        try:
-            found = await self._outages.find()
-        except StoreError:
-            return []
-        last = found.record if found else None
+        """Return the finding about session creation."""
+        return await unless_store_fails(self._finding())
+
+    async def _finding(self) -> Finding:
+        last = await self._outage.known()
         if last is None:
-            return [Finding(PART, "ok", settled=True)]
+            return Finding(PART, "ok", settled=True)
         period = f"{last.failures} request{'s' * (last.failures > 1)} to start a payment failed"
         since, until = f"{last.since:%Y-%m-%d %H:%M}", f"{last.last_failure_at:%H:%M} UTC"
         if not last.lasts(self._clock.now()):
-            return [Finding(PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True)]
+            return Finding(PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True)
         product = f" All were for {last.product}." if last.product else ""
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
         # An odd session of one product is no reason to take the others off the air.
-        return [Finding(PART, "broken", why, last.todo, settled=True, essential=not last.mismatch, urgent=True)]
+        return Finding(PART, "broken", why, last.todo, settled=True, essential=not last.mismatch, urgent=True)
 
     def _count(self, product: str) -> None:
         now, at = self._clock.monotonic(), self._clock.now()
-        if self._written_at is not None and now - self._failed_at >= OVER_AFTER.total_seconds():
-            self._rows, self._unwritten, self._written_at = {}, Counter(), None
+        if self._pace.at is not None and now - self._failed_at >= OVER_AFTER.total_seconds():
+            self._rows, self._unwritten, self._pace.at = {}, Counter(), None
         self._failed_at = now
         self._unwritten[product] += 1
         for name in (_ALL, product):
             self._rows.setdefault(name, _FailureStreak(at, now)).count += 1
 
-    def _was_written_just_now(self) -> bool:
-        now = self._clock.monotonic()
-        return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
-
     async def _write(self, product: str, error: ProcessorError) -> None:
-        async def attempt() -> Conflict | None:
-            last, unchanged = await self._outages.replaceable()
+        counted = Counter[str]()
+
+        def outage(last: CreationOutage | None) -> CreationOutage | None:
+            nonlocal counted
             counted = self._unwritten.copy()  # with what failed while the store was read
-            outage = self._outage(last, product, error)
-            if outage is None:
-                return None
-            outcome = await commit(self._store, Changes([self._outages.put(outage)], [unchanged]))
-            if isinstance(outcome, Conflict):
-                return outcome
+            return self._after(last, product, error)
+
+        if await self._outage.change(outage):
             self._unwritten -= counted
-            self._written_at = self._clock.monotonic()
-            return None
+            self._pace.mark()
 
-        await compare_and_set(attempt, "The store is too busy to note an outage.")
-
-    def _outage(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
+    def _after(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
         """Return the outage with the counts that are not stored yet, or None while there is none."""
         now, (why, todo) = self._clock.now(), _reason(error)
         at, one, at_once = self._clock.monotonic(), self._rows[product], isinstance(error, SessionMismatch)

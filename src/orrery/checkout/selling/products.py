@@ -13,9 +13,9 @@ from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey, is_slug
 from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.selling import collections
-from orrery.checkout.selling.new_session import AcceptedPrice
 from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.checkout.selling.receipts import (
+    AcceptedPrice,
     ParameterChange,
     Receipt,
     changes,

@@ -17,10 +17,11 @@ from orrery.checkout import keys
 from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Conflict, Store
+from orrery.ports.store import Store
 from orrery.record import Record
-from orrery.runtime.collection import Changes, Collection, commit
+from orrery.runtime.collection import Collection
 from orrery.runtime.due import is_ahead
+from orrery.runtime.lasting import Lasting, Pace, unless_store_fails
 
 MANY_REFUSED = 10
 """This many refusals of one private address are more than one person causes by clicking again."""
@@ -58,14 +59,13 @@ class ProxyHealth:
     JOB = "note untrusted proxies"
 
     def __init__(self, store: Store, clock: Clock, trusted: Sequence[str]) -> None:
-        self._store = store
         self._clock = clock
-        self._sightings = Collection(store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP)
+        self._sighting = Lasting(Collection(store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP))
         self._trusted = [ip_network(network) for network in trusted]
         self._forwards: str | None = None
         self._refused: Counter[str] = Counter()
         self._counted_from = 0.0
-        self._written_at: float | None = None
+        self._pace = Pace(clock, WRITTEN_EVERY)
 
     def forwards(self, address: str) -> bool:
         """Note a proxy that is not trusted; return whether there was none to be stored."""
@@ -89,27 +89,24 @@ class ProxyHealth:
         self._refused[address] += 1
 
     async def write(self) -> None:
-        """Store what was noted, unless that was just done; after a conflict, the job's next run stores it."""
+        """Store what was noted, unless that was just done."""
         address, counted = self._suspect(), self._refused.copy()
-        if address is None or self._was_written_just_now():
+        if address is None or not self._pace.is_due():
             return
-        last, unchanged = await self._sightings.replaceable()
-        sighting = self._sighting(last, ip_address(address), counted[address])
-        outcome = await commit(self._store, Changes([self._sightings.put(sighting)], [unchanged]))
-        if not isinstance(outcome, Conflict):
-            self._forwards, self._written_at = None, self._clock.monotonic()
-            self._refused -= counted
+        _ = await self._sighting.change(lambda known: self._seen(known, ip_address(address), counted[address]))
+        self._forwards = None
+        self._pace.mark()
+        self._refused -= counted
 
     async def local(self) -> list[Finding]:
-        """Return whether buyers have addresses of their own; nothing when the store fails."""
-        try:
-            found = await self._sightings.find()
-        except StoreError:
-            return []
-        sighting = found.record if found else None
+        """Return whether buyers have addresses of their own."""
+        return await unless_store_fails(self._finding())
+
+    async def _finding(self) -> Finding:
+        sighting = await self._sighting.known()
         if sighting is None or self._is_over(sighting):
-            return [Finding(PART, "ok", essential=False, settled=True)]
-        return [Finding(PART, "broken", _why(sighting), _todo(sighting), essential=False, settled=True)]
+            return Finding(PART, "ok", essential=False, settled=True)
+        return Finding(PART, "broken", _why(sighting), _todo(sighting), essential=False, settled=True)
 
     def _is_over(self, sighting: ProxySighting) -> bool:
         """Return whether the sighting is too old, or of a proxy that was not trusted then, and is now."""
@@ -121,17 +118,13 @@ class ProxyHealth:
         often = (one for one, count in self._refused.items() if count >= MANY_REFUSED)
         return self._forwards or next(often, None)
 
-    def _sighting(self, known: ProxySighting | None, address: IPvAnyAddress, refused: int) -> ProxySighting:
+    def _seen(self, known: ProxySighting | None, address: IPvAnyAddress, refused: int) -> ProxySighting:
         now, forwards = self._clock.now(), self._forwards is not None
         if known is not None and known.address == address and not self._is_over(known):
             forwards = forwards or known.forwards
             return known.change(forwards=forwards, refused=known.refused + refused, seen_at=now)
         log.warning("untrusted proxy", address=str(address), forwards=forwards, refused=refused)
         return ProxySighting(address=address, forwards=forwards, refused=refused, seen_at=now)
-
-    def _was_written_just_now(self) -> bool:
-        now = self._clock.monotonic()
-        return self._written_at is not None and now - self._written_at < WRITTEN_EVERY.total_seconds()
 
 
 def _why(sighting: ProxySighting) -> str:

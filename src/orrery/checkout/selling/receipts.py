@@ -1,18 +1,108 @@
-"""Receipts: the processor has accepted exactly these parameters, in this API version (change rule 1). Pure."""
+"""What the processor has accepted (change rule 1), and whether a session is that (change rule 2). Pure.
+
+Change rule 2 is read in two ways (decision 6): the command `orrery checkout verify` compares a session with the
+rule as it is written; the unattended check compares it with the setting, which change rule 3 lets be
+any_3ds_required.
+"""
 
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, cast
+from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, JsonValue
 
+from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.selling.new_session import AcceptedPrice
-from orrery.ports.processor import Parameter, Parameters
+from orrery.checkout.errors import SessionMismatch
+from orrery.ports.processor import CheckoutSession, Parameter, Parameters
 from orrery.record import Record
+from orrery.syntax.base_url import THIS_MACHINE
+
+LONGEST_PAGE = 2048
+"""Characters of a payment page's address: the vendor uses some hundreds, and every browser takes this many."""
+
+_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
+_OTHER_MODE = {True: "cs_test_", False: "cs_live_"}
+_CURRENCY = re.compile(r"[a-z]{3}")
+_ADDRESS = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_PAGE}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedPrice:
+    """The amount of the session that the processor accepted in a preflight, in the currency's smallest unit."""
+
+    amount: int
+    currency: str
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.currency}"
+
+
+def payment_page(
+    session: CheckoutSession,
+    product: ProductKey,
+    price_id: str,
+    accepted: AcceptedPrice | None = None,
+    *,
+    livemode: bool,
+) -> str:
+    """Return where the visitor pays; raise `SessionMismatch` for a session that is not what was asked for."""
+    wrong = _wrong_session(session, livemode=livemode) or wrong_content(session, product, price_id, accepted)
+    if wrong:
+        raise SessionMismatch(wrong)
+    return session.url or ""
+
+
+def wrong_content(
+    session: CheckoutSession, product: ProductKey, price_id: str, accepted: AcceptedPrice | None = None
+) -> str:
+    """Return what a new session would sell instead of `product` at `price_id`, or nothing.
+
+    Without line items, which the processor reports only when they are asked for, the price is not compared; an
+    amount in another currency than the accepted one is not, either.
+    """
+    amount, currency = session.amount_total or 0, session.currency or ""
+    found = f"{amount} {currency} in the smallest unit, where {accepted} was accepted"
+    conditions = {
+        "another product": bought(session) != product,
+        "another price": session.price_ids not in {None, (price_id,)},
+        "no currency": not _CURRENCY.fullmatch(currency),
+        "no amount above zero": amount <= 0,
+        "nothing to pay": session.payment_status != "unpaid",
+        found: accepted and accepted.currency == currency and accepted.amount != amount,
+    }
+    return next((what for what, is_so in conditions.items() if is_so), "")
+
+
+def _wrong_session(session: CheckoutSession, *, livemode: bool) -> str:
+    if not _ID.fullmatch(session.id):
+        return "a session whose id is none"
+    if session.livemode != livemode or session.id.startswith(_OTHER_MODE[livemode]):
+        return f"a session in {'test' if livemode else 'live'} mode"
+    if session.mode != "payment":
+        return "a session that is no one-time payment"
+    if session.status != "open":
+        return "a new session that is not open"
+    return "" if _is_page(session.url or "") else "a session without a web address to pay at"
+
+
+def _is_page(url: str) -> bool:
+    """Return whether a buyer may be sent there: over HTTPS, or to a sandbox on this machine."""
+    if not _ADDRESS.fullmatch(url):
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if parts.scheme == "https":
+        return bool(parts.hostname)
+    return parts.scheme == "http" and parts.hostname in THIS_MACHINE
+
 
 KEEP_TRIALS = timedelta(days=30)
 """How long the records of preflights and of our own sessions are kept."""
@@ -162,3 +252,107 @@ def _flat(name: str, value: Parameter) -> Iterator[tuple[str, str]]:
             yield from _flat(f"{name}[{number}]", below)
     else:
         yield name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+RULE_METHODS = ("card", "link")
+"""`payment_method_types = card, link` (spec 1, change rule 2)."""
+
+RULE_THREE_D_SECURE = "automatic"
+"""`request_three_d_secure = automatic` (spec 1, change rule 2)."""
+
+METHODS, THREE_D_SECURE, MESSAGE = (
+    "payment_method_types",
+    "payment_method_options.card.request_three_d_secure",
+    "custom_text.submit.message",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition on a session: what is wanted, what was found, and a note about the difference."""
+
+    name: str
+    wanted: str
+    found: str
+    holds: bool
+    note: str = ""
+
+
+class DriftResult(Record):
+    """The conditions that did not hold at the last check of a visitor's session."""
+
+    v: Literal[1] = 1
+    session_id: str
+    looked_at: AwareDatetime
+    kinds: tuple[str, ...] = ()
+
+
+def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
+    """Return the three conditions of change rule 2: methods in that order, automatic, a non-empty message.
+
+    `setting` is the configured 3-D Secure value, which explains a permitted difference.
+    """
+    note = ""
+    if session.three_d_secure == setting != RULE_THREE_D_SECURE:
+        wanted = f"this check wants {RULE_THREE_D_SECURE} to the letter"
+        note = f"The setting says {setting}, which is permitted; {wanted}."
+    return [
+        _same(METHODS, ", ".join(RULE_METHODS), ", ".join(session.payment_method_types)),
+        _same(THREE_D_SECURE, RULE_THREE_D_SECURE, session.three_d_secure or "", note),
+        _message(session),
+    ]
+
+
+def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+    """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
+    methods = sorted(_texts(parameters.get("payment_method_types")))
+    return [
+        _same(METHODS, ", ".join(methods), ", ".join(sorted(session.payment_method_types))),
+        _same(THREE_D_SECURE, _at(parameters, *THREE_D_SECURE.split(".")), session.three_d_secure or ""),
+        _message(session),
+    ]
+
+
+def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+    """Return whether price, quantity, metadata and both addresses are those of `parameters`."""
+    item = _first(parameters.get("line_items"))
+    metadata = parameters.get("metadata")
+    wanted = {name: str(value) for name, value in metadata.items()} if isinstance(metadata, dict) else {}
+    return [
+        _same("price", _at(item, "price"), ", ".join(session.price_ids or ())),
+        _same("quantity", _at(item, "quantity"), ", ".join(map(str, session.quantities or ()))),
+        _same("metadata", _pairs(wanted), _pairs(dict(session.metadata))),
+        _same("success_url", _at(parameters, "success_url"), session.success_url or ""),
+        _same("cancel_url", _at(parameters, "cancel_url"), session.cancel_url or ""),
+    ]
+
+
+def failed(conditions: Sequence[Condition]) -> list[Condition]:
+    return [one for one in conditions if not one.holds]
+
+
+def _same(name: str, wanted: str, found: str, note: str = "") -> Condition:
+    return Condition(name, wanted, found, wanted == found, note)
+
+
+def _message(session: CheckoutSession) -> Condition:
+    message = session.submit_message or ""
+    return Condition(MESSAGE, "not empty", message, bool(message.strip()))
+
+
+def _at(parameters: Parameter, *path: str) -> str:
+    for name in path:
+        parameters = parameters.get(name, "") if isinstance(parameters, dict) else ""
+    return "" if isinstance(parameters, (dict, list)) else str(parameters)
+
+
+def _first(items: Parameter | None) -> Parameter:
+    return items[0] if isinstance(items, list) and items else {}
+
+
+def _texts(items: Parameter | None) -> list[str]:
+    return [str(item) for item in items] if isinstance(items, list) else []
+
+
+def _pairs(metadata: dict[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(metadata.items()))

@@ -16,14 +16,15 @@ from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling import collections as own_collections
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.new_session import AcceptedPrice, payment_page
 from orrery.checkout.selling.products import CurrentOffer, Selling
+from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Conflict, Store, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write
+from orrery.runtime.lasting import push
 from orrery.runtime.tasks import Tasks
 
 TRIES = 2
@@ -165,8 +166,8 @@ class Checkout:
         if offered.accepted is None or session.currency == offered.accepted.currency:
             return
         with suppress(StoreError):  # the next session reports it
-            push = _currency_push(offered.product.name, session.currency or "", offered.accepted)
-            await outbox.tell_once(self._store, self._clock, push)
+            draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
+            await outbox.tell_once(self._store, self._clock, draft)
 
     async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
         end = self._clock.monotonic() + DEADLINE
@@ -238,15 +239,12 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
 
 
 def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"session-currency-{product}-{currency}-{accepted.currency}",
-        channel="push",
-        title=f"Another currency: {product}",
-        body=f"The processor's sessions are in {currency}; the preflight accepted {accepted.currency}. "
+    return push(
+        f"session-currency-{product}-{currency}-{accepted.currency}",
+        f"Another currency: {product}",
+        f"The processor's sessions are in {currency}; the preflight accepted {accepted.currency}. "
         f"Visitors pay in {currency}. Look at the product's price at the processor's dashboard, then type "
         "`orrery checkout preflight`.",
-        priority="high",
-        tags=("warning",),
     )
 
 

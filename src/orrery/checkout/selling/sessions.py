@@ -1,8 +1,12 @@
-"""The session of a reference (decision 46): derived from the store's session ids, never stored."""
+"""The session of a reference (decision 46), which is derived and never stored, and the offer of a payment."""
 
-from orrery.checkout import keys
-from orrery.errors import NotFound
+import structlog
+
+from orrery.checkout import collections, keys
+from orrery.checkout.records import Offer
+from orrery.errors import NotFound, ProcessorRefused, RecordUnreadable
 from orrery.ports.clock import Clock
+from orrery.ports.processor import ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 from orrery.runtime.collection import Walk
 from orrery.runtime.references import References, as_reference
@@ -38,3 +42,43 @@ class Sessions:
             if self._references.of(session_id) == reference:
                 return session_id
         return None
+
+
+_NOT_THERE = "resource_missing"
+
+log = structlog.get_logger()
+
+
+class Offers:
+    """Reads offers."""
+
+    def __init__(self, store: Store, clock: Clock, reads: ProcessorReads) -> None:
+        self._offers = collections.offers(store, clock)
+        self._reads = reads
+
+    async def address_of(self, payment_intent: str) -> str | None:
+        """Return the client address that asked for the session of a payment (decision 18).
+
+        None: the session is not ours, its address has been erased, or its offer cannot be read. Raises the errors
+        of the processor.
+        """
+        try:
+            sessions, unread = split_unreadable(
+                [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+            )
+        except ProcessorRefused as error:
+            if error.code == _NOT_THERE:
+                return None
+            raise
+        for error in unread:
+            log.warning("client address not known", why=str(error))
+        offers = [await self._offer(session.id) for session in sessions]
+        return next((offer.client_address for offer in offers if offer and offer.client_address), None)
+
+    async def _offer(self, session_id: str) -> Offer | None:
+        try:
+            found = await self._offers.get(session_id)
+        except RecordUnreadable as error:
+            log.warning("client address not known", session=session_id, why=str(error))
+            return None
+        return found.record if found else None

@@ -21,7 +21,6 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.selling import collections as own_collections
-from orrery.checkout.selling.new_session import wrong_content
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.receipts import (
     KEEP_TRIALS,
@@ -32,6 +31,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
     trial_key,
+    wrong_content,
 )
 from orrery.errors import (
     Invalid,
@@ -46,6 +46,7 @@ from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.store import Delete, Put, Store, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write
+from orrery.runtime.lasting import push
 from orrery.syntax.lines import one_line
 from orrery.syntax.reason import LONGEST_REASON
 
@@ -75,6 +76,15 @@ TrialResult = Literal[
     "unreadable",
     "mistake",
 ]
+
+_RESULTS: dict[TrialState, TrialResult] = {
+    "asked": "unanswered",
+    "open": "unsettled",
+    "rejected": "rejected",
+    "completed": "completed",
+    "left open": "left open",
+    "gone": "unreadable",
+}
 
 _UNREADABLE = "What an earlier run did about it cannot be read; a session that it left expires by itself in a day."
 
@@ -141,8 +151,12 @@ class Trials:
 
     async def interrupted(self) -> list[OpenTrial]:
         """Return the unfinished trials that no process can still be running."""
-        now, left = self._clock.now(), await self.unfinished()
-        return [one for one in left if one.trial is None or abs(now - one.trial.asked_at) >= LONGEST_TRIAL]
+        now = self._clock.now()
+        return [
+            one
+            for one in await self.unfinished()
+            if one.trial is None or abs(now - one.trial.asked_at) >= LONGEST_TRIAL
+        ]
 
     async def unfinished(self) -> list[OpenTrial]:
         """Return every trial that may have left its session open."""
@@ -167,17 +181,16 @@ class Trials:
         """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
         if not trial.is_unfinished:
             return _outcome(trial)
-        trial, outcome = await self._with_session(trial)
-        if outcome:
-            return outcome
-        trial, outcome = await self._closed(trial)
+        trial = await self._with_session(trial)
+        if trial.state != "open":
+            return _outcome(trial)
+        trial = await self._closed(trial)
         if trial.mismatch and trial.state == "expired":
             trial = _after(trial, "rejected", trial.mismatch)
-            outcome = _outcome(trial)
         receipt = [] if trial.stand_in or trial.mismatch else [self._receipt(trial)]
         await self._keep(trial, [*receipt, *self._pushes(trial)])
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
-        return outcome
+        return _outcome(trial)
 
     async def clean_up(self, left: OpenTrial) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
@@ -187,17 +200,15 @@ class Trials:
             return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
-            return TrialOutcome(_name(trial), "cleaned up", note=gone)
-        trial, outcome = await self._with_session(trial)
-        if outcome:
-            return outcome
-        trial, outcome = await self._closed(trial)
+            return TrialOutcome(left.name, "cleaned up", note=gone)
+        trial = await self._with_session(trial)
+        if trial.state != "open":
+            return _outcome(trial)
+        trial = await self._closed(trial)
         await self._keep(trial, self._pushes(trial))
         if trial.state != "expired":
-            return outcome
-        return TrialOutcome(
-            _name(trial), "cleaned up", trial.session_id, "A session of an earlier run is expired."
-        )
+            return _outcome(trial)
+        return TrialOutcome(left.name, "cleaned up", trial.session_id, "A session of an earlier run is expired.")
 
     def _why_gone(self, trial: Trial) -> str:
         if trial.deployment != self._approvals.deployment:
@@ -206,17 +217,16 @@ class Trials:
             return "Its session would have expired by itself."
         return ""
 
-    async def _with_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
-        """Return the trial with its session, or with the outcome that there is none of its own."""
+    async def _with_session(self, trial: Trial) -> Trial:
+        """Return the trial with its session, `open`, or in the state that says why it has none of its own."""
         if trial.state != "open":
             return await self._with_new_session(trial)
-        if await self._expiry.is_own(trial.run_id, trial.session_id or ""):
-            return trial, None
-        trial = _after(trial, "gone", _NOT_ITS_OWN)
-        await self._keep(trial)
-        return trial, TrialOutcome(_name(trial), "unreadable", note=_NOT_ITS_OWN)
+        if not await self._expiry.is_own(trial.run_id, trial.session_id or ""):
+            trial = _after(trial, "gone", _NOT_ITS_OWN)
+            await self._keep(trial)
+        return trial
 
-    async def _with_new_session(self, trial: Trial) -> tuple[Trial, TrialOutcome | None]:
+    async def _with_new_session(self, trial: Trial) -> Trial:
         trial = trial.change(asked_at=self._clock.now())
         await self._keep(trial)
         try:
@@ -225,9 +235,9 @@ class Trials:
             named = f" ({error.param})" if error.param else ""
             trial = _after(trial, "rejected", f"{error}{named}")
             await self._keep(trial)
-            return trial, _outcome(trial)
+            return trial
         except ProcessorUnreachable as error:
-            return trial, TrialOutcome(_name(trial), "unanswered", note=f"{error} Run it again.")
+            return _after(trial, "asked", f"{error} Run it again.")
         trial = trial.change(
             state="open",
             session_id=session.id,
@@ -236,7 +246,7 @@ class Trials:
             mismatch="" if trial.stand_in else _mismatch(trial, session),
         )
         await self._keep(trial, [self._own(trial, session.id)])
-        return trial, None
+        return trial
 
     async def _ask(self, trial: Trial) -> tuple[Trial, CheckoutSession]:
         for tries_left in reversed(range(TRIES)):
@@ -258,35 +268,34 @@ class Trials:
                 await self._clock.sleep(PAUSE)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    async def _closed(self, trial: Trial) -> tuple[Trial, TrialOutcome]:
-        """Expire the trial's session under its run's approval; what fails is read, and queued for the owner."""
+    async def _closed(self, trial: Trial) -> Trial:
+        """Expire the trial's session under its run's approval; what fails is read, and queued for the owner.
+
+        It stays `open` where the expiry may still be under way.
+        """
         session_id = trial.session_id or ""
         try:
             note = await self._approvals.use(trial.intent_id, session_id)
         except (ProcessorError, Invalid, NotConfigured, RecordUnreadable) as error:
             return await self._not_expired(trial, session_id, error)
-        trial = _after(trial, "expired", note)
-        return trial, _outcome(trial)
+        return _after(trial, "expired", note)
 
     async def _not_expired(
         self,
         trial: Trial,
         session_id: str,
         error: ProcessorError | Invalid | NotConfigured | RecordUnreadable,
-    ) -> tuple[Trial, TrialOutcome]:
+    ) -> Trial:
         with suppress(ProcessorError, NotConfigured):
             session = await self._processor.get_session(session_id)
             if session.status == "expired":
-                trial = _after(trial, "expired", "Reading shows that it is expired.")
-                return trial, _outcome(trial)
+                return _after(trial, "expired", "Reading shows that it is expired.")
             if session.status == "complete":
-                trial = _after(trial, "completed", _completed(session))
-                return trial, _outcome(trial)
+                return _after(trial, "completed", _completed(session))
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
-            return trial, TrialOutcome(_name(trial), "unsettled", session_id, f"{error} Then run it again.")
+            return _after(trial, "open", f"{error} Then run it again.")
         intent = await self._expiry.propose(session_id, _reason(error), "software")
-        trial = _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
-        return trial, _outcome(trial)
+        return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
         kept = self._trials.put(trial, keys.trial_id(trial.run_id, trial.product))
@@ -338,18 +347,11 @@ def _after(trial: Trial, state: TrialState, note: str) -> Trial:
 
 
 def _outcome(trial: Trial) -> TrialOutcome:
-    """Return the result of a finished trial."""
-    match trial.state:
-        case "rejected":
-            return TrialOutcome(_name(trial), "rejected", note=trial.note)
-        case "completed":
-            return TrialOutcome(_name(trial), "completed", trial.session_id, trial.note)
-        case "left open":
-            return TrialOutcome(_name(trial), "left open", trial.session_id, trial.note, trial.expiry_intent_id)
-        case _:
-            return TrialOutcome(
-                _name(trial), "tried" if trial.stand_in else "accepted", trial.session_id, trial.note
-            )
+    """Return the result of a trial as far as it came."""
+    result = _RESULTS.get(trial.state) or ("tried" if trial.stand_in else "accepted")
+    has_session = trial.state not in {"asked", "rejected", "gone"}
+    intent_id = trial.expiry_intent_id if trial.state == "left open" else None
+    return TrialOutcome(_name(trial), result, trial.session_id if has_session else None, trial.note, intent_id)
 
 
 def _completed(session: CheckoutSession) -> str:
@@ -368,14 +370,8 @@ def _access(session: CheckoutSession) -> str:
 
 
 def _completed_push(trial: Trial) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"preflight-completed-{trial.session_id}",
-        channel="push",
-        title="A test session was completed",
-        body=f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}",
-        priority="urgent",
-        tags=("warning",),
-    )
+    body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
+    return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
 
 
 def _reason(error: Exception) -> str:

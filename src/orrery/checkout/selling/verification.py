@@ -17,24 +17,23 @@ from orrery.checkout import keys
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling import collections as own_collections
-from orrery.checkout.selling.drift import (
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.receipts import (
     Condition,
     DriftResult,
+    OwnSession,
     catalogue_conditions,
     failed,
     rule_conditions,
     sold_conditions,
 )
-from orrery.checkout.selling.operations import Expiry
-from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.receipts import OwnSession
 from orrery.errors import (
     ItemUnreadable,
     NotConfigured,
     NotFound,
     ProcessorRefused,
     ProcessorUnreachable,
-    RecordUnreadable,
 )
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
@@ -43,6 +42,7 @@ from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete, Store, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import indexed_id, sortable, write
+from orrery.runtime.lasting import all_clear, push
 from orrery.runtime.raw_values import RawValues
 
 EVERY = timedelta(hours=6)
@@ -177,7 +177,8 @@ class Verification:
         if found is None:
             return None
         session, conditions = found
-        last, now = await self._last_look(), self._clock.now()
+        known, now = await self._drift.find(), self._clock.now()
+        last = known.record if known else None  # one that cannot be read is replaced
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
         drift = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
@@ -205,14 +206,6 @@ class Verification:
         """Return the result of the last check; raise `RecordUnreadable`."""
         found = await self._drift.get()
         return found.record if found else None
-
-    async def _last_look(self) -> DriftResult | None:
-        try:
-            return await self.last_check()
-        except RecordUnreadable as error:
-            # This check replaces it; a second push about the same drift is better than none.
-            log.warning("the last look counts as none", why=str(error))
-            return None
 
     def _sold_since(self, accepted: datetime | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""
@@ -244,22 +237,10 @@ def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: 
     differing = "; ".join(
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )
-    return outbox.Draft(
-        id=f"drift-{conditions[0].name}-{sortable(now)}",
-        channel="push",
-        title="The checkout drifts",
-        body=f"Session {session.id} has {differing}. See `orrery checkout verify`.",
-        priority="high",
-        tags=("warning",),
-    )
+    body = f"Session {session.id} has {differing}. See `orrery checkout verify`."
+    return push(f"drift-{conditions[0].name}-{sortable(now)}", "The checkout drifts", body)
 
 
 def _over(now: datetime) -> outbox.Draft:
-    return outbox.Draft(
-        id=f"drift-over-{sortable(now)}",
-        channel="push",
-        title="The checkout is as it was sent again",
-        body="The newest visitor's session shows nothing that differs.",
-        priority="low",
-        tags=("white_check_mark",),
-    )
+    body = "The newest visitor's session shows nothing that differs."
+    return all_clear(f"drift-over-{sortable(now)}", "The checkout is as it was sent again", body)
