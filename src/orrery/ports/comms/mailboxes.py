@@ -17,11 +17,21 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A part of a message that is named and never opened; `size` is in bytes, None where nobody says it."""
+
+    name: str
+    media_type: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageBody:
-    """The text of a message, decoded; mark-up is not yet removed."""
+    """The text of a message, decoded; mark-up is not yet removed. `attachments` are named, not read."""
 
     media_type: Literal["text/plain", "text/html"]
     content: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,11 @@ class Mailbox(Protocol):
         ...
 
     def messages(self) -> AsyncGenerator[Batch]:
-        """Yield what is there, in several batches, newest first within each source; mark nothing as read."""
+        """Yield what is there, in several batches, newest first within each source; mark nothing as read.
+
+        What does not wait is among it, with what says so (`Standing`). A message that comes twice in one reading
+        is as it came last.
+        """
         ...
 
     async def body(self, source: Source, source_id: str) -> MessageBody:
