@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from orrery.scanner.detectors.fast import around, compiled
 from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN, Hints
-from orrery.scanner.detectors.letters import plain, tags_as_text
+from orrery.syntax.letters import plain, tags_as_text
 from orrery.scanner.findings import BETWEEN
 
 DEPTH = 4

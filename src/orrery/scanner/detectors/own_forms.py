@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from orrery.scanner.detectors.fast import PatternSet
-from orrery.scanner.detectors.letters import plain
+from orrery.syntax.letters import plain
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
 from orrery.scanner.detectors.searching import Place

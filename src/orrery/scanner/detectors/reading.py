@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from orrery.scanner.detectors.encodings import as_text, readings, refanged
 from orrery.scanner.detectors.hints import DEFANGED, WRITTEN, Hints
-from orrery.scanner.detectors.letters import LOOK, LOOKS, NATIVE
+from orrery.syntax.letters import LOOK, LOOKS, NATIVE
 from orrery.scanner.detectors.seams import OneText, one_texts
 
 BLOCK = 16 * 1024
