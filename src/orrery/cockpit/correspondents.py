@@ -90,10 +90,14 @@ class _Exchange:
 
 
 class Correspondents:
-    """People by their addresses and names. `own` are the owner's addresses, in any case."""
+    """People by their addresses and names, in one track.
 
-    def __init__(self, messages: Iterable[Message], own: Iterable[str]) -> None:
-        self.own = frozenset(one.casefold() for one in own)
+    `here` are the owner's addresses in it, `elsewhere` those of the other one, which no sentence names; in any case.
+    """
+
+    def __init__(self, messages: Iterable[Message], here: Iterable[str], elsewhere: Iterable[str] = ()) -> None:
+        self._here = frozenset(one.casefold() for one in here)
+        self.own = self._here.union(one.casefold() for one in elsewhere)
         self._exchanges: dict[str, _Exchange] = {}
         self._names: dict[str, set[str]] = {}
         for one in messages:
@@ -102,8 +106,8 @@ class Correspondents:
             each.came.sort()
         self._times = sorted(one for each in self._exchanges.values() for one in each.came)
         self._domains: dict[str, set[str]] = {}
-        for address in (*self._exchanges, *self.own):
-            if address in self.own or self.is_known(address):
+        for address in (*self._exchanges, *self._here):
+            if address in self._here or self.is_known(address):
                 domain = address.rpartition("@")[2]
                 self._domains.setdefault(domain_look(domain), set()).add(domain)
 
@@ -144,7 +148,7 @@ class Correspondents:
     def likeness(self, address: str) -> str:
         """Return the known domain that the one of this address looks like and is not, or nothing."""
         domain = address.rpartition("@")[2].casefold()
-        alike = self._domains.get(domain_look(domain), frozenset())
+        alike = self._domains.get(domain_look(domain))
         return "" if not alike or domain in alike else min(alike)
 
     def read_before(self, moment: datetime) -> int:
