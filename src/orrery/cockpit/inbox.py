@@ -112,6 +112,8 @@ class Inbox:
             async for batch in self._batches():
                 unreadable += batch.unreadable
                 unreadable += self._add(batch, before, found)
+                for one in [key for key in found if key.source_id in batch.gone] if batch.gone else ():
+                    del found[one]
                 if self.at is None and len(found) > len(self.rows) * GROWTH:
                     self._show(before | found)
         except OrreryError as error:

@@ -10,7 +10,7 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.bounded import LONGEST_ANSWER
 from orrery.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Reply
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 from orrery.ports.comms.tasks import NewTask
 from tests.support.clock import START
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
@@ -200,12 +200,17 @@ async def test_a_change_with_its_moment(graph: OddGraph) -> None:
 
 
 async def test_a_cut_list_with_one_that_cannot_be_read(graph: OddGraph) -> None:
-    """What the vendor counts is what it lists, not what can be read of it."""
+    """What the vendor counts is what it lists, not what can be read of it: then the rest is asked for."""
     page = [*({"id": f"m{one}", "receivedDateTime": "2026-03-01T11:00:00Z"} for one in range(4999)), {"id": "odd"}]
-    graph.answer = lambda _: (200, {"value": page, DONE: f"{graph.url}{DELTA}?token=z"})
-    mailbox = graph.mailbox(days=30)
-    await ids(mailbox)
-    assert mailbox.caution
+
+    def answer(asked: str) -> Answer:
+        if "/delta" in asked:
+            return 200, {"value": page, DONE: f"{graph.url}{DELTA}?token=z"}
+        return 200, {"value": [mail(1), {"id": "m1"}]}
+
+    graph.answer = answer
+    assert len(await ids(graph.mailbox(days=30))) == 4999
+    assert "receivedDateTime+le+2026-03-01T11%3A00%3A00Z" in graph.asked[-1]
 
 
 @pytest.mark.parametrize("fails", ["createReply", "PATCH"])
@@ -264,7 +269,7 @@ def chat(number: int, user: str = "bo", at: str = "2026-03-01T11:00:00Z", **othe
 
 
 async def test_which_chats_are_rows(graph: OddGraph) -> None:
-    """Those in which somebody else has said the last word, within 30 days; older pages are not asked for."""
+    """Each with who has the last word, within 30 days; older pages are not asked for."""
     chats = [
         chat(1),
         chat(2, "me"),
@@ -275,8 +280,13 @@ async def test_which_chats_are_rows(graph: OddGraph) -> None:
     page = {"value": chats, NEXT: f"{graph.url}/v1.0/me/chats?$skiptoken=z"}
     graph.answer = lambda asked: (200, {"id": "me"} if "/me?" in asked else page)
     found = [one async for batch in graph.mailbox("teams").messages() for one in batch.messages]
-    assert [(one.source_id, one.sender, one.subject) for one in found] == [("c1 1", "Bo", "Bo")]
-    assert len(graph.asked) == 2
+    assert [(one.source_id, one.subject, one.standing) for one in found] == [
+        ("c1 1", "Bo", UNKNOWN),
+        ("c2 2", "Bo", Standing(is_answered=True)),
+        ("c3 3", "Bo", Standing(is_notice=True)),
+        ("c4 4", "Bo", Standing(is_notice=True)),
+    ]
+    assert len(graph.asked) == 1
 
 
 async def test_a_redirection(graph: OddGraph) -> None:

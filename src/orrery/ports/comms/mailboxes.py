@@ -11,10 +11,14 @@ from orrery.syntax.track import Track
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages that came in one answer; `unreadable` counts those in it that are not as documented."""
+    """Messages that came in one answer; `unreadable` counts those in it that are not as documented.
+
+    `gone` are the source ids of messages that came earlier in the same reading, and have left the mailbox since.
+    """
 
     messages: Sequence[Message]
     unreadable: int = 0
+    gone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,10 @@ class Mailbox(Protocol):
     @property
     def caution(self) -> str:
         """A sentence that the page shows beside this mailbox, such as that it has two locks only, or nothing."""
+        ...
+
+    def days_of(self, source: Source) -> int:
+        """Return how many days back messages of this source are listed; 0 is all of them."""
         ...
 
     def messages(self) -> AsyncGenerator[Batch]:

@@ -34,7 +34,7 @@ class Standing:
     `lists` are the mailing lists that it came by, each an id or an address in lower case. `is_bulk`: its headers
     say that it went to many, or that a machine wrote it. `is_answered`: the owner answered it, or wrote after it,
     by any client. `is_complete`: it is flagged so in its mailbox. `is_own`: the owner wrote it, or it is a time in
-    the calendar with nobody else.
+    the calendar with nobody else. `is_notice`: the last of a chat is nobody's message: somebody joined.
     """
 
     addressed: Addressed = "to"
@@ -43,6 +43,7 @@ class Standing:
     is_answered: bool = False
     is_complete: bool = False
     is_own: bool = False
+    is_notice: bool = False
     is_cancelled: bool = False
     is_declined: bool = False
 

@@ -82,7 +82,7 @@ class Mail:
 
     def _one(self, mailbox: Mailbox, message: Document, call: Call) -> Document:
         names = chosen(call)
-        shown = selected(rendering.rendered(mailbox, message, call), names)
+        shown = selected(rendering.rendered(mailbox, message, call, names), names)
         context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages/$entity"
         return {"@odata.context": context, **shown, **self._expanded(message, call)}
 
@@ -95,7 +95,8 @@ class Mail:
         if count is not None:
             listed["@odata.count"] = count
         listed["value"] = [
-            selected(rendering.rendered(mailbox, one, call), names) | self._expanded(one, call) for one in page
+            selected(rendering.rendered(mailbox, one, call, names), names) | self._expanded(one, call)
+            for one in page
         ]
         if following is not None:
             listed["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skip", following)

@@ -1,0 +1,28 @@
+"""Whose mailbox it is: an id for chats, and the addresses by which mail reaches the account."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from orrery.errors import MailboxUnreachable
+
+_MAIL = "smtp:"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """An account's own id at the vendor, and its addresses in lower case."""
+
+    id: str
+    addresses: frozenset[str]
+
+
+def owner_of(answer: Mapping[str, Any], account: str) -> Owner:
+    """Return what the vendor says of an account; raise `MailboxUnreachable` when it does not say whose it is."""
+    own_id, others = answer.get("id"), answer.get("proxyAddresses")
+    if not isinstance(own_id, str):
+        raise MailboxUnreachable("The mailbox does not say whose it is.")
+    held = cast("list[object]", others) if isinstance(others, list) else []
+    proxies = (one[len(_MAIL) :] for one in held if isinstance(one, str) and one.lower().startswith(_MAIL))
+    named = (one for one in (account, answer.get("mail"), *proxies) if isinstance(one, str) and one)
+    return Owner(own_id, frozenset(one.casefold() for one in named))
