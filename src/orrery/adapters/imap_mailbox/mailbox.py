@@ -9,9 +9,8 @@ from orrery.adapters.imap_mailbox import drafts
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
-from orrery.adapters.imap_mailbox.headers import headers_of
+from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
 from orrery.adapters.imap_mailbox.listing import GONE, Listing
-from orrery.adapters.imap_mailbox.parts import Part
 from orrery.adapters.imap_mailbox.replies import written_reply
 from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
@@ -21,6 +20,10 @@ from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 from orrery.trust import WELL_KNOWN, Trust
+
+WHOLE = f"BODY.PEEK[]<0.{LARGEST_BODY}>"
+THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGEST_HEADERS}>"
+"""What is fetched of a message to be read, and of one to be answered."""
 
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
 """Decision 36: no token says what its log-in allows."""
@@ -81,6 +84,10 @@ class ImapMailbox:
         return self._account.address
 
     @property
+    def own_addresses(self) -> frozenset[str]:
+        return frozenset({self._account.address.casefold()})
+
+    @property
     def signs_in(self) -> bool:
         return False
 
@@ -104,7 +111,9 @@ class ImapMailbox:
         """Return the text of a message; raise `RowGone`."""
         _require_mail(source)
         async with self._sessions.open() as session:
-            return await session.do(lambda connection: body_of(self._fetched(connection, source_id)))
+            return await session.do(
+                lambda connection: body_of(self._fetched(connection, source_id, WHOLE, b"BODY["))
+            )
 
     async def draft(self, reply: Reply) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
@@ -124,22 +133,21 @@ class ImapMailbox:
             _ = examine(connection, folder)
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
-    def _fetched(self, connection: Connection, source_id: str) -> bytes:
-        """Return a message as it was received, up to what is looked at; raise `RowGone`."""
+    def _fetched(self, connection: Connection, source_id: str, item: str, key: bytes) -> bytes:
+        """Return what was asked for of a message; raise `RowGone`."""
         uid = self._listing.open(connection, source_id)
-        for _, one in fetch(connection, [uid], [f"BODY.PEEK[]<0.{LARGEST_BODY}>"]):
-            raw = one.get(b"BODY[")
+        for _, one in fetch(connection, [uid], [item]):
+            raw = one.get(key)
             if isinstance(raw, bytes):
                 return raw
         raise RowGone(GONE)
 
     def _drafted(self, connection: Connection, reply: Reply) -> Draft:
-        original = self._fetched(connection, reply.message.source_id)
+        thread = self._fetched(connection, reply.message.source_id, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)
         if found := drafts.find(connection, folder, reply.key):
             return found
-        headers = headers_of(Part.of(original).head)
-        written = written_reply(reply, self._account.address, headers, body_of(original), self._clock.now())
+        written = written_reply(reply, self._account.address, headers_of(thread), self._clock.now())
         return drafts.keep(connection, folder, reply.key, written)
 
 

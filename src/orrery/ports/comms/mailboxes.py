@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import Message, Source
+from orrery.ports.comms.messages import NOBODY, Message, Person, Source
 from orrery.syntax.track import Track
 
 
@@ -22,7 +23,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A part of a message that is named and never opened; `size` is in bytes, None where nobody says it."""
+    """A part of a message that is named and never opened; `size` is in bytes, None where nobody says it.
+
+    `media_type` is in lower case, with the parameter `smime-type` where it has one.
+    """
 
     name: str
     media_type: str
@@ -30,25 +34,61 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Invitation:
+    """What a message says of a meeting: an invitation to one, a change, an answer.
+
+    `method` is that of iTIP (RFC 5546), in lower case. `starts` and `ends` are in UTC, or as a clock shows them in
+    `zone` where only its name is known; of a whole day they are midnights, and `ends` is the day after. `answers`
+    are what those who are invited have said, in the words of iCalendar (RFC 5545, 3.2.12), in lower case.
+    """
+
+    method: str = ""
+    summary: str = ""
+    starts: datetime | None = None
+    ends: datetime | None = None
+    zone: str = ""
+    is_all_day: bool = False
+    place: str = ""
+    organizer: Person = NOBODY
+    answers: tuple[tuple[Person, str], ...] = ()
+
+
+Trouble = Literal["charset", "encoding", "cut"]
+"""Why a part could not be read as it was written: its letters, its transfer encoding, its size."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageBody:
-    """The text of a message, decoded; mark-up is not yet removed. `attachments` are named, not read."""
+    """The text of a message, decoded; mark-up is not yet removed. What else it has is named, and not opened.
+
+    `form` is the media type of the message as a whole where that says more than its parts: it is signed or
+    encrypted. `troubles` are about parts of the text.
+    """
 
     media_type: Literal["text/plain", "text/html"]
     content: str
     attachments: tuple[Attachment, ...] = ()
+    invitation: Invitation | None = None
+    form: str = ""
+    troubles: tuple[Trouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a draft answers. `key` is stored with the draft, and finds it again.
+    """A draft to be made. `key` is stored with it, and finds it again.
 
-    The answer to mail is a reply, that to a meeting a reply to its organizer, and that to a chat a new mail to its
-    sender (decision 35). `comment` may be empty.
+    It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
+    sender (decision 35). It goes to `to` and `cc` and has `text`, in which the original is quoted already. `comment`
+    is what stands above that; `to_all` says whether it answers everybody whom the message names.
     """
 
     key: str
     message: Message
+    to: tuple[Person, ...]
+    cc: tuple[Person, ...]
+    text: MessageBody
     comment: str = ""
+    to_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +112,11 @@ class Mailbox(Protocol):
     @property
     def account(self) -> str:
         """The name of the account, unique in its track, such as an address."""
+        ...
+
+    @property
+    def own_addresses(self) -> frozenset[str]:
+        """The addresses by which mail reaches the account, in lower case, as far as they are known by now."""
         ...
 
     @property

@@ -23,6 +23,9 @@ class Person:
     address: str
 
 
+NOBODY = Person("", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What decides whether a message waits (decision 57), in the same words for every source.

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from orrery.scanner.detectors.fast import around, compiled
 from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN, Hints
-from orrery.scanner.detectors.letters import plain, tags_as_text
 from orrery.scanner.findings import BETWEEN
+from orrery.syntax.letters import plain, tags_as_text
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
