@@ -66,11 +66,16 @@ class ScriptedMailbox:
     listings: int = 0
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
+    days: int = 0
     signs_in: bool = False
     caution: str = ""
 
     def __post_init__(self) -> None:
         self.gate.set()
+
+    def days_of(self, _: Source) -> int:
+        """Return how many days back messages are listed."""
+        return self.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield what is held."""
