@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.cockpit.errors import NotARow
-from orrery.cockpit.rows import LONGEST_TEXT, RowId, in_order, merged, parse_row_id, row_of
+from orrery.cockpit.rows import LONGEST_TEXT, RowId, merged, newest_first, parse_row_id, row_of
 from orrery.ports.comms.messages import Message, Priority
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -98,7 +98,7 @@ def test_the_most_urgent_comes_first() -> None:
 
 def test_what_the_page_gets() -> None:
     """A row has the fields of decision 35, and what the page needs to offer its actions."""
-    shown = json.loads(row_of("B", "ann@lab.example", message("m-1"), 50, date(2026, 3, 2)).shown)
+    shown = json.loads(row_of("B", "ann@lab.example", message("m-1"), 50, date(2026, 3, 2)).shown())
     assert shown.pop("id") == str(RowId("B", "ann@lab.example", "mail", "m-1"))
     assert shown == {
         "source": "mail",
@@ -119,7 +119,7 @@ def test_what_the_page_gets() -> None:
 def test_texts_of_others_are_one_plain_line() -> None:
     """Line ends, control and direction characters, half a character and a megabyte do not reach the page."""
     hostile = "a\nb\r\0\x1b[31m\u202egnp.exe\u2066\ud800" + "x" * 1_000_000
-    shown = json.loads(row_of("A", "a", message(sender=hostile, subject=hostile, preview=hostile), 50).shown)
+    shown = json.loads(row_of("A", "a", message(sender=hostile, subject=hostile, preview=hostile), 50).shown())
     for name in ("sender", "subject", "preview"):
         assert shown[name].isprintable()
         assert len(shown[name]) == LONGEST_TEXT
@@ -144,13 +144,13 @@ def test_texts_of_others_are_one_plain_line() -> None:
 )
 def test_only_web_addresses_are_links(address: str) -> None:
     """What else a vendor says is left out."""
-    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown)["web_link"] == ""
+    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown())["web_link"] == ""
 
 
 def test_a_web_address_is_a_link() -> None:
     """It stays as it is."""
     address = "https://mail.example/read?id=1#x"
-    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown)["web_link"] == address
+    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown())["web_link"] == address
 
 
 def test_without_an_address_nobody_is_replied_to() -> None:

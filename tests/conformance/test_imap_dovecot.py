@@ -39,13 +39,18 @@ async def listed(mailbox: ImapMailbox) -> list[Message]:
     return [one async for batch in mailbox.messages() for one in batch.messages]
 
 
-async def test_what_waits_for_an_answer(account: ImapAccount) -> None:
-    """Listed is what came in the last days, read or not, and is neither answered nor deleted."""
+async def test_what_is_listed(account: ImapAccount) -> None:
+    """What came in the last days, read or not, and is not deleted; with whether it is marked as answered."""
     for number, flags in enumerate(("", r"(\Seen)", r"(\Answered)", r"(\Deleted)"), 1):
         account.receive(mail(number), number, flags=flags)
     account.receive(mail(5), 40 * DAY)
-    assert [one.subject for one in await listed(account.mailbox())] == ["Subject 1", "Subject 2"]
-    assert len(await listed(account.mailbox(days=60))) == 3
+    found = await listed(account.mailbox())
+    assert [(one.subject, one.standing.is_answered) for one in found] == [
+        ("Subject 1", False),
+        ("Subject 2", False),
+        ("Subject 3", True),
+    ]
+    assert len(await listed(account.mailbox(days=60))) == 4
 
 
 async def test_several_folders(account: ImapAccount) -> None:

@@ -1,12 +1,14 @@
 """What a person does with a row: read it, draft a reply, add it to the tasks, dismiss it."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.ledger import Action, Ledger
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
+from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.ports.comms.mailboxes import Draft, Reply
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
@@ -20,6 +22,7 @@ class Actions:
     comms: Comms
     bodies: Bodies
     ledger: Ledger
+    set_asides: SetAsides
     books: TaskBooks
     settings: CockpitSettings
 
@@ -67,6 +70,20 @@ class Actions:
                 web_link=safe_link(message.web_link),
             )
         )
+
+    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> bool:
+        """Mark a row as done, set it aside until a day, or take both back; return whether anything changed.
+
+        Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
+        """
+        row = await self.comms.require(row_id)
+        if row_id.source != LEDGER:
+            days = self.comms.inbox_of(row_id).mailbox.days_of(row_id.source)
+            return await self.set_asides.set(row, what, until, days)
+        if what == "done":
+            return await self.ledger.act(row_id.source_id, "dismiss")
+        changed = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
+        return await self.set_asides.set(row, what, until, 0) or changed
 
     async def act(self, row_id: RowId, action: Action) -> bool:
         """Dismiss a row of the action ledger or undo that; return whether anything changed.

@@ -12,7 +12,7 @@ from typing import Literal
 
 import structlog
 
-from orrery.cockpit.rows import Row, RowId, in_order, row_of
+from orrery.cockpit.rows import Row, RowId, newest_first, row_of
 from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Mailbox
@@ -49,6 +49,7 @@ class Inbox:
         clock: Clock,
         tasks: Tasks,
         scores: Mapping[Priority, int],
+        watched: frozenset[str] = frozenset(),
         *,
         batch_seconds: float = BATCH_SECONDS,
     ) -> None:
@@ -60,6 +61,7 @@ class Inbox:
         self.error: OrreryError | None = None
         self._clock = clock
         self._scores = scores
+        self._watched = watched
         self._batch_seconds = batch_seconds
         self._began = 0.0
         self._by_id: dict[RowId, Row] = {}
@@ -145,7 +147,8 @@ class Inbox:
                 found[old.id] = old
                 continue
             try:
-                row = row_of(self.mailbox.track, self.mailbox.account, message, self._scores[message.priority])
+                score, whose = self._scores[message.priority], self.mailbox
+                row = row_of(whose.track, whose.account, message, score, watched=self._watched)
             except (ValueError, OverflowError):
                 left_out += 1
             else:
@@ -168,7 +171,7 @@ class Inbox:
 
     def _show(self, found: dict[RowId, Row]) -> None:
         self._by_id = found
-        self.rows = in_order(found.values())
+        self.rows = newest_first(found.values())
 
 
 def _kept(before: Mapping[RowId, Row], error: OrreryError) -> dict[RowId, Row]:

@@ -15,6 +15,7 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from orrery.cockpit.errors import NotARow
+from orrery.cockpit.waiting import Reason, said_of
 from orrery.ports.comms.messages import Message, Source
 from orrery.syntax.lines import is_line, one_line
 from orrery.syntax.track import Track
@@ -85,24 +86,32 @@ def digest_of(*parts: str) -> str:
 class Row:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
-    `texts` and `rest` are JSON for the page; that of the rest is the same for many rows, and kept once.
+    `until` is when it is due, and `said` why it does not wait, as far as it says so itself. `key` is that of what
+    a person says of it. `texts` and `rest` are JSON for the page; that of the rest is the same for many rows, and
+    kept once.
     """
 
     id: RowId
     message: Message
     score: int
     link: str
+    until: date | None
+    said: Reason | None
+    key: bytes
     texts: bytes
     rest: bytes
 
-    @property
-    def shown(self) -> bytes:
-        """The row as JSON. What the message has, too, is written anew each time: a list may have 50,000 rows."""
-        return b'{"id":"%b","web_link":%b,%b%b' % (
+    def shown(self, reason: Reason | None = None) -> bytes:
+        """Return the row as JSON, with why it is not listed.
+
+        What the message has, too, is written anew each time: a list may have 50,000 rows.
+        """
+        return b'{"id":"%b","web_link":%b,%b%b,"reason":%b}' % (
             self.id.encoded(),
             _quoted(self.link).encode(),
             self.texts,
             self.rest,
+            b'"%b"' % reason.encode() if reason else b"null",
         )
 
     @property
@@ -116,13 +125,24 @@ def is_replyable(message: Message) -> bool:
     return message.source != LEDGER and bool(message.address)
 
 
-def row_of(track: Track, account: str, message: Message, score: int, until: date | None = None) -> Row:
-    """Return the row of a message. Texts of others become one line each, without invisible characters."""
+def row_of(
+    track: Track,
+    account: str,
+    message: Message,
+    score: int,
+    until: date | None = None,
+    watched: frozenset[str] = frozenset(),
+) -> Row:
+    """Return the row of a message. Texts of others become one line each, without invisible characters.
+
+    `watched` are the lists that are watched.
+    """
     texts = {
         "sender": one_line(message.sender, LONGEST_TEXT),
         "subject": one_line(message.subject, LONGEST_TEXT),
         "preview": one_line(message.preview, LONGEST_TEXT),
         "received_at": _stamp(message.received_at),
+        "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
     rest = {
         "source": message.source,
@@ -132,9 +152,16 @@ def row_of(track: Track, account: str, message: Message, score: int, until: date
         "score": score,
         "replyable": is_replyable(message),
         "until": until.isoformat() if until else None,
+        "is_all_day": message.is_all_day,
     }
     row_id, link = RowId(track, account, message.source, message.source_id), safe_link(message.web_link)
-    return Row(row_id, message, score, link, _json(texts)[1:-1], _kept_once(b"," + _json(rest)[1:]))
+    said, shown = said_of(message, watched), _kept_once(b"," + _json(rest)[1:-1])
+    return Row(row_id, message, score, link, until, said, key_of(row_id), _json(texts)[1:-1], shown)
+
+
+def key_of(row_id: RowId) -> bytes:
+    """Return a short key that a row always has; nobody reads an account or a vendor's id in it."""
+    return hashlib.blake2b(row_id.encoded(), digest_size=16).digest()
 
 
 def _json(several: Mapping[str, object]) -> bytes:
@@ -147,18 +174,18 @@ def _kept_once(text: bytes) -> bytes:
     return text
 
 
-def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Return rows with the most urgent first, and the newest first among equals."""
-    return sorted(rows, key=_rank)
+def newest_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows as they are kept; `order.py` has the order of the list."""
+    return sorted(rows, key=_age)
 
 
 def merged(several: Iterable[Sequence[Row]]) -> Iterator[Row]:
-    """Yield rows that are `in_order` each, as one list in order."""
-    return merge(*several, key=_rank)
+    """Yield rows that are `newest_first` each, as one list, the newest first."""
+    return merge(*several, key=_age)
 
 
-def _rank(row: Row) -> tuple[int, float]:
-    return -row.score, -row.message.received_at.timestamp()
+def _age(row: Row) -> float:
+    return -row.message.received_at.timestamp()
 
 
 def _stamp(moment: datetime) -> str:

@@ -12,6 +12,7 @@ from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
 from orrery.adapters.imap_mailbox.listing import GONE, Listing
 from orrery.adapters.imap_mailbox.replies import written_reply
+from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
 from orrery.errors import MailboxRefused, RowGone
 from orrery.ports.clock import Clock
@@ -27,19 +28,32 @@ THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGE
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
 """Decision 36: no token says what its log-in allows."""
 
+NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only where the mail program marks it."
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account: the `folders` that are listed, `days` back, and where drafts go if not where the server says."""
+    """An account: the `folders` that are listed, `days` back.
+
+    Drafts go to `drafts_folder`, and sent mail is in `sent_folder`, if not where the server says. `addresses` are
+    those that the account has beside its own.
+    """
 
     address: str
     folders: Sequence[str] = ("INBOX",)
     drafts_folder: str | None = None
     days: int = 30
+    sent_folder: str | None = None
+    addresses: Sequence[str] = ()
+
+    @property
+    def own(self) -> frozenset[str]:
+        """All its addresses, in lower case."""
+        return frozenset(one.casefold() for one in (self.address, *self.addresses))
 
 
 class ImapMailbox:
-    """The messages that came in the last days, and are neither answered nor deleted.
+    """The messages that came in the last days, and are not deleted.
 
     What was fetched of them is kept in memory.
     """
@@ -56,7 +70,8 @@ class ImapMailbox:
         self._account = account
         self._clock = clock
         self._sessions = ImapSessions(server, trust, seconds)
-        self._listing = Listing(account.folders, seconds)
+        self._sent = SentMail(account.sent_folder)
+        self._listing = Listing(account.folders, self._sent, account.own, seconds)
         self._drafting = asyncio.Lock()
 
     @property
@@ -78,7 +93,11 @@ class ImapMailbox:
 
     @property
     def caution(self) -> str:
-        return TWO_LOCKS
+        return f"{TWO_LOCKS} {NO_SENT_MAIL}" if self._sent.is_missing else TWO_LOCKS
+
+    def days_of(self, _: Source) -> int:
+        """See `Mailbox`."""
+        return self._account.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first; only what is new is fetched."""

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,7 +12,7 @@ from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at, conversation_of
 from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, name_and_address, named, priority_of
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message, Standing, addressed
+from orrery.ports.comms.messages import Message, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
 BATCH = 1000
@@ -126,12 +125,12 @@ class MailFolder:
         if at is None:
             return self._answered(message)
         self.own_words.note(message.conversation, at)
-        return replace(message, standing=_kept_once(replace(message.standing, is_answered=True)))
+        return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
     def _answered(self, message: Message) -> Message:
         if message.standing.is_answered or not self.own_words.are_after(message):
             return message
-        return replace(message, standing=_kept_once(replace(message.standing, is_answered=True)))
+        return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
     def _all(self) -> Iterator[Batch]:
         for key, one in self._known.items():
@@ -161,7 +160,7 @@ def _message(mail: Mail, known: Message | None, own: frozenset[str]) -> Message:
     new = {name: value for field, found in _parts(mail).items() if field in said for name, value in found.items()}
     message = replace(known, **new) if known else Message("mail", mail.id, **new)
     address = next((one.address for one in message.reply_to if one.address), message.sender_address)
-    standing = _kept_once(replace(message.standing, **_standing(message, mail, said, own)))
+    standing = kept_once(replace(message.standing, **_standing(message, mail, said, own)))
     return replace(message, address=address, standing=standing)
 
 
@@ -196,12 +195,6 @@ def _standing(message: Message, mail: Mail, said: set[str], own: frozenset[str])
     if "flag" in said:
         new["is_complete"] = mail.flag is not None and mail.flag.flag_status == _COMPLETE
     return new
-
-
-@lru_cache(maxsize=4096)
-def _kept_once(standing: Standing) -> Standing:
-    """Return the same object for the same standing: many messages share one."""
-    return standing
 
 
 def _newest_first(messages: Iterable[Message]) -> list[Message]:

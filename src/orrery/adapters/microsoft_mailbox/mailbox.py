@@ -38,6 +38,7 @@ class MicrosoftMailbox:
     track: Track
     parts: Sequence[Part]
     folder: MailFolder
+    addresses: Sequence[str] = ()
     turns: Turns = field(default_factory=Turns)
     _own: Owner | None = field(default=None, init=False)
 
@@ -118,5 +119,5 @@ class MicrosoftMailbox:
         """Return whose mailbox it is: asked once. By this the account's own words are known, and what is to it."""
         if self._own is None:
             answer = await session.get("/me", {"$select": "id,mail,proxyAddresses"})
-            self._own = owner_of(answer, self.account)
+            self._own = owner_of(answer, self.account, *self.addresses)
         return self._own

@@ -97,7 +97,7 @@ def _is_alone(attendees: Iterable[Attendee] | None, own: frozenset[str]) -> bool
 
 
 def _span(meeting: Meeting) -> tuple[datetime, datetime | None]:
-    """Return when a meeting begins, and when it ends where the vendor says so; a whole day has one day at least."""
+    """Return when a meeting begins, and when it ends where the vendor says so; a whole day is one at least."""
     start, end = meeting.start.date_time, meeting.end.date_time if meeting.end else None
     if meeting.is_all_day:
         last = max(end.date() if end else start.date(), start.date() + timedelta(days=1))

@@ -17,12 +17,15 @@ class Owner:
     addresses: frozenset[str]
 
 
-def owner_of(answer: Mapping[str, Any], account: str) -> Owner:
-    """Return what the vendor says of an account; raise `MailboxUnreachable` when it does not say whose it is."""
+def owner_of(answer: Mapping[str, Any], *known: str) -> Owner:
+    """Return what the vendor says of an account, with the addresses that are `known` besides.
+
+    Raises `MailboxUnreachable` when it does not say whose it is.
+    """
     own_id, others = answer.get("id"), answer.get("proxyAddresses")
     if not isinstance(own_id, str):
         raise MailboxUnreachable("The mailbox does not say whose it is.")
     held = cast("list[object]", others) if isinstance(others, list) else []
     proxies = (one[len(_MAIL) :] for one in held if isinstance(one, str) and one.lower().startswith(_MAIL))
-    named = (one for one in (account, answer.get("mail"), *proxies) if isinstance(one, str) and one)
+    named = (one for one in (*known, answer.get("mail"), *proxies) if isinstance(one, str) and one)
     return Owner(own_id, frozenset(one.casefold() for one in named))
