@@ -92,7 +92,7 @@ class _Exchange:
 class Correspondents:
     """People by their addresses and names, in one track.
 
-    `here` are the owner's addresses in it, `elsewhere` those of the other one, which no sentence names; in any case.
+    `here` are the owner's addresses in it, `elsewhere` those of the other one, which no sentence names.
     """
 
     def __init__(self, messages: Iterable[Message], here: Iterable[str], elsewhere: Iterable[str] = ()) -> None:

@@ -53,23 +53,22 @@ class Invitation:
     answers: tuple[tuple[Person, str], ...] = ()
 
 
-Trouble = Literal["charset", "encoding", "cut"]
-"""Why a part could not be read as it was written: its letters, its transfer encoding, its size."""
+Trouble = Literal["charset", "encoding", "cut", "attachments"]
+"""Why something could not be read as it was written: its letters, its transfer encoding, its size, the list of what
+is attached."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageBody:
     """The text of a message, decoded; mark-up is not yet removed. What else it has is named, and not opened.
 
-    `form` is the media type of the message as a whole where that says more than its parts: it is signed or
-    encrypted. `troubles` are about parts of the text.
+    `attachments` are all its other parts, those that sign or encrypt it, too.
     """
 
     media_type: Literal["text/plain", "text/html"]
     content: str
     attachments: tuple[Attachment, ...] = ()
     invitation: Invitation | None = None
-    form: str = ""
     troubles: tuple[Trouble, ...] = ()
 
 
