@@ -79,16 +79,16 @@ def corp(source_id: str, source: Source = "mail", track: Track = "A") -> RowId:
 
 
 async def test_one_list_of_all(desk: Desk) -> None:
-    """Rows of both tracks and of the ledger, the highest score first, then the newest."""
+    """Rows of both tracks and of the ledger: the meeting, and then the newest."""
     await desk.comms.read_all()
     _ = await desk.ledger.note(NewItem("B", "Call Bo"))
     found = await desk.answer()
     assert [(one["subject"], one["score"], one["track"]) for one in found["rows"]] == [
         ("Subject 6", 80, "B"),
         ("Call Bo", 50, "B"),
+        ("Subject 1", 20, "A"),
         ("Subject 2", 50, "B"),
         ("Subject 5", 50, "A"),
-        ("Subject 1", 20, "A"),
     ]
     assert [(one["account"], one["track"], one["state"], one["count"]) for one in found["mailboxes"]] == [
         (CORP, "A", "fresh", 2),

@@ -85,15 +85,15 @@ def test_any_text_is_an_id_or_refused(text: str) -> None:
         assert str(parse_row_id(text)) == text
 
 
-def test_the_most_urgent_comes_first() -> None:
-    """Among the equally urgent the newest does; lists that are in order are merged in order."""
+def test_rows_are_kept_newest_first() -> None:
+    """Lists that are kept so are merged so, whatever is urgent."""
     old_urgent = row_of("A", "a", message("1", minutes=90, priority="high"), 80)
     new_urgent = row_of("A", "a", message("2", minutes=5, priority="high"), 80)
     newest = row_of("A", "a", message("3", minutes=1), 50)
     lowest = row_of("B", "b", message("4", minutes=0, priority="low"), 20)
-    expected = [new_urgent, old_urgent, newest, lowest]
-    assert in_order([lowest, newest, old_urgent, new_urgent]) == expected
-    assert list(merged([in_order([lowest, old_urgent]), in_order([newest, new_urgent])])) == expected
+    expected = [lowest, newest, new_urgent, old_urgent]
+    assert newest_first([lowest, newest, old_urgent, new_urgent]) == expected
+    assert list(merged([newest_first([lowest, old_urgent]), newest_first([newest, new_urgent])])) == expected
 
 
 def test_what_the_page_gets() -> None:
@@ -113,6 +113,9 @@ def test_what_the_page_gets() -> None:
         "score": 50,
         "replyable": True,
         "until": "2026-03-02",
+        "ends_at": None,
+        "is_all_day": False,
+        "reason": None,
     }
 
 

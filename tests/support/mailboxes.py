@@ -67,6 +67,7 @@ class ScriptedMailbox:
     listings: int = 0
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
+    days: int = 0
     signs_in: bool = False
     caution: str = ""
 
@@ -78,8 +79,8 @@ class ScriptedMailbox:
         return frozenset({self.account})
 
     def days_of(self, _: Source) -> int:
-        """Return how far back it lists."""
-        return 30
+        """Return how many days back messages are listed."""
+        return self.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield what is held."""

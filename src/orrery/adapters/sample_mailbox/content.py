@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.ports.comms.messages import Addressed, Message, Priority, Source, Standing, kept_once, people
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
@@ -25,11 +25,17 @@ _LINKS: dict[Source, str] = {
     "meeting": "https://calendar.example/events/",
 }
 _PREVIEW = 160
+_FACTS = tuple(one.name for one in fields(Standing) if one.name != "lists")
+_EVERYBODY = ("Everybody", "everybody@")
 _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class Written(BaseModel):
-    """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet."""
+    """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
+
+    A meeting `lasts` so many minutes. `addressed` and what follows are as in `Standing`; `list` is the mailing list
+    that it came by.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,6 +51,23 @@ class Written(BaseModel):
     link: str = ""
     text: str = ""
     html: str = ""
+    lasts: int = 30
+    conversation: str = ""
+    addressed: Addressed = "to"
+    list: str = ""
+    is_bulk: bool = False
+    is_answered: bool = False
+    is_complete: bool = False
+    is_own: bool = False
+    is_notice: bool = False
+    is_cancelled: bool = False
+    is_declined: bool = False
+
+    @property
+    def standing(self) -> Standing:
+        """What decides whether it waits."""
+        held = {name: getattr(self, name) for name in _FACTS}
+        return kept_once(Standing(lists=(self.list,) if self.list else (), **held))
 
     @property
     def body(self) -> MessageBody:
@@ -56,29 +79,39 @@ class Written(BaseModel):
 class Content:
     """`count` messages, the newest first: those of the file, and the same again, older and with a number."""
 
+    account: str
     written: tuple[Written, ...]
     start: datetime
     count: int
 
     @classmethod
-    def of(cls, track: Track, start: datetime, count: int) -> "Content":
+    def of(cls, account: str, track: Track, start: datetime, count: int) -> "Content":
         """Return the messages of a track; 0 is as many as the file has."""
         written = _written(track)
-        return cls(written, start, count or len(written))
+        return cls(account, written, start, count or len(written))
 
     def message(self, index: int) -> Message:
         """Return a message by its place."""
         turn, place = divmod(index, len(self.written))
         one = self.written[place]
         source_id = f"{one.id}.{turn}" if turn else one.id
+        received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
+        own = people([("", self.account)])
+        everybody = people([(_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2])])
         return Message(
             source=one.source,
             source_id=source_id,
             sender=one.sender,
             address=one.address,
+            sender_address=one.address,
+            to=own if one.addressed == "to" else everybody,
+            cc=own if one.addressed == "copy" else (),
+            conversation=f"{one.conversation}.{turn}" if one.conversation else "",
             subject=f"{one.subject} ({turn + 1})" if turn else one.subject,
             preview=one.preview or " ".join(one.text.split())[:_PREVIEW],
-            received_at=self.start - timedelta(minutes=one.minutes) - turn * ROUND,
+            received_at=received_at,
+            ends_at=received_at + timedelta(minutes=one.lasts) if one.source == "meeting" else None,
+            standing=one.standing,
             priority=one.priority,
             web_link=one.link or _LINKS[one.source] + source_id,
         )

@@ -24,7 +24,7 @@ class SampleMailbox:
     def __init__(self, account: str, track: Track, folder: Path, clock: Clock, messages: int = 0) -> None:
         self._account = account
         self._track: Track = track
-        self._content = Content.of(track, clock.now(), messages)
+        self._content = Content.of(account, track, clock.now(), messages)
         self._drafts = DraftFolder(folder)
 
     @property
@@ -46,6 +46,10 @@ class SampleMailbox:
     @property
     def caution(self) -> str:
         return ""
+
+    def days_of(self, _: Source) -> int:
+        """See `Mailbox`: all are listed."""
+        return 0
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first."""
