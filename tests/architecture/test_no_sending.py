@@ -42,7 +42,9 @@ GRAPH_CALLS = {
     "POST /me/todo/lists/{}/tasks",
     "PATCH /me/todo/lists/{}/tasks/{}",
     "POST /me/messages",
+    "GET /me/messages/{}/attachments",
     "POST /me/messages/{}/createReply",
+    "POST /me/messages/{}/createReplyAll",
     "PATCH /me/messages/{}",
 }
 """All that is asked of Microsoft Graph. Those that POST make drafts and tasks."""
@@ -87,7 +89,7 @@ LIBRARIES = {
     *("importlib.resources", "importlib.resources.abc", "pathlib", "typing", "urllib.parse"),
     *("email", "email.errors", "email.header", "email.mime.text", "email.policy", "email.utils", "imaplib"),
     *("cachetools", "fastapi", "fastapi.responses", "httpx2", "pydantic", "pydantic.alias_generators"),
-    *("quopri", "selectolax.lexbor", "structlog", "typer", "uvicorn", "uvloop", "_typeshed"),
+    *("quopri", "bisect", "zoneinfo", "selectolax.lexbor", "structlog", "typer", "uvicorn", "uvloop", "_typeshed"),
 }
 """What the cockpit and its adapters import. None of it can send mail, but for an HTTP client that is asked to."""
 
@@ -99,7 +101,14 @@ SENDING = re.compile(
 """Words of a call, a command or a scope that sends."""
 
 PAGE_CALLS = {
-    *("/api/session", "/api/health", "/api/comms/rows", "/api/comms/message-body", "/api/comms/draft-reply"),
+    *(
+        "/api/session",
+        "/api/health",
+        "/api/comms/rows",
+        "/api/comms/message-body",
+        "/api/comms/message-head",
+        "/api/comms/draft-reply",
+    ),
     *("/api/comms/add-to-tasks", "/api/comms/sign-in", "/api/action-hub/action"),
 }
 

@@ -1,12 +1,13 @@
 """A mailbox in memory that does as a test tells it: an adapter of the port."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from anyio.lowlevel import checkpoint
 
+from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Message, Priority, Source
@@ -73,6 +74,10 @@ class ScriptedMailbox:
     def __post_init__(self) -> None:
         self.gate.set()
 
+    @property
+    def own_addresses(self) -> frozenset[str]:
+        return frozenset({self.account})
+
     def days_of(self, _: Source) -> int:
         """Return how many days back messages are listed."""
         return self.days
@@ -100,7 +105,7 @@ class ScriptedMailbox:
         """Return the draft of this key, made now unless it is there."""
         await self._asked(f"draft {reply.key}")
         self._require(reply.message.source, reply.message.source_id)
-        if not reply.message.address:
+        if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
         is_new = reply.key not in self.drafts
         if is_new:
@@ -137,6 +142,23 @@ class ScriptedMailbox:
     def _require(self, source: Source, source_id: str) -> None:
         if not any((one.source, one.source_id) == (source, source_id) for one in self.held):
             raise RowGone("This message is no longer in the mailbox.")
+
+
+PLAIN = MessageBody("text/plain", "Is noon well?\n")
+
+
+def reply_to(
+    key: str,
+    message: Message,
+    comment: str = "",
+    original: MessageBody = PLAIN,
+    *,
+    to_all: bool = False,
+    own: Iterable[str] = (),
+) -> Reply:
+    """Return the draft that the cockpit would make of a message with this text."""
+    found = recipients_of(message, own, to_all=to_all) if message.address else Recipients(())
+    return Reply(key, message, found.to, found.cc, quoted(message, original, comment), comment, to_all)
 
 
 def batches(messages: list[Message], size: int) -> list[list[Message]]:

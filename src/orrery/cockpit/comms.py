@@ -12,6 +12,7 @@ from orrery.cockpit.ledger import Ledger, is_due
 from orrery.cockpit.order import in_order
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, merged, newest_first, row_of
+from orrery.cockpit.senders import Senders
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.waiting import Aside, NotListed, Reason, why_not
 from orrery.errors import NotFound, RowGone, StoreError
@@ -42,6 +43,7 @@ class Comms:
         books: TaskBooks = IN_THE_LEDGER,
     ) -> None:
         self.inboxes = inboxes
+        self.senders = Senders(inboxes)
         self._ledger = ledger
         self._set_asides = set_asides
         self._clock = clock
@@ -88,7 +90,7 @@ class Comms:
             **page,
         }
         rows = ((row, None) for row in in_order(waiting, now)) if listed else iter(others)
-        return _in_pieces(rows, json.dumps(rest).encode())
+        return _in_pieces(rows, await self.senders.alarms(), json.dumps(rest).encode())
 
     async def require(self, row_id: RowId) -> Row:
         """Return a row; raise `RowGone` when it is not, or no longer, in the list.
@@ -197,14 +199,16 @@ def _sorted_out(
     return waiting, others
 
 
-def _in_pieces(rows: Iterator[tuple[Row, Reason | None]], rest: bytes) -> Iterator[bytes]:
+def _in_pieces(
+    rows: Iterator[tuple[Row, Reason | None]], alarms: Mapping[bytes, str], rest: bytes
+) -> Iterator[bytes]:
     """Yield an object with the rows and the rest.
 
     An answer with many rows as one would take their size several times, and memory that is not given back.
     """
     yield b'{"rows":['
     mark = b""
-    while several := b",".join(row.shown(reason) for row, reason in islice(rows, PIECE)):
+    while several := b",".join(row.shown(reason, alarms.get(row.key, "")) for row, reason in islice(rows, PIECE)):
         yield mark + several
         mark = b","
     yield b"]," + rest[1:]

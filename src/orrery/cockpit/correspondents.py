@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import Message, Person
 from orrery.syntax.letters import LOOKS, UNSPACED, plain
 from orrery.syntax.web_address import organization_of
 
@@ -92,16 +92,25 @@ class _Exchange:
 class Correspondents:
     """People by their addresses and names, in one track.
 
-    `here` are the owner's addresses in it, `elsewhere` those of the other one, which no sentence names.
+    `here` are the owner's addresses in it, `elsewhere` those of the other one, which no sentence names;
+    `written_to` are people to whom the owner wrote.
     """
 
-    def __init__(self, messages: Iterable[Message], here: Iterable[str], elsewhere: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        messages: Iterable[Message],
+        here: Iterable[str],
+        elsewhere: Iterable[str] = (),
+        written_to: Iterable[Person] = (),
+    ) -> None:
         self._here = frozenset(one.casefold() for one in here)
         self.own = self._here.union(one.casefold() for one in elsewhere)
         self._exchanges: dict[str, _Exchange] = {}
         self._names: dict[str, set[str]] = {}
         for one in messages:
             self._add(one)
+        for person in written_to:
+            self._exchange(person.name, person.address).is_answered = True
         for each in self._exchanges.values():
             each.came.sort()
         self._times = sorted(one for each in self._exchanges.values() for one in each.came)
@@ -161,10 +170,7 @@ class Correspondents:
         return self._times[0] if self._times else None
 
     def _add(self, message: Message) -> None:
-        if message.standing.is_own:
-            for person in (*message.to, *message.cc):
-                self._exchange(person.name, person.address).is_answered = True
-        elif message.source == "mail" and message.sender_address:
+        if not message.standing.is_own and message.source == "mail" and message.sender_address:
             found = self._exchange(message.sender, message.sender_address)
             found.came.append(message.received_at)
             found.is_answered |= message.standing.is_answered

@@ -44,6 +44,11 @@ def head_of(row: Row, inbox: Inbox, known: Correspondents) -> Head:
     return Head(_sender(message), message.to, message.cc, warnings_of(message, known), answer)
 
 
+def ledger_head(row: Row) -> Head:
+    """Return the head of an item of the action ledger, which is from whom it says, and to nobody."""
+    return Head(_sender(row.message), (), (), [], None)
+
+
 def answered(row: Row, inbox: Inbox) -> Message:
     """Return the message that a draft for this row answers (decision 65)."""
     return newest_of(row.message, (one.message for one in inbox.rows if is_replyable(one.message)))

@@ -16,7 +16,7 @@ from orrery.cockpit.rows import Row, RowId, newest_first, row_of
 from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Mailbox
-from orrery.ports.comms.messages import Priority, Source
+from orrery.ports.comms.messages import Person, Priority, Source
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks
 from orrery.syntax.track import label
@@ -40,7 +40,7 @@ class Inbox:
     """The rows of one mailbox.
 
     `at` is when it was last read to its end, `asked_at` when it was asked for what it has not answered yet, and
-    `error` why the last reading failed.
+    `error` why the last reading failed. `written_to` are the people to whom its owner wrote.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Inbox:
         self.at: datetime | None = None
         self.asked_at: datetime | None = None
         self.unreadable = 0
+        self.written_to: Sequence[Person] = ()
         self.error: OrreryError | None = None
         self._clock = clock
         self._scores = scores
@@ -109,10 +110,12 @@ class Inbox:
     async def _read(self) -> None:
         before, found = self._by_id, dict[RowId, Row]()
         unreadable, whose = 0, label(self.mailbox.track)
+        written_to = list[Person]()
         self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
         try:
             async for batch in self._batches():
                 unreadable += batch.unreadable
+                written_to += batch.written_to
                 unreadable += self._add(batch, before, found)
                 for one in [key for key in found if key.source_id in batch.gone] if batch.gone else ():
                     del found[one]
@@ -130,6 +133,7 @@ class Inbox:
             self._show(before | found)
         else:
             self.error, self.at, self.unreadable = None, self._clock.now(), unreadable
+            self.written_to = written_to
             self._show(found)
         finally:
             self.asked_at = None

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from orrery.cockpit import page
 from orrery.cockpit.actions import Actions
+from orrery.cockpit.head_read import head_read
 from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
 from orrery.cockpit.schema import (
@@ -20,6 +21,7 @@ from orrery.cockpit.schema import (
     DraftBody,
     DraftRead,
     FindingRead,
+    HeadRead,
     HealthRead,
     RowBody,
     RowsRead,
@@ -119,6 +121,13 @@ class CockpitRoutes:
             responses=_refusals(401, 403, 404, 422, 502, 503),
         )
         router.add_api_route(
+            "/api/comms/message-head",
+            self.message_head,
+            summary="Who wrote a message to whom, and whom an answer would go to",
+            tags=["cockpit"],
+            responses=_refusals(401, 403, 404, 422, 502, 503),
+        )
+        router.add_api_route(
             "/api/health",
             self.health,
             summary="How every part is",
@@ -165,11 +174,18 @@ class CockpitRoutes:
         text = labelled(await self._actions.text(row_id), row_id.track)
         return PlainTextResponse(text, headers={HEADER: label(row_id.track)})
 
+    async def message_head(
+        self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
+    ) -> HeadRead:
+        """Return who wrote a message to whom, what to look at about that, and whom an answer would go to."""
+        row_id = parse_row_id(message_id)
+        return head_read(await self._actions.head(row_id), row_id.track)
+
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""
         body = await _read(request, DraftBody)
         row_id = parse_row_id(body.rowId)
-        draft = await self._actions.draft_reply(row_id, body.comment)
+        draft = await self._actions.draft_reply(row_id, body.comment, to_all=body.replyAll)
         return DraftRead(id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new)
 
     async def add_to_tasks(self, request: Request) -> TaskRead:

@@ -101,17 +101,18 @@ class Row:
     texts: bytes
     rest: bytes
 
-    def shown(self, reason: Reason | None = None) -> bytes:
-        """Return the row as JSON, with why it is not listed.
+    def shown(self, reason: Reason | None = None, warning: str = "") -> bytes:
+        """Return the row as JSON, with why it is not listed, and what to look at about who wrote it.
 
         What the message has, too, is written anew each time: a list may have 50,000 rows.
         """
-        return b'{"id":"%b","web_link":%b,%b%b,"reason":%b}' % (
+        return b'{"id":"%b","web_link":%b,%b%b,"reason":%b,"warning":%b}' % (
             self.id.encoded(),
             _quoted(self.link).encode(),
             self.texts,
             self.rest,
             b'"%b"' % reason.encode() if reason else b"null",
+            _quoted(warning).encode() if warning else b'""',
         )
 
     @property
@@ -139,6 +140,7 @@ def row_of(
     """
     texts = {
         "sender": one_line(message.sender, LONGEST_TEXT),
+        "address": one_line(message.sender_address, LONGEST_TEXT),
         "subject": one_line(message.subject, LONGEST_TEXT),
         "preview": one_line(message.preview, LONGEST_TEXT),
         "received_at": _stamp(message.received_at),

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from orrery.cockpit.inbox import InboxState
 from orrery.cockpit.ledger import Action
 from orrery.cockpit.rows import LONGEST_ID
+from orrery.cockpit.sender_warnings import WarningKind
 from orrery.cockpit.set_aside import Set
 from orrery.cockpit.waiting import Reason
 from orrery.ports.comms.messages import Priority, Source
@@ -37,6 +38,8 @@ class RowRead(BaseModel):
     ends_at: AwareDatetime | None
     is_all_day: bool
     reason: Reason | None
+    address: str
+    warning: str
 
 
 class NotListedRead(BaseModel):
@@ -106,6 +109,52 @@ class DraftBody(RowBody):
     """A row, and what the reply says above the original."""
 
     comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
+    replyAll: bool = False  # noqa: N815  the name that decision 65 gives it
+
+
+class PersonRead(BaseModel):
+    """Somebody whom a message names; either may be empty."""
+
+    name: str
+    address: str
+
+
+class WarningRead(BaseModel):
+    """One thing to look at about who wrote, as a sentence."""
+
+    kind: WarningKind
+    words: str
+
+
+class RecipientsRead(BaseModel):
+    """Whom a draft goes to; `more` are how many are not named here."""
+
+    to: list[PersonRead]
+    cc: list[PersonRead]
+    more: int
+
+
+class AnswerRead(BaseModel):
+    """Which message a draft would answer, and whom it would go to: alone, or to all where that is another list."""
+
+    sender: PersonRead
+    received_at: AwareDatetime
+    is_newer: bool
+    alone: RecipientsRead
+    all: RecipientsRead | None
+    warnings: list[WarningRead]
+
+
+class HeadRead(BaseModel):
+    """Who wrote a message to whom, what to look at, and whom an answer would go to, if one is possible."""
+
+    sender: PersonRead
+    to: list[PersonRead]
+    cc: list[PersonRead]
+    more: int
+    warnings: list[WarningRead]
+    answer: AnswerRead | None
+    track: Track
 
 
 class DraftRead(BaseModel):

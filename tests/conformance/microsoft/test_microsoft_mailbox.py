@@ -11,10 +11,10 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.mailboxes import Reply
 from orrery.ports.comms.messages import Message
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import GraphBox, graph
+from tests.support.mailboxes import reply_to
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A, ANN_B
 from tests.support.waiting import eventually
@@ -142,7 +142,7 @@ async def test_a_message_that_is_moved_keeps_its_id(box: GraphBox, mail: Microso
     one = (await listed(mail))[0]
     box.lever("move", ANN_A, id=one.source_id, folder="archive")
     assert (await mail.body("mail", one.source_id)).content
-    assert (await mail.draft(Reply("k" * 24, one, "Yes"))).is_new
+    assert (await mail.draft(reply_to("k" * 24, one, "Yes"))).is_new
 
 
 async def test_a_mailbox_that_is_renumbered(box: GraphBox, mail: MicrosoftMailbox) -> None:
@@ -254,7 +254,7 @@ async def test_a_next_page_elsewhere(mail: MicrosoftMailbox) -> None:
 async def test_a_draft_whose_key_was_not_stored(box: GraphBox, mail: MicrosoftMailbox) -> None:
     """Killed between the reply and its key: the retry finds the same draft, and stores its key."""
     one = (await listed(mail))[0]
-    reply = Reply("k" * 24, one, "Yes, at noon.")
+    reply = reply_to("k" * 24, one, "Yes, at noon.")
     box.fault("graph_503", "PATCH /me/messages/{id}", count=20)
     with pytest.raises(MailboxUnreachable):
         await mail.draft(reply)
@@ -269,10 +269,10 @@ async def test_a_draft_whose_answer_was_lost(box: GraphBox, mail: MicrosoftMailb
     """Made at the vendor, and not told of here: the retry finds the same draft."""
     one = (await listed(mail))[0]
     for path, reply in (
-        ("POST /me/messages/{id}/createReply", Reply("a" * 24, one, "Yes")),
-        ("PATCH /me/messages/{id}", Reply("b" * 24, one, "No")),
-        ("POST /me/messages/{id}/createReply", Reply("c" * 24, one)),
-        ("POST /me/messages", Reply("d" * 24, replace(one, source="teams", source_id=await chat_id(mail)))),
+        ("POST /me/messages/{id}/createReply", reply_to("a" * 24, one, "Yes")),
+        ("PATCH /me/messages/{id}", reply_to("b" * 24, one, "No")),
+        ("POST /me/messages/{id}/createReply", reply_to("c" * 24, one)),
+        ("POST /me/messages", reply_to("d" * 24, replace(one, source="teams", source_id=await chat_id(mail)))),
     ):
         count = len(drafts(box))
         box.fault("graph_half", path, count=1)
@@ -297,11 +297,12 @@ def drafts(box: GraphBox) -> list[dict[str, Any]]:
 async def test_a_draft_of_several_lines(box: GraphBox, mail: MicrosoftMailbox) -> None:
     """The lines stay, with the original below; mark-up in a comment is text."""
     one = (await listed(mail))[0]
-    await mail.draft(Reply("k" * 24, one, "Dear Tomás,\n\nyes & no <b>.\n"))
+    original = await mail.body("mail", one.source_id)
+    await mail.draft(reply_to("k" * 24, one, "Dear Tomás,\n\nyes & no <b>.\n", original))
     [draft] = drafts(box)
     content = draft["body"]["content"]
     assert content.index("yes &amp; no &lt;b&gt;.") < content.index("blockquote")
-    assert "Dear Tomás,<br><br>yes" in content
+    assert "Dear Tomás,<br>\n<br>\nyes" in content
     assert "usual place" in content.partition("blockquote")[2]
 
 
@@ -320,7 +321,7 @@ async def test_an_original_that_changes_meanwhile(box: GraphBox, mail: Microsoft
 
     async with asyncio.TaskGroup() as group:
         group.create_task(asyncio.to_thread(change))
-        group.create_task(mail.draft(Reply("k" * 24, one, "Yes")))
+        group.create_task(mail.draft(reply_to("k" * 24, one, "Yes")))
     assert unread(box, one)
     assert calls(box, before)["PATCH /me/messages/{id}"] == 3
 
@@ -366,5 +367,5 @@ async def test_nothing_sends(box: GraphBox, whole: MicrosoftMailbox) -> None:
     for one in await listed(whole):
         await whole.body(one.source, one.source_id)
         if one.address:
-            await whole.draft(Reply(f"{abs(hash(one.source_id))}", one, "Yes"))
+            await whole.draft(reply_to(f"{abs(hash(one.source_id))}", one, "Yes"))
     assert box.sends == []

@@ -1,5 +1,6 @@
 """What answers in Microsoft Graph's place and is not as documented: no row is lost, and nothing is made twice."""
 
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.bounded import LONGEST_ANSWER
 from orrery.errors import MailboxError, MailboxUnreachable, RowGone
-from orrery.ports.comms.mailboxes import Reply
+from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 from orrery.ports.comms.tasks import NewTask
 from tests.support.clock import START
+from tests.support.mailboxes import reply_to
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
 
 pytestmark = pytest.mark.anyio
@@ -62,7 +64,7 @@ async def test_a_draft_that_may_have_been_made(graph: OddGraph, status: int) -> 
 
     graph.answer = answer
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     assert [one for one in graph.asked if one.startswith("POST")] == ["POST /v1.0/me/messages/m1/createReply"]
 
 
@@ -79,7 +81,7 @@ async def test_a_list_of_drafts_that_is_none(graph: OddGraph) -> None:
     """Whether a draft is there must be known before one is made, and whether a task is, too."""
     graph.answer = lambda _: (200, {"id": "x"})
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     with pytest.raises(MailboxUnreachable):
         await graph.to_do().add(a_task())
     assert not [one for one in graph.asked if one.startswith("POST")]
@@ -148,7 +150,7 @@ async def test_a_state_that_is_lost_for_ever(graph: OddGraph) -> None:
         await ids(graph.mailbox())
     assert len(graph.asked) == 2
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000])
@@ -232,25 +234,19 @@ async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, 
 
     graph.answer = answer
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     assert unread == ["PATCH /v1.0/me/messages/m1"]
 
 
 async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
     """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
-    said = 'a <img src="https://tracker.example/">\nb'
-    found: dict[str, Any] = {
-        "value": [],
-        "id": "d",
-        "conversationId": "c",
-        "body": {"contentType": "text", "content": said},
-    }
-    graph.answer = lambda _: (200, found)
-    _ = await graph.mailbox().draft(Reply("k", a_message(), "Yes,\nI do"))
-    [sent] = [one for one in graph.sent if b"blockquote" in one]
-    assert b"&lt;img" in sent
-    assert b"<img" not in sent
-    assert b"<br>b" in sent
+    said = MessageBody("text/plain", 'a <img src="https://tracker.example/">\nb')
+    graph.answer = lambda _: (200, {"value": [], "id": "d", "conversationId": "c"})
+    _ = await graph.mailbox().draft(reply_to("k", a_message(), "Yes,\nI do", said))
+    [sent] = [json.loads(one)["message"]["body"] for one in graph.sent if b"tracker" in one]
+    assert sent["contentType"] == "text"
+    assert sent["content"].startswith("Yes,\nI do\n\nOn ")
+    assert sent["content"].endswith('> a <img src="https://tracker.example/">\n> b\n')
 
 
 async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
@@ -258,7 +254,7 @@ async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
     graph.answer = lambda _: (200, {"value": [], "id": 5})
     message = replace(a_message("chat message"), source="teams")
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", message, "Yes"))
+        await graph.mailbox().draft(reply_to("k", message, "Yes"))
 
 
 def chat(number: int, user: str = "bo", at: str = "2026-03-01T11:00:00Z", **other: object) -> dict[str, Any]:
@@ -335,7 +331,7 @@ async def test_a_draft_that_is_not_ours(graph: OddGraph, comment: str, other: di
         return 201, {"id": "ours"}
 
     graph.answer = answer
-    made = await graph.mailbox().draft(Reply("k", a_message(), comment))
+    made = await graph.mailbox().draft(reply_to("k", a_message(), comment))
     assert (made.id, made.is_new) == ("ours", True)
     assert [one for one in graph.asked if "it%27%27s" in one]
     assert not [one for one in graph.asked if "theirs" in one]
@@ -345,4 +341,4 @@ async def test_a_reply_that_is_no_draft(graph: OddGraph) -> None:
     """What says that it is none is not shown as one."""
     graph.answer = lambda _: (200, {"value": [], "id": "d", "isDraft": False})
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))

@@ -53,6 +53,15 @@ def text_of(raw: bytes, charset: str = "utf-8") -> str:
     return raw.decode("latin-1")
 
 
+def is_charset(name: str, raw: bytes) -> bool:
+    """Return whether bytes are text in a character set of this name."""
+    try:
+        _ = raw.decode(name)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
 def words_of(header: str) -> str:
     """Return a header with its encoded words decoded (RFC 2047), cut to what is looked at."""
     try:

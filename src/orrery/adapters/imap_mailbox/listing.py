@@ -112,6 +112,8 @@ class Listing:
             yield self._batch(connection, entries[first : first + size], unreadable)
             connection.within(self._seconds)
             first, size, unreadable = first + size, BATCH, 0
+        if people := self._sent.people:
+            yield Batch((), written_to=[*people])
 
     def open(self, connection: Connection, source_id: str) -> int:
         """Open the folder that a message is in, and return its number there; raise `RowGone`."""

@@ -85,7 +85,7 @@ class ImapMailbox:
 
     @property
     def own_addresses(self) -> frozenset[str]:
-        return frozenset({self._account.address.casefold()})
+        return self._account.own
 
     @property
     def signs_in(self) -> bool:

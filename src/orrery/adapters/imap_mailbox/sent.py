@@ -1,20 +1,26 @@
 """What the account's owner sent, by any program: which messages it answers."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from datetime import date
 from hashlib import blake2b
 
 from orrery.adapters.imap_mailbox.connection import Connection
 from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, folder_named, next_number, search
-from orrery.adapters.imap_mailbox.headers import headers_of, message_ids
+from orrery.adapters.imap_mailbox.headers import headers_of, message_ids, people_of
 from orrery.adapters.imap_mailbox.responses import day_of
+from orrery.ports.comms.messages import Person
 
 MARK = b"\\sent"
 """The folder of sent mail, as the server marks it (RFC 6154)."""
 
 _AT_ONCE = 500
 _WHAT = "The folder of sent mail"
-_ITEMS = ("BODY.PEEK[HEADER.FIELDS (IN-REPLY-TO REFERENCES)]<0.16384>",)
+_ITEMS = (
+    "BODY.PEEK[HEADER.FIELDS (IN-REPLY-TO REFERENCES)]<0.16384>",
+    "BODY.PEEK[HEADER.FIELDS (TO CC)]<0.16384>",
+)
+_EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
 
 
 def digest_of(message_id: str) -> bytes:
@@ -37,11 +43,17 @@ class SentMail:
         self._folder: str | None = None
         self._seen = (0, 0)
         self._answered: set[bytes] = set()
+        self._people: dict[str, Person] = {}
 
     @property
     def is_missing(self) -> bool:
         """Whether neither the settings nor the server names a folder: then only the flag says what is answered."""
         return self._folder == ""
+
+    @property
+    def people(self) -> Collection[Person]:
+        """To whom it went."""
+        return self._people.values()
 
     def has_answered(self, message_id: bytes) -> bool:
         """Return whether a message that was sent names this one."""
@@ -68,4 +80,7 @@ class SentMail:
             for _, one in fetch(connection, uids[start : start + _AT_ONCE], _ITEMS):
                 head = one.get(b"BODY[HEADER")
                 if isinstance(head, bytes):
-                    self._answered.update(map(digest_of, named_in(headers_of(head))))
+                    headers = headers_of(_EMPTY_LINES.sub(b"\r\n", head))  # it is of two parts
+                    self._answered.update(map(digest_of, named_in(headers)))
+                    named = (*people_of(headers, "to"), *people_of(headers, "cc"))
+                    self._people |= {one.address.casefold(): one for one in named}

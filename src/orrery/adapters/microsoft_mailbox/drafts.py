@@ -120,7 +120,8 @@ def _new_mail(reply: Reply) -> Json:
 
 
 def _body(reply: Reply) -> Json:
-    return {"contentType": reply.text.media_type.removeprefix("text/"), "content": reply.text.content}
+    kind = "html" if reply.text.media_type == "text/html" else "text"
+    return {"contentType": kind, "content": reply.text.content}
 
 
 def _addressed(reply: Reply) -> Json:

@@ -8,12 +8,12 @@ from typing import Literal
 from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
-from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, segment
+from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
+from orrery.adapters.microsoft_mailbox.contents import event_body, mail_body
 from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
-from orrery.adapters.microsoft_mailbox.shapes import Body
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Source
@@ -45,6 +45,10 @@ class MicrosoftMailbox:
     @property
     def account(self) -> str:
         return self.client.account
+
+    @property
+    def own_addresses(self) -> frozenset[str]:
+        return self._own.addresses if self._own else frozenset({self.account.casefold()})
 
     @property
     def signs_in(self) -> bool:
@@ -85,13 +89,9 @@ class MicrosoftMailbox:
             try:
                 if source == "teams":
                     return await chat_body(session, source_id)
-                kind = "messages" if source == "mail" else "events"
-                answer = await session.get(f"/me/{kind}/{segment(source_id)}", {"$select": "body"})
-                found = Body.model_validate(answer.get("body"))
+                return await (mail_body if source == "mail" else event_body)(session, source_id)
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None
-        is_html = (found.content_type or "").lower() == "html"
-        return MessageBody("text/html" if is_html else "text/plain", found.content or "")
 
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
@@ -114,6 +114,8 @@ class MicrosoftMailbox:
             batches = meeting_batches(session, owner.addresses, now)
         async for batch in batches:
             yield batch
+        if part == "mail" and (people := self.folder.own_words.people):
+            yield Batch((), written_to=[*people])
 
     async def _owner(self, session: GraphSession) -> Owner:
         """Return whose mailbox it is: asked once. By this the account's own words are known, and what is to it."""

@@ -1,6 +1,6 @@
 """When the account's owner last wrote in each conversation, by any client."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from hashlib import blake2b
 
@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.changes import FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.shapes import Mail, Property, in_utc
-from orrery.ports.comms.messages import Message
+from orrery.adapters.microsoft_mailbox.shapes import Mail, Property, in_utc, named
+from orrery.ports.comms.messages import Message, Person
 
 LONGEST_PERIOD = 90
 """Days of sent mail that are read at most: what was answered before is known by the flag of the message."""
@@ -46,8 +46,11 @@ class OwnWords:
     def __init__(self, days: int) -> None:
         """`days` is how far back mail is listed; 0 is all of it."""
         period = min(days or LONGEST_PERIOD, LONGEST_PERIOD)
-        self._sent = FolderChanges("sentitems", {"$select": "id,conversationId,receivedDateTime"}, period)
+        self._sent = FolderChanges(
+            "sentitems", {"$select": "id,conversationId,receivedDateTime,toRecipients,ccRecipients"}, period
+        )
         self._last: dict[str, datetime] = {}
+        self._people: dict[str, Person] = {}
 
     async def read(self, session: GraphSession, now: datetime) -> None:
         """Read what was sent since the last time; what is deleted there was said all the same."""
@@ -69,6 +72,13 @@ class OwnWords:
             return
         if mail.received_date_time and not mail.is_draft:
             self.note(conversation_of(mail), in_utc(mail.received_date_time))
+            people = (*named(mail.to_recipients), *named(mail.cc_recipients))
+            self._people |= {one.address.casefold(): one for one in people}
+
+    @property
+    def people(self) -> Collection[Person]:
+        """To whom the owner wrote."""
+        return self._people.values()
 
     def note(self, conversation: str, at: datetime) -> None:
         """Take a moment at which the owner wrote in a conversation."""

@@ -158,6 +158,7 @@ class Attendee(Shape):
 
     type: Lenient[str] = None
     email_address: Lenient[Address] = None
+    status: Lenient[Response] = None
 
 
 class Place(Shape):
@@ -182,6 +183,28 @@ class Meeting(Shape):
     importance: str | None = None
     location: Place | None = None
     web_link: str | None = None
+
+
+class EventMessage(Shape):
+    """What an invitation, or an answer to one, has beside a message."""
+
+    meeting_message_type: Lenient[str] = None
+    subject: Lenient[str] = None
+    sender: Lenient[Recipient] = Field(None, alias="from")
+    start_date_time: Lenient[When] = None
+    end_date_time: Lenient[When] = None
+    is_all_day: Lenient[bool] = None
+    location: Lenient[Place] = None
+
+
+class AttachedFile(Shape):
+    """What is attached to a message, without its content; `kind` says what it is if it is no file."""
+
+    kind: Lenient[str] = Field(None, alias="@odata.type")
+    name: Lenient[str] = None
+    content_type: Lenient[str] = None
+    size: Lenient[int] = None
+    is_inline: Lenient[bool] = None
 
 
 def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:

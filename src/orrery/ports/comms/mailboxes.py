@@ -1,6 +1,6 @@
 """One account's mail, chats and meetings, as a port. It has no call that sends anything (decision 36)."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -14,11 +14,13 @@ class Batch:
     """Messages that came in one answer; `unreadable` counts those in it that are not as documented.
 
     `gone` are the source ids of messages that came earlier in the same reading, and have left the mailbox since.
+    `written_to` are people to whom the owner wrote, as far as sent mail is read; each batch may have more of them.
     """
 
     messages: Sequence[Message]
     unreadable: int = 0
     gone: frozenset[str] = frozenset()
+    written_to: Collection[Person] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,7 @@ class Invitation:
 
 
 Trouble = Literal["charset", "encoding", "cut", "attachments"]
-"""Why something could not be read as it was written: its letters, its transfer encoding, its size, the list of what
-is attached."""
+"""What could not be read as it is: letters, a transfer encoding, what is too far behind, what is attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ class Reply:
     """A draft to be made. `key` is stored with it, and finds it again.
 
     It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
-    sender (decision 35). It goes to `to` and `cc` and has `text`, in which the original is quoted already. `comment`
-    is what stands above that; `to_all` says whether it answers everybody whom the message names.
+    sender (decision 35). It goes to `to` and `cc` and has `text`, in which the original is quoted already.
+    `comment` is what stands above that; `to_all` says whether it answers everybody whom the message names.
     """
 
     key: str

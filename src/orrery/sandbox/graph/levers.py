@@ -51,7 +51,7 @@ BUTTONS = {
 _FILLED = 50_000
 _FIELDS = frozenset(
     {"folder", "subject", "importance", "read", "body", "set", "drop", "to", "cc", "reply_to"}
-    | {"conversation", "flag", "headers", "properties"}
+    | {"conversation", "flag", "headers", "properties", "attachments"}
 )
 _REPLIED = "102"
 _SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"

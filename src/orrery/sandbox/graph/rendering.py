@@ -122,7 +122,7 @@ def _head(mailbox: Mailbox, message: Document, call: Call) -> Document:
         "categories": [],
         "receivedDateTime": received,
         "sentDateTime": received,
-        "hasAttachments": False,
+        "hasAttachments": any(not one.get("isInline") for one in message.get("attachments", ())),
         "internetMessageId": f"<{ids.guid(mailbox.account, message['number'])}@mail.example>",
         "importance": message["importance"],
         "parentFolderId": mailbox.folder_id(message["folder"]),
