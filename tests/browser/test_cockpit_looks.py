@@ -150,6 +150,6 @@ def test_tab_leaves_the_list(page: Page, cockpit: Cockpit) -> None:
     desk.lists([made_row(number) for number in range(30)])
     _ = desk.begin()
     desk.press("j")
-    for _step in range(6):
+    for _step in range(8):
         desk.press("Tab")
     expect(page.get_by_role("button", name="Undo")).to_be_focused()

@@ -42,7 +42,7 @@ class Desk:
         self.store = MemoryStore(self.clock)
         self.corp = ScriptedMailbox("A", CORP, [a_message(1, priority="low"), a_message(5, "teams")])
         self.lab = ScriptedMailbox("B", LAB, [a_message(2), a_message(6, "meeting", "high")])
-        self.ledger = Ledger(self.store, self.clock)
+        self.ledger, self.scores = Ledger(self.store, self.clock), SCORES
         self.set_asides = SetAsides(self.store, self.clock)
         self.comms = self.listing([self.inbox(self.corp), self.inbox(self.lab)])
         bodies, settings = Bodies(self.clock, self.tasks), CockpitSettings.model_validate({})
@@ -305,7 +305,7 @@ async def test_a_broken_store_adds_no_task(desk: Desk) -> None:
     await desk.comms.read_all()
     broken = UnreliableStore(desk.store, commit_errors=[StoreUnavailable("The disk is full.")])
     ledger = Ledger(broken, desk.clock)
-    actions = Actions(desk.comms, desk.actions.bodies, ledger, IN_THE_LEDGER, desk.actions.settings)
+    actions = replace(desk.actions, ledger=ledger)
     with pytest.raises(StoreUnavailable):
         await actions.add_to_tasks(corp("mail-1"))
     assert not (await actions.add_to_tasks(corp("mail-1"))).already_existed

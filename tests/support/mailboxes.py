@@ -44,10 +44,10 @@ class ScriptedMailbox:
     """Lists `held`, which a test changes at will, `batch` messages at a time.
 
     Every call waits until `gate` is open, and then raises the next of `troubles`, or `broken` for as long as that
-    is there. A listing hangs behind `hangs_after` batches, raises `breaks_with` behind `breaks_after`, and has
-    `unreadable` messages in its first batch. With `lose_answers` the next such many drafts are made and then fail.
-    `bodies` by id go before the text that every message has. `calls` are what was asked, `listings` how many
-    listings are under way.
+    is there. A listing hangs behind `hangs_after` batches, raises `breaks_with` behind `breaks_after`, has
+    `unreadable` messages in its first batch, and takes those of `gone` back in the end. With `lose_answers` the next
+    such many drafts are made and then fail. `bodies` by id go before the text that every message has. `calls` are
+    what was asked, `listings` how many listings are under way.
     """
 
     track: Track = "A"
@@ -68,6 +68,7 @@ class ScriptedMailbox:
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
     days: int = 0
+    gone: frozenset[str] = frozenset()
     signs_in: bool = False
     caution: str = ""
 
@@ -91,6 +92,8 @@ class ScriptedMailbox:
             for sent, several in enumerate(batches(self.held, self.batch), 1):
                 await self._behind(sent - 1)
                 yield Batch(several, self.unreadable if sent == 1 else 0)
+            if self.gone:
+                yield Batch((), gone=self.gone)
             await self._behind(sent)
         finally:
             self.listings -= 1

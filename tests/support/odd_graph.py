@@ -18,7 +18,10 @@ Answer = tuple[int, object]
 
 
 KNOWN: dict[str, Answer] = {
-    "GET /v1.0/me?": (200, {"id": "me", "mail": "ann@lab.example"}),
+    "GET /v1.0/me?": (
+        200,
+        {"id": "me", "mail": "ann@lab.example", "proxyAddresses": ["smtp:also.ann@lab.example"]},
+    ),
     "/mailFolders/sentitems/messages/delta": (200, {"value": [], "@odata.deltaLink": "sentitems"}),
 }
 """What is asked beside that which a test is about."""

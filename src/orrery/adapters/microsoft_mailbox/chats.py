@@ -79,7 +79,7 @@ def _message(chat: Chat, own_id: str) -> Message | None:
     if last is None:
         return None
     user = (last.sender.user or last.sender.application) if last.sender else None
-    others = [one for one in chat.members if one.user_id != own_id]
+    others = [one for one in chat.members or () if one.user_id != own_id]
     author = next((one for one in others if user and one.user_id == user.id), None)
     names = ", ".join(one.display_name for one in others if one.display_name)
     address = (author.email if author else None) or ""

@@ -12,7 +12,7 @@ from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at, conversation_of
 from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, name_and_address, named, priority_of
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message, addressed, kept_once
+from orrery.ports.comms.messages import UNKNOWN, Message, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
 BATCH = 1000
@@ -185,8 +185,9 @@ def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
 def _standing(message: Message, mail: Mail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
     """Return what the fields that were said decide; what the vendor leaves out decides nothing."""
     new: dict[str, Any] = {"is_own": message.sender_address.casefold() in own}
-    if mail.to_recipients is not None or mail.cc_recipients is not None:
-        new["addressed"] = addressed(own, message.to, message.cc)
+    if said & {"to_recipients", "cc_recipients"}:
+        is_known = mail.to_recipients is not None or "to_recipients" not in said
+        new["addressed"] = addressed(own, message.to, message.cc) if is_known else UNKNOWN.addressed
     if mail.internet_message_headers is not None:
         held = {
             one.name.lower(): one.value for one in mail.internet_message_headers if one.name.lower() in HEADERS

@@ -137,7 +137,7 @@ class Chat(Shape):
     topic: str | None = None
     web_url: str | None = None
     last_message_preview: ChatMessage | None = None
-    members: tuple[Member, ...] = ()
+    members: Lenient[tuple[Member, ...]] = None
 
 
 class When(Shape):

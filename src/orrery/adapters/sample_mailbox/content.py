@@ -33,8 +33,8 @@ _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 class Written(BaseModel):
     """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
 
-    A meeting `lasts` so many minutes. `addressed` and what follows are as in `Standing`; `list` is the mailing list
-    that it came by.
+    A meeting `lasts` so many minutes. `list` is the mailing list that it came by; `addressed` and the others are as
+    in `Standing`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
