@@ -45,8 +45,8 @@ class ScriptedMailbox:
 
     Every call waits until `gate` is open, and then raises the next of `troubles`, or `broken` for as long as that
     is there. A listing hangs behind `hangs_after` batches, raises `breaks_with` behind `breaks_after`, has
-    `unreadable` messages in its first batch, and takes those of `gone` back in the end. With `lose_answers` the next
-    such many drafts are made and then fail. `bodies` by id go before the text that every message has. `calls` are
+    `unreadable` messages in its first batch, and takes those of `gone` back in the end. With `lose_answers` so
+    many drafts are made and then fail. `bodies` by id go before the text that every message has. `calls` are
     what was asked, `listings` how many listings are under way.
     """
 
