@@ -101,8 +101,10 @@ def test_ages_count_from_the_start(folder: Path) -> None:
     clock = ManualClock()
     clock.advance(86_400)
     later = SampleMailbox("ann@corp.example", "A", folder, clock)
+    day = timedelta(days=1)
     a_day_younger = [
-        replace(one, received_at=one.received_at + timedelta(days=1)) for one in listed(mailbox(folder))
+        replace(one, received_at=one.received_at + day, ends_at=one.ends_at and one.ends_at + day)
+        for one in listed(mailbox(folder))
     ]
     assert listed(later) == a_day_younger
 

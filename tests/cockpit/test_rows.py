@@ -116,6 +116,8 @@ def test_what_the_page_gets() -> None:
         "ends_at": None,
         "is_all_day": False,
         "reason": None,
+        "address": "",
+        "warning": "",
     }
 
 

@@ -35,11 +35,10 @@ BEFORE = [
     mail("Kim Lee", "kim.lee@gmail.com", 112, is_answered=True),
     mail("Support Team", "support@hosting.example", 113, is_answered=True),
     mail("Once Only", "once@elsewhere.example", 114),
-    mail("", OWN[0], 115, is_own=True, to=(Person("Wanda Keller", "wanda@keller.example"),)),
-    mail("", OWN[0], 115, is_own=True, cc=(Person("Ann Lind", "ann.lind@private.example"),)),
     *(mail(f"Writer {day}", f"writer{day}@many.example", 200 + day) for day in range(ENOUGH)),
 ]
-KNOWN = Correspondents(BEFORE, OWN)
+WRITTEN_TO = [Person("Wanda Keller", "wanda@keller.example"), Person("Ann Lind", "ann.lind@private.example")]
+KNOWN = Correspondents(BEFORE, OWN, written_to=WRITTEN_TO)
 
 NAME, PERSON, ALIKE, REPLY, FIRST = "name-is-address", "known-person", "look-alike", "reply-to", "first-contact"
 EVIL = "x@evil.example"
@@ -48,11 +47,11 @@ WARNED: list[tuple[Message, Sequence[str]]] = [
     (mail("boss@corp.example", EVIL), [NAME, FIRST]),
     (mail("Boss <boss@corp.example>", EVIL), [NAME, FIRST]),
     (mail("boss @ corp . example", EVIL), [NAME, FIRST]),
-    (mail("boss＠corp．example", EVIL), [NAME, FIRST]),  # noqa: RUF001  full width
+    (mail("boss＠corp．example", EVIL), [NAME, FIRST]),  # noqa: RUF001  the letters are of full width
     (mail("boss﹫corp.example", EVIL), [NAME, FIRST]),
     (mail("b\u200bo\u202ess@corp.example", EVIL), [NAME, FIRST]),
     (mail("boss (at) corp.example", EVIL), [NAME, FIRST]),
-    (mail("boss@cоrp.example", EVIL), [NAME, FIRST]),  # noqa: RUF001  Cyrillic
+    (mail("boss@cоrp.example", EVIL), [NAME, FIRST]),  # noqa: RUF001  a letter is Cyrillic
     (mail("boss@corp.example via Docs", EVIL), [NAME, FIRST]),
     (mail("boss@gmail.com", "other@gmail.com"), [NAME, FIRST]),
     (mail("Odile Marchetti", EVIL), [PERSON, FIRST]),
@@ -61,7 +60,7 @@ WARNED: list[tuple[Message, Sequence[str]]] = [
     (mail("Dr. Odile B. Marchetti (CEO)", EVIL), [PERSON, FIRST]),
     (mail("Odile Marchetti | Partner", EVIL), [PERSON, FIRST]),
     (mail("Odíle Märchetti", EVIL), [PERSON, FIRST]),
-    (mail("Оdilе Mаrсhеtti", EVIL), [PERSON, FIRST]),  # noqa: RUF001  Cyrillic
+    (mail("Оdilе Mаrсhеtti", EVIL), [PERSON, FIRST]),  # noqa: RUF001  a letter is Cyrillic
     (mail("OdiIe Marchettl", EVIL), [PERSON, FIRST]),
     (mail("Odile Marchetti", "odile.marchetti@gmail.com"), [PERSON, FIRST]),
     (mail("Odile Marchetti", EVIL, is_bulk=True), [PERSON]),
@@ -69,7 +68,7 @@ WARNED: list[tuple[Message, Sequence[str]]] = [
     (mail("田中由紀", EVIL), [PERSON, FIRST]),
     (mail("Kim Lee", "kim.lee.2@gmail.com"), [PERSON, FIRST]),
     (mail("Wanda Keller", EVIL), [PERSON, FIRST]),
-    (mail("Odile Marchetti", "odile@pаrtner.example"), [PERSON, ALIKE, FIRST]),  # noqa: RUF001  Cyrillic
+    (mail("Odile Marchetti", "odile@pаrtner.example"), [PERSON, ALIKE, FIRST]),  # noqa: RUF001  a letter is Cyrillic
     (mail("Accounts", "accounts@partner.exarnple"), [ALIKE, FIRST]),
     (mail("IT", "it@c0rp.example"), [ALIKE, FIRST]),
     (mail("IT", "it@xn--crp-sed.example"), [ALIKE, FIRST]),
@@ -149,7 +148,7 @@ def test_the_sentences() -> None:
     assert words(mail("Marchetti, Odile", EVIL))[0] == (
         "You know Marchetti, Odile as odile.marchetti@partner.example, but the address is x@evil.example."
     )
-    assert words(mail("IT", "it@cоrp.example"))[0] == (  # noqa: RUF001  Cyrillic
+    assert words(mail("IT", "it@cоrp.example"))[0] == (  # noqa: RUF001  a letter is Cyrillic
         "The address is at xn--crp-sed.example, which only looks like corp.example."
     )
     assert words(mail("Odile Marchetti", BOSS, reply_to=to(EVIL))) == [

@@ -13,7 +13,7 @@ from orrery.syntax.lines import one_line
 
 WarningKind = Literal["name-is-address", "known-person", "look-alike", "reply-to", "first-contact"]
 
-ENOUGH = 20
+ENOUGH = 10
 """Messages that were read of the time before, so that not to find an address among them says something."""
 
 _LONGEST = 120

@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from email.utils import getaddresses
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -11,8 +12,18 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.errors import RowGone
-from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Addressed, Message, Priority, Source, Standing, kept_once, people
+from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
+from orrery.ports.comms.messages import (
+    NOBODY,
+    Addressed,
+    Message,
+    Person,
+    Priority,
+    Source,
+    Standing,
+    kept_once,
+    people,
+)
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
@@ -30,11 +41,33 @@ _EVERYBODY = ("Everybody", "everybody@")
 _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
+class WrittenInvitation(BaseModel):
+    """What a message says of a meeting; it begins so many `minutes` before the mailbox was opened."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    method: str = "request"
+    summary: str
+    minutes: int
+    lasts: int = 60
+    place: str = ""
+    answers: tuple[tuple[str, str, str], ...] = ()
+
+    def of(self, organizer: Person, start: datetime) -> Invitation:
+        """Return it as a mailbox does; an answer is of a name and an address."""
+        starts = start - timedelta(minutes=self.minutes)
+        answers = tuple((Person(name, address), answer) for name, address, answer in self.answers)
+        ends = starts + timedelta(minutes=self.lasts)
+        invited = replace(Invitation(self.method, self.summary, starts, ends), place=self.place, answers=answers)
+        return replace(invited, organizer=organizer if self.method != "reply" else NOBODY)
+
+
 class Written(BaseModel):
     """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
 
-    A meeting `lasts` so many minutes. `list` is the mailing list that it came by; `addressed` and the others are as
-    in `Standing`.
+    A meeting `lasts` so many minutes. `list` is the mailing list that it came by; `addressed` and the others are
+    as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each sender but to
+    one who `is_stranger`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,6 +84,13 @@ class Written(BaseModel):
     link: str = ""
     text: str = ""
     html: str = ""
+    to: str = ""
+    cc: str = ""
+    reply_to: str = ""
+    is_stranger: bool = False
+    attachments: tuple[Attachment, ...] = ()
+    invitation: WrittenInvitation | None = None
+    troubles: tuple[Trouble, ...] = ()
     lasts: int = 30
     conversation: str = ""
     addressed: Addressed = "to"
@@ -69,10 +109,11 @@ class Written(BaseModel):
         held = {name: getattr(self, name) for name in _FACTS}
         return kept_once(Standing(lists=(self.list,) if self.list else (), **held))
 
-    @property
-    def body(self) -> MessageBody:
-        """The text as a mailbox returns it."""
-        return MessageBody("text/html", self.html) if self.html else MessageBody("text/plain", self.text)
+    def body(self, start: datetime) -> MessageBody:
+        """Return the text as a mailbox returns it; `start` is when it was opened."""
+        invited = self.invitation.of(Person(self.sender, self.address), start) if self.invitation else None
+        kind = "text/html" if self.html else "text/plain"
+        return MessageBody(kind, self.html or self.text, self.attachments, invited, self.troubles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +137,17 @@ class Content:
         one = self.written[place]
         source_id = f"{one.id}.{turn}" if turn else one.id
         received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
-        own = people([("", self.account)])
+        own = people([("Ann Lind", self.account)])
         everybody = people([(_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2])])
         return Message(
             source=one.source,
             source_id=source_id,
             sender=one.sender,
-            address=one.address,
+            address=next((each.address for each in _people(one.reply_to)), one.address),
             sender_address=one.address,
-            to=own if one.addressed == "to" else everybody,
-            cc=own if one.addressed == "copy" else (),
+            to=(*(own if one.addressed == "to" else everybody), *_people(one.to)),
+            cc=(*(own if one.addressed == "copy" else ()), *_people(one.cc)),
+            reply_to=_people(one.reply_to),
             conversation=f"{one.conversation}.{turn}" if one.conversation else "",
             subject=f"{one.subject} ({turn + 1})" if turn else one.subject,
             preview=one.preview or " ".join(one.text.split())[:_PREVIEW],
@@ -116,6 +158,12 @@ class Content:
             web_link=one.link or _LINKS[one.source] + source_id,
         )
 
+    @property
+    def written_to(self) -> tuple[Person, ...]:
+        """To whom the owner wrote."""
+        known = (one for one in self.written if one.address and not one.is_stranger and not one.is_bulk)
+        return tuple({one.address: Person(one.sender, one.address) for one in known}.values())
+
     def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
         """Return a message and how the file has it; raise `RowGone`."""
         if parts := _ID.fullmatch(source_id):
@@ -125,6 +173,10 @@ class Content:
                 if (one.source, one.id) == (source, parts["id"]) and index < self.count:
                     return self.message(index), one
         raise RowGone("This message is no longer in the mailbox.")
+
+
+def _people(header: str) -> tuple[Person, ...]:
+    return people(getaddresses([header])) if header else ()
 
 
 @cache

@@ -56,12 +56,13 @@ class SampleMailbox:
         content = self._content
         for first in range(0, content.count, BATCH):
             await asyncio.sleep(0)  # a large mailbox must not hold up everything else
-            yield Batch([content.message(each) for each in range(first, min(first + BATCH, content.count))])
+            found = [content.message(each) for each in range(first, min(first + BATCH, content.count))]
+            yield Batch(found, written_to=() if first else content.written_to)
 
     async def body(self, source: Source, source_id: str) -> MessageBody:
         """Return the text of a message; raise `RowGone`."""
         await asyncio.sleep(0)
-        return self._content.find(source, source_id)[1].body
+        return self._content.find(source, source_id)[1].body(self._content.start)
 
     async def draft(self, reply: Reply) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""

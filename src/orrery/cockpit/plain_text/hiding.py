@@ -114,8 +114,8 @@ def _is_tiny(value: str) -> bool | None:
 
 def _colour(value: str) -> Colour | None:
     if found := _HEX.search(value):
-        digits = found[1] if len(found[1]) > 4 else "".join(2 * one for one in found[1])  # noqa: PLR2004  #rgb, #rgba
-        return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)) if len(digits) >= 6 else None  # noqa: PLR2004  #rrggbb
+        digits = found[1] if len(found[1]) > 4 else "".join(2 * one for one in found[1])  # noqa: PLR2004  the short forms
+        return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)) if len(digits) >= 6 else None  # noqa: PLR2004  the long forms
     if found := _RGB.search(value):
         red, green, blue, _ = found.groups()
         return int(red), int(green), int(blue)

@@ -131,7 +131,7 @@ function leaving(act) {
 
 const acts = {
   open: (rows) => rows[0] && opened.toggle(rows[0]),
-  draft: (rows) => rows.length && drafts.open(rows),
+  draft: (rows, toAll) => rows.length && drafts.open(rows, toAll),
   task: (rows) => rows.length && actions.addToTasks(rows),
   dismiss: (rows) => leaving(() => actions.dismiss(rows)),
   done: (rows) => leaving(() => actions.setAside(rows, "done")),
@@ -164,6 +164,7 @@ const keys = {
   ArrowUp: () => list.move(-1),
   Enter: () => list.current && opened.toggle(list.current),
   d: () => acts.draft(meant()),
+  D: () => acts.draft(meant(), true),
   t: () => acts.task(meant()),
   e: () => acts.dismiss(meant()),
   f: () => acts.done(meant()),

@@ -19,6 +19,7 @@ function badge(kind, words) {
 function badges(row, look) {
   const until = row.until ? due(row.until) : null;
   return [
+    row.warning && badge("alarm", "Check the sender"),
     row.reason && badge("reason", REASONS[row.reason] ?? oneLine(row.reason, 30)),
     row.priority === "high" && badge("high", "High"),
     row.priority === "low" && badge("low", "Low"),
@@ -31,14 +32,16 @@ function badges(row, look) {
 function label(row, look) {
   const marks = badges(row, look).map((one) => one.textContent);
   const track = TRACKS[row.track] ? `track ${TRACKS[row.track]}` : "no track";
-  const parts = [`${SOURCES[row.source] ?? row.source} from ${oneLine(row.sender)}`, oneLine(row.subject), ...marks, track];
-  return [...parts, oneLine(row.account)].join(", ");
+  const [from, address] = [oneLine(row.sender), oneLine(row.address)];
+  const who = [`${SOURCES[row.source] ?? row.source} from ${from}`, address === from ? "" : address];
+  const parts = [...who, oneLine(row.subject), ...marks, oneLine(row.warning), track, oneLine(row.account)];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** Write what the row shows into its element. */
 export function paint(element, row, look) {
   const { sender, subject, preview, received_at, ends_at, priority, until, reason, gone } = row;
-  const shown = [sender, subject, preview, received_at, ends_at, priority, until, reason, gone];
+  const shown = [sender, subject, preview, received_at, ends_at, priority, until, reason, gone, row.address, row.warning];
   const seen = JSON.stringify([...shown, look]);
   if (element.seen === seen) return;
   element.seen = seen;
@@ -53,6 +56,7 @@ export function paint(element, row, look) {
   at(".source use").setAttribute("href", `#i-${row.source in SOURCES ? row.source : "mail"}`);
   at(".source span").textContent = SOURCES[row.source] ?? oneLine(row.source, 20);
   at(".sender").textContent = oneLine(row.sender) || "(no sender)";
+  at(".sender").title = oneLine(row.address);
   at(".subject").textContent = oneLine(row.subject) || "(no subject)";
   at(".preview").textContent = oneLine(row.preview, PREVIEW);
   at(".badges").replaceChildren(...badges(row, look));
