@@ -60,7 +60,8 @@ def says(text: bytes) -> Misbehaviour:
 class ImapServer:
     """`instead` has what is done in place of the answer to a command, or of the greeting; `answers` other answers.
 
-    `unasked`: it says what it offers in its greeting and after the log-in, and has a folder of sent mail. In an answer `TAG` is replaced by that of the command. `lines` are all commands; `gone` is set when a client
+    `unasked`: it says what it offers in its greeting and after the log-in, and has a folder of sent mail.
+    In an answer `TAG` is replaced by that of the command. `lines` are all commands; `gone` is set when a client
     has closed its connection. Drafts are kept in `drafts`.
     """
 
