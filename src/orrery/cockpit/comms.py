@@ -13,8 +13,8 @@ from orrery.cockpit.order import in_order
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, merged, newest_first, row_of
 from orrery.cockpit.senders import Senders
-from orrery.cockpit.set_aside import SetAsides
-from orrery.cockpit.waiting import Aside, NotListed, Reason, why_not
+from orrery.cockpit.set_aside import Asides, SetAsides
+from orrery.cockpit.waiting import NotListed, Reason, why_not
 from orrery.errors import NotFound, RowGone, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.messages import Message, Priority, Standing
@@ -73,7 +73,7 @@ class Comms:
         try:
             found, asides = await self._ledger.all(), await self._set_asides.known()
         except StoreError as error:
-            items, tasks, asides = list[Row](), list[str](), dict[bytes, Aside]()
+            items, tasks, asides = list[Row](), list[str](), Asides()
             ledger = _ledger_state("failed", str(error), None, 0, 0)
         else:
             opened = [one for one in found.records if not one.record.dismissed_at]
@@ -176,9 +176,7 @@ class Comms:
         ]
 
 
-def _sorted_out(
-    rows: Iterable[Row], now: datetime, asides: Mapping[bytes, Aside]
-) -> tuple[list[Row], list[tuple[Row, Reason]]]:
+def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[list[Row], list[tuple[Row, Reason]]]:
     """Return the rows that wait, and the others with why not; of a conversation the newest that waits is listed.
 
     `rows` come newest first. What a person set aside stands for the messages before it, too.
@@ -187,7 +185,7 @@ def _sorted_out(
     seen = set[tuple[str, str, str]]()
     for row in rows:
         conversation = (row.id.track, row.id.account, row.message.conversation)
-        reason = why_not(row.message, row.said, now, asides.get(row.key))
+        reason = why_not(row.message, row.said, now, asides.of(row))
         if reason is None and conversation in seen:
             reason = "earlier"
         if row.message.conversation and reason in {None, "done", "later"}:
@@ -200,7 +198,7 @@ def _sorted_out(
 
 
 def _in_pieces(
-    rows: Iterator[tuple[Row, Reason | None]], alarms: Mapping[bytes, str], rest: bytes
+    rows: Iterator[tuple[Row, Reason | None]], alarms: Mapping[RowId, str], rest: bytes
 ) -> Iterator[bytes]:
     """Yield an object with the rows and the rest.
 
@@ -208,7 +206,7 @@ def _in_pieces(
     """
     yield b'{"rows":['
     mark = b""
-    while several := b",".join(row.shown(reason, alarms.get(row.key, "")) for row, reason in islice(rows, PIECE)):
+    while several := b",".join(row.shown(reason, alarms.get(row.id, "")) for row, reason in islice(rows, PIECE)):
         yield mark + several
         mark = b","
     yield b"]," + rest[1:]

@@ -33,9 +33,13 @@ class LedgerItem(Record):
 
 
 class SetAside(Record):
-    """A row is done, or comes back on the day `until`. Its key is a digest of the row's id: it names nobody."""
+    """A row is done, or comes back on the day `until`. Its key is a digest of the row's id: it names nobody.
+
+    `source_id` is the vendor's own id, by which the row is found.
+    """
 
     v: Literal[1] = 1
     track: Track
+    source_id: str
     until: date | None = None
     set_at: AwareDatetime

@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -86,9 +86,9 @@ def digest_of(*parts: str) -> str:
 class Row:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
-    `until` is when it is due, and `said` why it does not wait, as far as it says so itself. `key` is that of what
-    a person says of it. `texts` and `rest` are JSON for the page; that of the rest is the same for many rows, and
-    kept once.
+    `until` is when it is due, and `said` why it does not wait, as far as it says so itself. `texts` and `rest` are
+    JSON for the page. There are `texts` only where those of the message are not one plain line each; the rest is
+    the same for many rows, and kept once.
     """
 
     id: RowId
@@ -97,8 +97,7 @@ class Row:
     link: str
     until: date | None
     said: Reason | None
-    key: bytes
-    texts: bytes
+    texts: bytes | None
     rest: bytes
 
     def shown(self, reason: Reason | None = None, warning: str = "") -> bytes:
@@ -109,7 +108,7 @@ class Row:
         return b'{"id":"%b","web_link":%b,%b%b,"reason":%b,"warning":%b}' % (
             self.id.encoded(),
             _quoted(self.link).encode(),
-            self.texts,
+            self.texts or _texts_of(self.message),
             self.rest,
             b'"%b"' % reason.encode() if reason else b"null",
             _quoted(warning).encode() if warning else b'""',
@@ -138,14 +137,9 @@ def row_of(
 
     `watched` are the lists that are watched.
     """
-    texts = {
-        "sender": one_line(message.sender, LONGEST_TEXT),
-        "address": one_line(message.sender_address, LONGEST_TEXT),
-        "subject": one_line(message.subject, LONGEST_TEXT),
-        "preview": one_line(message.preview, LONGEST_TEXT),
-        "received_at": _stamp(message.received_at),
-        "ends_at": _stamp(message.ends_at) if message.ends_at else None,
-    }
+    sent = (message.sender, message.sender_address, message.subject, message.preview)
+    plain = tuple(one_line(text, LONGEST_TEXT) for text in sent)
+    _ = message.received_at.astimezone(UTC)  # it raises for what no calendar can date
     rest = {
         "source": message.source,
         "priority": message.priority,
@@ -155,19 +149,23 @@ def row_of(
         "replyable": is_replyable(message),
         "until": until.isoformat() if until else None,
         "is_all_day": message.is_all_day,
+        "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
     row_id, link = RowId(track, account, message.source, message.source_id), safe_link(message.web_link)
-    said, shown = said_of(message, watched), _kept_once(b"," + _json(rest)[1:-1])
-    return Row(row_id, message, score, link, until, said, key_of(row_id), _json(texts)[1:-1], shown)
+    texts = None if plain == sent else _texts(*plain, message.received_at)
+    shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
+    return Row(row_id, message, score, link, until, said_of(message, watched), texts, shown)
 
 
-def key_of(row_id: RowId) -> bytes:
-    """Return a short key that a row always has; nobody reads an account or a vendor's id in it."""
-    return hashlib.blake2b(row_id.encoded(), digest_size=16).digest()
+def _texts_of(message: Message) -> bytes:
+    return _texts(message.sender, message.sender_address, message.subject, message.preview, message.received_at)
 
 
-def _json(several: Mapping[str, object]) -> bytes:
-    return json.dumps(several, ensure_ascii=False, separators=(",", ":")).encode()
+def _texts(sender: str, address: str, subject: str, preview: str, received_at: datetime) -> bytes:
+    """Return the texts of a row, each of which is one plain line, as JSON."""
+    texts = (sender, address, subject, preview, _stamp(received_at))
+    written = tuple(_quoted(one).encode() for one in texts)
+    return b'"sender":%b,"address":%b,"subject":%b,"preview":%b,"received_at":%b' % written
 
 
 @lru_cache

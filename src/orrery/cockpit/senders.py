@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from orrery.cockpit.correspondents import Correspondents
 from orrery.cockpit.inbox import Inbox
-from orrery.cockpit.rows import Row
+from orrery.cockpit.rows import Row, RowId
 from orrery.cockpit.sender_warnings import alarms_of
 from orrery.ports.comms.messages import Person
 from orrery.syntax.track import Track
@@ -19,7 +19,7 @@ class Known:
     rows: Sequence[Sequence[Row]]
     written_to: Sequence[Person]
     people: Correspondents
-    alarms: Mapping[bytes, str]
+    alarms: Mapping[RowId, str]
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Senders:
         """Return with whom mail was exchanged in a track."""
         return (await self._of(track)).people
 
-    async def alarms(self) -> Mapping[bytes, str]:
+    async def alarms(self) -> Mapping[RowId, str]:
         """Return a sentence for each row whose sender may pose as another."""
         tracks: set[Track] = {one.mailbox.track for one in self.inboxes}
         return {key: words for track in tracks for key, words in (await self._of(track)).alarms.items()}
@@ -63,4 +63,4 @@ def _known(
     every = [row for several in rows for row in several]
     people = Correspondents((row.message for row in every), here, elsewhere, written_to)
     found = ((row, alarms_of(row.message, people)) for row in every)
-    return Known(rows, written_to, people, {row.key: some[0].words for row, some in found if some})
+    return Known(rows, written_to, people, {row.id: some[0].words for row, some in found if some})

@@ -171,7 +171,7 @@ def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
     return {
         "sender": {"sender": sender, "sender_address": address, "address": address},
         "subject": {"subject": mail.subject or ""},
-        "body_preview": {"preview": mail.body_preview or ""},
+        "body_preview": {"preview": " ".join((mail.body_preview or "").split())},
         "received_date_time": received,
         "importance": {"priority": priority_of(mail.importance)},
         "web_link": {"web_link": mail.web_link or ""},
