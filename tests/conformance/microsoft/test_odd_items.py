@@ -9,6 +9,7 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
 from orrery.cockpit.waiting import said_of
+from orrery.errors import MailboxUnreachable
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
@@ -85,12 +86,8 @@ def aliases(shape: type[Shape]) -> list[str]:
     return [str(one.alias) for one in shape.model_fields.values()]
 
 
-CASES: list[tuple[Part, str, str]] = [
-    (part, name, how) for part, (_, shape) in KINDS.items() for name in aliases(shape) for how in ODD
-]
-EPOCH = ("createdDateTime", "a number")
-"""A number is a moment of 1970, and such a chat is too old to be listed."""
-LAST = [(name, how) for name in aliases(ChatMessage) for how in ODD if (name, how) != EPOCH]
+FIELDS: list[tuple[Part, str]] = [(part, name) for part, (_, shape) in KINDS.items() for name in aliases(shape)]
+UNSAID = ("missing", "null")
 
 
 @pytest.fixture
@@ -128,30 +125,37 @@ def test_every_field_is_in_the_items() -> None:
         assert {*item} == {*aliases(shape)}
 
 
-@pytest.mark.parametrize(("part", "name", "how"), CASES)
-async def test_one_field(graph: OddGraph, part: Part, name: str, how: str) -> None:
+def of_odd(found: list[Message], how: str) -> list[Message]:
+    """Return what is listed of the item whose field is so."""
+    return [one for one in found if one.source_id.partition(" ")[0] == how]
+
+
+@pytest.mark.parametrize(("part", "name"), FIELDS)
+async def test_one_field(graph: OddGraph, part: Part, name: str) -> None:
     """The item waits, or is counted; the one beside it is as ever. Nothing is hidden for want of a fact."""
     item, _ = KINDS[part]
-    found, unreadable = await read(graph, part, changed(item, name, how), other(item))
-    odd = [one for one in found if not one.source_id.startswith("well")]
-    assert len(found) - len(odd) == 1
-    if how in {"missing", "null"} and name not in NEEDED:
-        assert unreadable == 0
-        assert len(odd) == (name != "lastMessagePreview")
-    else:
-        assert len(odd) + unreadable <= 1 or name == "lastMessagePreview"
-    assert [said_of(one, frozenset()) for one in odd if how in {"missing", "null"}] in ([], [None])
+    odd = [changed({**item, "id": how}, name, how) for how in ODD]
+    found, unreadable = await read(graph, part, *odd, other(item))
+    assert len(of_odd(found, "well")) == 1
+    if name == "lastMessagePreview":  # a chat without a message is none
+        assert len(found) == 1
+        return
+    assert len(found) + unreadable == len(odd) + 1
+    for how in UNSAID if name not in NEEDED else ():
+        assert [said_of(one, frozenset()) for one in of_odd(found, how)] == [None], how
 
 
-@pytest.mark.parametrize(("name", "how"), LAST)
-async def test_one_field_of_the_last_word(graph: OddGraph, name: str, how: str) -> None:
+@pytest.mark.parametrize("name", aliases(ChatMessage))
+async def test_one_field_of_the_last_word(graph: OddGraph, name: str) -> None:
     """The same for the last message of a chat; without a writer it is nobody's."""
-    item = {**CHAT, "lastMessagePreview": changed(CHAT["lastMessagePreview"], name, how)}
-    found, unreadable = await read(graph, "teams", item, other(CHAT))
-    assert len(found) + unreadable == 2
-    if how in {"missing", "null"} and name not in {"id", "createdDateTime"}:
-        reason = "no-message" if name == "from" else None
-        assert sorted(said_of(one, frozenset()) or "" for one in found) == sorted([reason or "", ""])
+    last = CHAT["lastMessagePreview"]
+    odd = [{**CHAT, "id": how, "lastMessagePreview": changed(last, name, how)} for how in ODD]
+    found, unreadable = await read(graph, "teams", *odd, other(CHAT))
+    too_old = int(name == "createdDateTime")  # a number is a moment of 1970
+    assert len(found) + unreadable == len(odd) + 1 - too_old
+    for how in UNSAID if name not in {"id", "createdDateTime"} else ():
+        wanted = "no-message" if name == "from" else None
+        assert [said_of(one, frozenset()) for one in of_odd(found, how)] == [wanted], how
 
 
 @pytest.mark.parametrize("part", KINDS)
@@ -258,3 +262,39 @@ async def test_removed_in_the_first_reading(graph: OddGraph) -> None:
     assert [[one.source_id for one in batch.messages] for batch in batches] == [["m1", "well"], [], []]
     assert batches[1] == Batch([], gone=frozenset({"m1", "nobody"}))
     assert batches[2].unreadable == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [
+        ("2", 2),
+        ("1.5", 1.5),
+        ("Sun, 01 Mar 2026 12:00:04 GMT", 4),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.5),
+        ("-5", 1),
+        ("soon", 1),
+        ("0", 0.5),
+    ],
+)
+async def test_how_long_is_waited(graph: OddGraph, asked: str, seconds: float) -> None:
+    """As long as is asked for in any of the ways; what is no time is one second."""
+    begin = graph.clock.now()
+
+    def answer(_: str) -> Answer:
+        busy = len(graph.asked) < 2
+        graph.headers = f"Retry-After: {asked}\r\n" if busy else ""
+        return (429, {}) if busy else (200, {"value": [MAIL], "@odata.deltaLink": f"{graph.url}/v1.0/x?token=z"})
+
+    graph.answer = answer
+    assert len(await listed(graph.mailbox())) == 1
+    assert (graph.clock.now() - begin).total_seconds() == seconds
+
+
+@pytest.mark.parametrize("asked", ["3600", "3600.5", "Sun, 01 Mar 2026 13:00:00 GMT", "9" * 400])
+async def test_a_wait_that_is_too_long(graph: OddGraph, asked: str) -> None:
+    """The sentence says how long; the next refresh asks again."""
+    graph.headers = f"Retry-After: {asked}\r\n"
+    graph.answer = lambda _: (503, {})
+    with pytest.raises(MailboxUnreachable, match="asks to wait for"):
+        await listed(graph.mailbox())
+    assert len(graph.asked) == 1
