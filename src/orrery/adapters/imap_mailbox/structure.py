@@ -34,7 +34,8 @@ def described_parts(structure: Item | None) -> Iterator[tuple[Part, int]]:
 def _part(item: Sequence[Item], *, is_choice: bool) -> Part:
     """Return a part with the headers that say the same; nothing is in it."""
     kind, subkind, parameters, content_id = item[:4]
-    placed = next(filter(None, map(_disposition, item[_LEAST:])), [b"inline"])
+    inline: list[Item] = [b"inline"]
+    placed = next(filter(None, map(_disposition, item[_LEAST:])), inline)
     head = b"Content-Type: " + b"/".join(map(_bytes, (kind, subkind))) + _written(parameters)
     if _bytes(content_id):
         head += b"\r\nContent-ID: " + _bytes(content_id)
@@ -42,8 +43,9 @@ def _part(item: Sequence[Item], *, is_choice: bool) -> Part:
     return Part(head, b"-" if _size(item) else b"", is_choice=is_choice)
 
 
-def _disposition(item: Item) -> list[Item]:
-    return item if isinstance(item, list) and item and _bytes(item[0]).lower() in _DISPOSITIONS else []
+def _disposition(item: Item) -> list[Item] | None:
+    is_one = isinstance(item, list) and bool(item) and _bytes(item[0]).lower() in _DISPOSITIONS
+    return item if is_one and isinstance(item, list) else None
 
 
 def _written(parameters: Item) -> bytes:
