@@ -158,7 +158,7 @@ def test_the_sentences() -> None:
     assert since is not None
     day = since.astimezone()
     assert words(mail("Stranger", "s@strange.example")) == [
-        f"No other mail with this address since {day.day} {day:%B %Y}."
+        f"No other mail from or to this address since {day.day} {day:%B %Y}."
     ]
 
 

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.ports.comms.messages import Message, Person, Priority, Source
 from orrery.syntax.track import Track
 from tests.support.clock import START
 
@@ -53,6 +53,7 @@ class ScriptedMailbox:
     track: Track = "A"
     account: str = "ann@corp.example"
     held: list[Message] = field(default_factory=list[Message])
+    written_to: list[Person] = field(default_factory=list[Person])
     bodies: dict[str, MessageBody] = field(default_factory=dict[str, MessageBody])
     batch: int = 100
     unreadable: int = 0
@@ -91,7 +92,8 @@ class ScriptedMailbox:
             sent = 0
             for sent, several in enumerate(batches(self.held, self.batch), 1):
                 await self._behind(sent - 1)
-                yield Batch(several, self.unreadable if sent == 1 else 0)
+                first = sent == 1
+                yield Batch(several, self.unreadable if first else 0, written_to=self.written_to if first else ())
             if self.gone:
                 yield Batch((), gone=self.gone)
             await self._behind(sent)

@@ -75,7 +75,7 @@ def _notes(message: Message, known: Correspondents) -> Iterator[SenderWarning]:
         words = f"An answer would go to {', '.join(map(_shown, elsewhere))}, not to {_shown(address)}."
         yield SenderWarning("reply-to", words)
     if _is_first_contact(message, known) and known.since:
-        yield SenderWarning("first-contact", f"No other mail with this address since {_day(known.since)}.")
+        yield SenderWarning("first-contact", f"No other mail from or to this address since {_day(known.since)}.")
 
 
 def _is_first_contact(message: Message, known: Correspondents) -> bool:

@@ -9,6 +9,8 @@ from typing import Literal
 from orrery.adapters.imap_mailbox.calendar_part import invitation_of
 from orrery.adapters.imap_mailbox.headers import is_charset, text_of
 from orrery.adapters.imap_mailbox.parts import DEEPEST, Part
+from orrery.adapters.imap_mailbox.responses import Item
+from orrery.adapters.imap_mailbox.structure import described_parts
 from orrery.ports.comms.mailboxes import Attachment, MessageBody, Trouble
 
 LARGEST_BODY = 2 * 1024 * 1024
@@ -27,10 +29,11 @@ _CALENDAR = "text/calendar"
 _KINDS: tuple[Literal["text/plain", "text/html"], ...] = ("text/plain", "text/html")
 
 
-def body_of(raw: bytes) -> MessageBody:
+def body_of(raw: bytes, structure: Item | None = None) -> MessageBody:
     """Return the text of a message: its plain parts, or without any those of mark-up; its other parts are named.
 
-    The text of a message inside of it counts when there is no other.
+    The text of a message inside of it counts when there is no other. `structure` is that of a message of which
+    `raw` is the beginning.
     """
     level, found, leaves = [Part.of(raw)], MessageBody("text/plain", ""), list[Part]()
     for _ in range(DEEPEST):
@@ -41,11 +44,14 @@ def body_of(raw: bytes) -> MessageBody:
         if found.content.strip() or not level:
             break
     calendar = next((leaf for leaf in leaves if leaf.kind == _CALENDAR), None)
+    is_cut = len(raw) >= LARGEST_BODY
+    listed = [*described_parts(structure)] if is_cut else [(leaf, leaf.size) for leaf in leaves]
+    is_missing = is_cut and not (listed and found.content.strip())
     return replace(
         found,
-        attachments=tuple(_attachment(leaf) for leaf in leaves if _is_other(leaf, found)),
+        attachments=tuple(_attachment(leaf, size) for leaf, size in listed if _is_other(leaf, found)),
         invitation=invitation_of(text_of(calendar.decoded, calendar.charset)) if calendar else None,
-        troubles=(*found.troubles, "cut") if len(raw) >= LARGEST_BODY else found.troubles,
+        troubles=(*found.troubles, "cut") if is_missing else found.troubles,
     )
 
 
@@ -75,9 +81,9 @@ def _is_other(leaf: Part, shown: MessageBody) -> bool:
     return not leaf.is_picture and bool(leaf.content or leaf.name)
 
 
-def _attachment(leaf: Part) -> Attachment:
+def _attachment(leaf: Part, size: int) -> Attachment:
     kind = leaf.parameter("smime-type")
-    return Attachment(leaf.name, f"{leaf.kind}; smime-type={kind}" if kind else leaf.kind, leaf.size)
+    return Attachment(leaf.name, f"{leaf.kind}; smime-type={kind}" if kind else leaf.kind, size)
 
 
 def preview_of(head: bytes, text: bytes) -> str:

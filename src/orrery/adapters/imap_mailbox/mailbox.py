@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.adapters.imap_mailbox import drafts
-from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server
+from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, NotImapError, Server
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
@@ -24,6 +24,8 @@ from orrery.trust import WELL_KNOWN, Trust
 WHOLE = f"BODY.PEEK[]<0.{LARGEST_BODY}>"
 THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGEST_HEADERS}>"
 """What is fetched of a message to be read, and of one to be answered."""
+
+_STRUCTURE = b"BODYSTRUCTURE"
 
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
 """Decision 36: no token says what its log-in allows."""
@@ -111,9 +113,7 @@ class ImapMailbox:
         """Return the text of a message; raise `RowGone`."""
         _require_mail(source)
         async with self._sessions.open() as session:
-            return await session.do(
-                lambda connection: body_of(self._fetched(connection, source_id, WHOLE, b"BODY["))
-            )
+            return await session.do(lambda connection: self._read(connection, source_id))
 
     async def draft(self, reply: Reply) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
@@ -133,22 +133,35 @@ class ImapMailbox:
             _ = examine(connection, folder)
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
-    def _fetched(self, connection: Connection, source_id: str, item: str, key: bytes) -> bytes:
-        """Return what was asked for of a message; raise `RowGone`."""
+    def _read(self, connection: Connection, source_id: str) -> MessageBody:
+        """Return the text of a message, and what else it has: of a large one the server says it."""
         uid = self._listing.open(connection, source_id)
-        for _, one in fetch(connection, [uid], [item]):
-            raw = one.get(key)
-            if isinstance(raw, bytes):
-                return raw
-        raise RowGone(GONE)
+        raw = _bytes_of(connection, uid, WHOLE, b"BODY[")
+        if len(raw) < LARGEST_BODY:
+            return body_of(raw)
+        try:
+            described = [one.get(_STRUCTURE) for _, one in fetch(connection, [uid], [_STRUCTURE.decode()])]
+        except NotImapError:  # nested more deeply than is read
+            described = []
+        return body_of(raw, next(iter(described), None))
 
     def _drafted(self, connection: Connection, reply: Reply) -> Draft:
-        thread = self._fetched(connection, reply.message.source_id, THREAD, b"BODY[HEADER")
+        uid = self._listing.open(connection, reply.message.source_id)
+        thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)
         if found := drafts.find(connection, folder, reply.key):
             return found
         written = written_reply(reply, self._account.address, headers_of(thread), self._clock.now())
         return drafts.keep(connection, folder, reply.key, written)
+
+
+def _bytes_of(connection: Connection, uid: int, item: str, key: bytes) -> bytes:
+    """Return what was asked for of a message in the open folder; raise `RowGone`."""
+    for _, one in fetch(connection, [uid], [item]):
+        raw = one.get(key)
+        if isinstance(raw, bytes):
+            return raw
+    raise RowGone(GONE)
 
 
 def _require_mail(source: Source) -> None:

@@ -46,7 +46,7 @@ def plain_text(body: MessageBody) -> str:
     shown = cleaned(text[:MOST_CHARACTERS])
     protections = protections_of(body, shown)
     if protections:
-        shown = without_armour(shown)
+        shown = cleaned(without_armour(shown))
     if len(shown) > MOST_SHOWN:
         shown, cut = shown[:MOST_SHOWN], cut or TOO_MUCH
     above = [*protections, *invitation_lines(body.invitation), *attachments_of(body)]

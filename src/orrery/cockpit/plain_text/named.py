@@ -19,9 +19,9 @@ PGP_ENCRYPTED = "[Encrypted with PGP: that text is not shown. Open it in the mai
 PGP_SIGNED = "[Signed with PGP. The signature was not checked.]"
 
 TROUBLES: dict[Trouble, str] = {
-    "charset": "[A part is in an unknown character set: some of its letters may be wrong.]",
+    "charset": "[The character set of a part is unknown, or another than it says: some letters may be wrong.]",
     "encoding": "[A part is damaged: of its encoding only what could be read is shown.]",
-    "cut": "[Cut here: the message is longer than 2 MB. What is behind that is not named.]",
+    "cut": "[The message is longer than 2 MB: what stands behind that is neither shown nor named.]",
     "attachments": "[The mailbox did not say what is attached.]",
 }
 
@@ -46,6 +46,8 @@ _PGP_MESSAGE = re.compile(
     r"^-----BEGIN PGP MESSAGE-----$.*?(?:^-----END PGP MESSAGE-----$|\Z)", re.MULTILINE | re.DOTALL
 )
 _PGP_CLEAR = re.compile(r"^-----BEGIN PGP SIGNED MESSAGE-----$", re.MULTILINE)
+
+_SMIME_TYPE = re.compile(r"smime-type=\"?([a-z-]+)")
 
 _METHODS = {
     "request": "Invitation to a meeting",
@@ -108,9 +110,10 @@ def invitation_lines(found: Invitation | None) -> Iterator[str]:
 
 
 def _protection(part: Attachment) -> str:
-    kind, _, parameter = part.media_type.partition(";")
+    kind = part.media_type.partition(";")[0].strip()
     if kind in _PKCS7:
-        return _SMIME_TYPES.get(parameter.partition("=")[2].strip(), SMIME_UNKNOWN)
+        found = _SMIME_TYPE.search(part.media_type)
+        return _SMIME_TYPES.get(found[1] if found else "", SMIME_UNKNOWN)
     return _PARTS.get(kind, "")
 
 

@@ -19,7 +19,7 @@ export function warnings(several) {
   if (!several.length) return "";
   const lines = several.map(({ kind, words }) => {
     const mark = kind === "first-contact" ? "New: " : "Check: ";
-    return make("li", { className: kind }, make("b", { textContent: mark }), make("bdi", { textContent: oneLine(words) }));
+    return make("li", { className: kind }, make("strong", { textContent: mark }), make("bdi", { textContent: oneLine(words) }));
   });
   const list = make("ul", { className: "warnings", ariaLabel: "About the sender" }, ...lines);
   list.setAttribute("role", "list");
@@ -37,7 +37,7 @@ function line(kind, people, more) {
   const left = people.length - SHOWN + more;
   const named = people.slice(0, left > 0 ? SHOWN : people.length).flatMap((one, place) => [place ? ", " : "", ...person(one)]);
   const rest = left > 0 ? ` and ${number(left)} more` : "";
-  return make("p", { className: "people" }, make("b", { textContent: `${kind} ` }), ...named, rest);
+  return make("p", { className: "people" }, make("strong", { textContent: `${kind} ` }), ...named, rest);
 }
 
 /** Which message a draft answers, where that is not the row's own. */
