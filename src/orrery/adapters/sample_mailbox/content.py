@@ -66,8 +66,8 @@ class Written(BaseModel):
     """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
 
     `lasts` is how many minutes a meeting takes. `list` is the mailing list that it came by; `addressed` and the
-    others are as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each sender
-    but to one who `is_stranger`.
+    others are as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each
+    sender but to one who `is_stranger`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
