@@ -7,6 +7,7 @@ from email.message import EmailMessage
 import pytest
 
 from orrery.adapters.imap_mailbox.connection import NotImapError, quoted
+from orrery.adapters.imap_mailbox.headers import message_of
 from orrery.adapters.imap_mailbox.replies import written_reply
 from orrery.adapters.imap_mailbox.responses import (
     LONGEST_SET,
@@ -18,19 +19,20 @@ from orrery.adapters.imap_mailbox.responses import (
     sets_of,
 )
 from orrery.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import MessageBody, Reply
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.mailboxes import MessageBody
 from tests.support.clock import START
+from tests.support.mailboxes import reply_to
 
-MESSAGE = Message("mail", "1.1.INBOX", "Cy", "cy@lab.example", "Noon", "", START)
 HEADERS = {"from": "Cy <cy@lab.example>", "subject": "Noon", "message-id": "<1@lab.example>"}
 PLAIN = MessageBody("text/plain", "Is noon well?\n> Perhaps.\n")
 
 
-def raw_draft(comment: str = "", original: MessageBody = PLAIN, **headers: str) -> bytes:
+def raw_draft(comment: str = "", original: MessageBody = PLAIN, *, to_all: bool = False, **headers: str) -> bytes:
     """Return a draft; `headers` are those of the original beside its own, `reply_to` for Reply-To."""
     given = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
-    return written_reply(Reply("a-key", MESSAGE, comment), "ann@lab.example", given, original, START)
+    message = message_of("1.1.INBOX", START, given, "")
+    own = ["ann@lab.example"]
+    return written_reply(reply_to("a-key", message, comment, original, to_all=to_all, own=own), *own, given, START)
 
 
 def draft(comment: str = "", original: MessageBody = PLAIN, **headers: str) -> EmailMessage:

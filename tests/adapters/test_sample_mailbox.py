@@ -25,6 +25,7 @@ from orrery.ports.comms.mailboxes import Mailboxes, Reply
 from orrery.ports.comms.messages import Message, Priority
 from orrery.syntax.track import Track
 from tests.support.clock import START, ManualClock
+from tests.support.mailboxes import reply_to
 
 TRACKS: Sequence[Track] = get_args(Track)
 MANY = 5000
@@ -50,9 +51,10 @@ def listed(opened: SampleMailbox) -> list[Message]:
     return asyncio.run(read())
 
 
-def reply_to(opened: SampleMailbox, source_id: str, key: str = "k", comment: str = "") -> Reply:
+def answer_to(opened: SampleMailbox, source_id: str, key: str = "k", comment: str = "") -> Reply:
     """Return a reply to one of the messages."""
-    return Reply(key, next(one for one in listed(opened) if one.source_id == source_id), comment)
+    message = next(one for one in listed(opened) if one.source_id == source_id)
+    return reply_to(key, message, comment, asyncio.run(opened.body(message.source, source_id)))
 
 
 def draft_in(folder: Path, key: str = "k") -> dict[str, str]:
@@ -99,8 +101,10 @@ def test_ages_count_from_the_start(folder: Path) -> None:
     clock = ManualClock()
     clock.advance(86_400)
     later = SampleMailbox("ann@corp.example", "A", folder, clock)
+    day = timedelta(days=1)
     a_day_younger = [
-        replace(one, received_at=one.received_at + timedelta(days=1)) for one in listed(mailbox(folder))
+        replace(one, received_at=one.received_at + day, ends_at=one.ends_at and one.ends_at + day)
+        for one in listed(mailbox(folder))
     ]
     assert listed(later) == a_day_younger
 
@@ -148,7 +152,7 @@ def test_drafts_are_their_owners_own(folder: Path) -> None:
     """The folder and the drafts in it are for nobody else to read, whatever the process allows by itself."""
     umask = os.umask(0)
     try:
-        asyncio.run(mailbox(folder).draft(reply_to(mailbox(folder), "m-checkout-down")))
+        asyncio.run(mailbox(folder).draft(answer_to(mailbox(folder), "m-checkout-down")))
     finally:
         os.umask(umask)
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -158,7 +162,7 @@ def test_drafts_are_their_owners_own(folder: Path) -> None:
 def test_what_a_reply_holds(folder: Path) -> None:
     """A reply to plain text quotes it line by line, and names the mail that it answers."""
     opened = mailbox(folder)
-    asyncio.run(opened.draft(reply_to(opened, "m-budget-thread", comment="Done <ok>.")))
+    asyncio.run(opened.draft(answer_to(opened, "m-budget-thread", comment="Done <ok>.")))
     kept = draft_in(folder)
     assert kept["subject"] == "Re: Re: Budget of the next quarter"
     assert (kept["from"], kept["in_reply_to"]) == ("ann@corp.example", "m-budget-thread")
@@ -169,7 +173,7 @@ def test_what_a_reply_holds(folder: Path) -> None:
 def test_a_reply_to_mark_up(folder: Path) -> None:
     """A reply to mark-up is mark-up, in which the comment and the sender are text."""
     opened = mailbox(folder)
-    asyncio.run(opened.draft(reply_to(opened, "m-hostile", comment="<b>no</b>")))
+    asyncio.run(opened.draft(answer_to(opened, "m-hostile", comment="<b>no</b>")))
     kept = draft_in(folder)
     above = kept["text"].partition("<blockquote>")[0]
     assert (kept["media_type"], above.count("&lt;b&gt;no&lt;/b&gt;"), "<img" in above) == ("text/html", 1, False)
@@ -179,7 +183,7 @@ def test_a_reply_to_mark_up(folder: Path) -> None:
 def test_the_answer_to_a_chat(folder: Path) -> None:
     """It is a new mail to its sender: it is no reply to a mail."""
     opened = mailbox(folder)
-    asyncio.run(opened.draft(reply_to(opened, "c-lunch")))
+    asyncio.run(opened.draft(answer_to(opened, "c-lunch")))
     kept = draft_in(folder)
     assert (kept["to"], "in_reply_to" in kept) == ("tomasz.lis@corp.example", False)
 
@@ -187,7 +191,7 @@ def test_the_answer_to_a_chat(folder: Path) -> None:
 def test_a_comment_of_broken_characters(folder: Path) -> None:
     """Half a character pair, which no file can hold, is replaced."""
     opened = mailbox(folder)
-    asyncio.run(opened.draft(reply_to(opened, "c-lunch", comment="\ud800 žluťoučký 🪐")))
+    asyncio.run(opened.draft(answer_to(opened, "c-lunch", comment="\ud800 žluťoučký 🪐")))
     assert draft_in(folder)["text"].startswith("? žluťoučký 🪐")
 
 
@@ -195,7 +199,7 @@ def test_nobody_to_reply_to(folder: Path) -> None:
     """Without an address there is no draft."""
     opened = mailbox(folder)
     with pytest.raises(MailboxRefused, match="no address"):
-        asyncio.run(opened.draft(reply_to(opened, "m-no-address")))
+        asyncio.run(opened.draft(answer_to(opened, "m-no-address")))
     assert not folder.exists()
 
 
@@ -204,7 +208,7 @@ def test_a_key_that_is_no_name(key: str, folder: Path) -> None:
     """A key that could name anything but a file of this folder is refused, and nothing is written."""
     opened = mailbox(folder)
     with pytest.raises(MailboxRefused, match="key"):
-        asyncio.run(opened.draft(reply_to(opened, "c-lunch", key)))
+        asyncio.run(opened.draft(answer_to(opened, "c-lunch", key)))
     assert not folder.parent.exists()
 
 
@@ -215,7 +219,7 @@ def test_a_folder_that_cannot_be_used(blocked: str, folder: Path) -> None:
     place = folder if blocked == "folder" else folder.parent
     place.parent.mkdir(exist_ok=True)
     place.touch()
-    for call in (opened.check(), opened.draft(reply_to(opened, "c-lunch"))):
+    for call in (opened.check(), opened.draft(answer_to(opened, "c-lunch"))):
         with pytest.raises(MailboxRefused, match=r"^The folder of the drafts cannot be used \(.+\)\.$"):
             asyncio.run(call)
 
@@ -223,7 +227,7 @@ def test_a_folder_that_cannot_be_used(blocked: str, folder: Path) -> None:
 def test_what_killed_writes_left_is_removed(folder: Path) -> None:
     """Any call that uses the folder removes unfinished files; what else is there stays."""
     opened = mailbox(folder)
-    for call in (opened.check(), opened.draft(reply_to(opened, "c-lunch"))):
+    for call in (opened.check(), opened.draft(answer_to(opened, "c-lunch"))):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "other.unfinished").write_text("{")
         (folder / "notes.txt").touch()
@@ -245,7 +249,7 @@ def held(folder: Path) -> Generator[None]:
 def test_a_folder_that_is_held(folder: Path) -> None:
     """While another process holds the folder nothing is written, and the call says so once its patience ends."""
     opened = mailbox(folder)
-    reply = reply_to(opened, "c-lunch")
+    reply = answer_to(opened, "c-lunch")
     impatient = stamina.set_testing(testing=True, attempts=2)
     with held(folder), impatient, pytest.raises(MailboxUnreachable, match="another process"):
         asyncio.run(opened.draft(reply))

@@ -33,7 +33,8 @@ GRAPH_CALLS = {
     "GET /me/events/{}",
     "GET /me/messages/{}",
     "GET /me/mailFolders/drafts/messages",
-    "GET /me/mailFolders/inbox/messages/delta",
+    "GET /me/mailFolders/{}/messages",
+    "GET /me/mailFolders/{}/messages/delta",
     "GET /chats/{}/messages/{}",
     NEXT_PAGE,
     "GET /me/todo/lists",
@@ -42,14 +43,16 @@ GRAPH_CALLS = {
     "POST /me/todo/lists/{}/tasks",
     "PATCH /me/todo/lists/{}/tasks/{}",
     "POST /me/messages",
+    "GET /me/messages/{}/attachments",
     "POST /me/messages/{}/createReply",
+    "POST /me/messages/{}/createReplyAll",
     "PATCH /me/messages/{}",
 }
 """All that is asked of Microsoft Graph. Those that POST make drafts and tasks."""
 
 MAIL_COMMANDS = {
     *("login", "authenticate", "capability", "response", "logout", "shutdown", "xatom STARTTLS"),
-    *("select", "list", "append", "uid SEARCH", "uid FETCH", "uid STORE", "uid EXPUNGE"),
+    *("select", "status", "list", "append", "uid SEARCH", "uid FETCH", "uid STORE", "uid EXPUNGE"),
     *("close", "search"),  # of a socket and a pattern, which look the same from here
 }
 """All that is asked of a mail server; `append` is to the folder for drafts alone."""
@@ -83,11 +86,20 @@ LIBRARIES = {
         "tomllib",
         "webbrowser",
     ),
-    *("collections.abc", "concurrent.futures", "contextlib", "dataclasses", "datetime", "functools", "http"),
+    *(
+        "collections",
+        "collections.abc",
+        "concurrent.futures",
+        "contextlib",
+        "dataclasses",
+        "datetime",
+        "functools",
+        "http",
+    ),
     *("importlib.resources", "importlib.resources.abc", "pathlib", "typing", "urllib.parse"),
     *("email", "email.errors", "email.header", "email.mime.text", "email.policy", "email.utils", "imaplib"),
     *("cachetools", "fastapi", "fastapi.responses", "httpx2", "pydantic", "pydantic.alias_generators"),
-    *("quopri", "selectolax.lexbor", "structlog", "typer", "uvicorn", "uvloop", "_typeshed"),
+    *("quopri", "bisect", "zoneinfo", "selectolax.lexbor", "structlog", "typer", "uvicorn", "uvloop", "_typeshed"),
 }
 """What the cockpit and its adapters import. None of it can send mail, but for an HTTP client that is asked to."""
 
@@ -99,8 +111,15 @@ SENDING = re.compile(
 """Words of a call, a command or a scope that sends."""
 
 PAGE_CALLS = {
-    *("/api/session", "/api/health", "/api/comms/rows", "/api/comms/message-body", "/api/comms/draft-reply"),
-    *("/api/comms/add-to-tasks", "/api/comms/sign-in", "/api/action-hub/action"),
+    *(
+        "/api/session",
+        "/api/health",
+        "/api/comms/rows",
+        "/api/comms/message-body",
+        "/api/comms/message-head",
+        "/api/comms/draft-reply",
+    ),
+    *("/api/comms/add-to-tasks", "/api/comms/set-aside", "/api/comms/sign-in", "/api/action-hub/action"),
 }
 
 SCOPES_NAMED = re.compile(r"^#?\s*scopes = (\[.*\])", re.MULTILINE)

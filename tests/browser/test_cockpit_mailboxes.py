@@ -20,7 +20,7 @@ def box(tmp_path: Path) -> Iterator[GraphBox]:
     """Return a Microsoft Graph whose inbox has 2,000 messages besides, and holds back the third page of them."""
     with graph(tmp_path) as box:
         box.fill(ANN_A, 2000)
-        box.fault("graph_hang", DELTA, skip=2)
+        box.fault("graph_hang", DELTA, skip=3)  # sent mail comes first
         yield box
 
 
@@ -47,8 +47,8 @@ def test_a_large_mailbox_fills_in(page: Page, cockpit: Cockpit) -> None:
     desk = Desk(page, cockpit).begin()
     strip = page.locator("#mailboxes")
     expect(strip).to_contain_text("Being read")
-    expect(strip).to_contain_text("550 rows so far")
-    desk.count(550)
+    expect(strip).to_contain_text("250 rows so far")
+    desk.count(250)
     expect(desk.rows.first).to_contain_text("Offer for the museum")
     expect(strip).to_contain_text("Stale")
     desk.press("r")

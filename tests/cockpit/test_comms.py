@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
+from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES, CockpitSettings
 from orrery.errors import MailboxUnreachable, RowGone, StoreUnavailable
 from orrery.ports.comms.mailboxes import MessageBody
@@ -40,16 +42,21 @@ class Desk:
         self.store = MemoryStore(self.clock)
         self.corp = ScriptedMailbox("A", CORP, [a_message(1, priority="low"), a_message(5, "teams")])
         self.lab = ScriptedMailbox("B", LAB, [a_message(2), a_message(6, "meeting", "high")])
-        self.ledger = Ledger(self.store, self.clock)
-        self.comms = Comms([self.inbox(self.corp), self.inbox(self.lab)], self.ledger, self.clock, SCORES)
+        self.ledger, self.scores = Ledger(self.store, self.clock), SCORES
+        self.set_asides = SetAsides(self.store, self.clock)
+        self.comms = self.listing([self.inbox(self.corp), self.inbox(self.lab)])
         bodies, settings = Bodies(self.clock, self.tasks), CockpitSettings.model_validate({})
-        self.actions = Actions(self.comms, bodies, self.ledger, IN_THE_LEDGER, settings)
+        self.actions = Actions(self.comms, bodies, self.ledger, self.set_asides, IN_THE_LEDGER, settings)
 
     def put_tasks_of_corp(self, book: TaskBook) -> None:
         """Have the tasks of the corporate mailbox in another book."""
         books = TaskBooks({("A", CORP): book})
-        self.comms = Comms(self.comms.inboxes, self.ledger, self.clock, SCORES, books)
+        self.comms = self.listing(self.comms.inboxes, books)
         self.actions = replace(self.actions, comms=self.comms, books=books)
+
+    def listing(self, inboxes: Sequence[Inbox], books: TaskBooks = IN_THE_LEDGER) -> Comms:
+        """Return the list of these mailboxes."""
+        return Comms(inboxes, self.ledger, self.set_asides, self.clock, SCORES, books)
 
     def inbox(self, mailbox: ScriptedMailbox) -> Inbox:
         """Return the inbox of a mailbox."""
@@ -72,16 +79,16 @@ def corp(source_id: str, source: Source = "mail", track: Track = "A") -> RowId:
 
 
 async def test_one_list_of_all(desk: Desk) -> None:
-    """Rows of both tracks and of the ledger, the highest score first, then the newest."""
+    """Rows of both tracks and of the ledger: the meeting, and then the newest."""
     await desk.comms.read_all()
     _ = await desk.ledger.note(NewItem("B", "Call Bo"))
     found = await desk.answer()
     assert [(one["subject"], one["score"], one["track"]) for one in found["rows"]] == [
         ("Subject 6", 80, "B"),
         ("Call Bo", 50, "B"),
+        ("Subject 1", 20, "A"),
         ("Subject 2", 50, "B"),
         ("Subject 5", 50, "A"),
-        ("Subject 1", 20, "A"),
     ]
     assert [(one["account"], one["track"], one["state"], one["count"]) for one in found["mailboxes"]] == [
         (CORP, "A", "fresh", 2),
@@ -113,7 +120,7 @@ async def test_a_broken_store_hides_no_mailbox(desk: Desk) -> None:
         raise StoreUnavailable("The disk is full.")
 
     broken = UnreliableStore(desk.store, scanned=fail)
-    comms = Comms(desk.comms.inboxes, Ledger(broken, desk.clock), desk.clock, SCORES)
+    comms = Comms(desk.comms.inboxes, Ledger(broken, desk.clock), desk.set_asides, desk.clock, SCORES)
     await comms.read_all()
     found = json.loads(b"".join(await comms.answer({})))
     assert len(found["rows"]) == 4
@@ -298,7 +305,7 @@ async def test_a_broken_store_adds_no_task(desk: Desk) -> None:
     await desk.comms.read_all()
     broken = UnreliableStore(desk.store, commit_errors=[StoreUnavailable("The disk is full.")])
     ledger = Ledger(broken, desk.clock)
-    actions = Actions(desk.comms, desk.actions.bodies, ledger, IN_THE_LEDGER, desk.actions.settings)
+    actions = replace(desk.actions, ledger=ledger)
     with pytest.raises(StoreUnavailable):
         await actions.add_to_tasks(corp("mail-1"))
     assert not (await actions.add_to_tasks(corp("mail-1"))).already_existed

@@ -18,6 +18,9 @@ def plain(content: str) -> str:
     return plain_text(MessageBody("text/plain", content))
 
 
+N1 = "\n\n[Not shown: 1 character that the sender's style hides.]"
+N3 = "\n\n[Not shown: 3 characters that the sender's style hides.]"
+
 RULES = {
     "white space collapses": ("<p>one\n  two\t three&nbsp; four</p>", "one two three four"),
     "paragraphs stand apart": ("<p>one</p><p>two</p>", "one\n\ntwo"),
@@ -80,11 +83,14 @@ RULES = {
         "c",
     ),
     "comments are left out": ("a<!-- <p>b --><!--[if mso]>c<![endif]--><![if !mso]>d<!-->e", "ade"),
-    "what is hidden is left out": ('<div hidden>a<p>b</div><p style="color:red; DISPLAY : none">c</p>d', "d"),
-    "a hidden part of a line is left out": ("<span hidden>a<span>b</span>c</span>d", "d"),
-    "a hidden part ends with its block": ("<div><span hidden>a</div>b", "b"),
-    "a hidden paragraph ends at the next": ("<p hidden>a<p>b", "b"),
-    "a hidden paragraph ends at a rule": ("<p hidden>a<hr>b", "--------------------\nb"),
+    "what is hidden is left out": (
+        'e<div hidden>a<p>b</div><p style="color:red; DISPLAY : none">c</p>d',
+        f"e\n\nd{N3}",
+    ),
+    "a hidden part of a line is left out": ("e<span hidden>a<span>b</span>c</span>d", f"ed{N3}"),
+    "a hidden part ends with its block": ("e<div><span hidden>a</div>b", f"e\nb{N1}"),
+    "a hidden paragraph ends at the next": ("e<p hidden>a<p>b", f"e\n\nb{N1}"),
+    "a hidden paragraph ends at a rule": ("e<p hidden>a<hr>b", f"e\n\n--------------------\nb{N1}"),
     "a hidden image is left out": ("<img hidden alt=a>b", "b"),
     "the last display counts": ('<p style="display:none;display:block">a', "a"),
     "an attribute may hold an angle": ("<p title=\"a > b\" data-x='>'>c", "c"),
@@ -131,7 +137,7 @@ def test_halves() -> None:
     assert text_of("a\ud800b\udfff") == plain("a\ud800b\udfff") == "a\ufffdb\ufffd"
 
 
-@pytest.mark.parametrize("html", ["<img src=x>", "<style>a</style>", "<div hidden>a</div>", "&zwnj;&#847;", "<p>"])
+@pytest.mark.parametrize("html", ["<img src=x>", "<style>a</style>", "&zwnj;&#847;", "<p>"])
 def test_no_text(html: str) -> None:
     """A message of images or layout says that it has no text."""
     assert text_of(html) == NO_TEXT

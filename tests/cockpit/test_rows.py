@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.cockpit.errors import NotARow
-from orrery.cockpit.rows import LONGEST_TEXT, RowId, in_order, merged, parse_row_id, row_of
+from orrery.cockpit.rows import LONGEST_TEXT, RowId, merged, newest_first, parse_row_id, row_of
 from orrery.ports.comms.messages import Message, Priority
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -85,20 +85,20 @@ def test_any_text_is_an_id_or_refused(text: str) -> None:
         assert str(parse_row_id(text)) == text
 
 
-def test_the_most_urgent_comes_first() -> None:
-    """Among the equally urgent the newest does; lists that are in order are merged in order."""
+def test_rows_are_kept_newest_first() -> None:
+    """Lists that are kept so are merged so, whatever is urgent."""
     old_urgent = row_of("A", "a", message("1", minutes=90, priority="high"), 80)
     new_urgent = row_of("A", "a", message("2", minutes=5, priority="high"), 80)
     newest = row_of("A", "a", message("3", minutes=1), 50)
     lowest = row_of("B", "b", message("4", minutes=0, priority="low"), 20)
-    expected = [new_urgent, old_urgent, newest, lowest]
-    assert in_order([lowest, newest, old_urgent, new_urgent]) == expected
-    assert list(merged([in_order([lowest, old_urgent]), in_order([newest, new_urgent])])) == expected
+    expected = [lowest, newest, new_urgent, old_urgent]
+    assert newest_first([lowest, newest, old_urgent, new_urgent]) == expected
+    assert list(merged([newest_first([lowest, old_urgent]), newest_first([newest, new_urgent])])) == expected
 
 
 def test_what_the_page_gets() -> None:
     """A row has the fields of decision 35, and what the page needs to offer its actions."""
-    shown = json.loads(row_of("B", "ann@lab.example", message("m-1"), 50, date(2026, 3, 2)).shown)
+    shown = json.loads(row_of("B", "ann@lab.example", message("m-1"), 50, date(2026, 3, 2)).shown())
     assert shown.pop("id") == str(RowId("B", "ann@lab.example", "mail", "m-1"))
     assert shown == {
         "source": "mail",
@@ -113,13 +113,18 @@ def test_what_the_page_gets() -> None:
         "score": 50,
         "replyable": True,
         "until": "2026-03-02",
+        "ends_at": None,
+        "is_all_day": False,
+        "reason": None,
+        "address": "",
+        "warning": "",
     }
 
 
 def test_texts_of_others_are_one_plain_line() -> None:
     """Line ends, control and direction characters, half a character and a megabyte do not reach the page."""
     hostile = "a\nb\r\0\x1b[31m\u202egnp.exe\u2066\ud800" + "x" * 1_000_000
-    shown = json.loads(row_of("A", "a", message(sender=hostile, subject=hostile, preview=hostile), 50).shown)
+    shown = json.loads(row_of("A", "a", message(sender=hostile, subject=hostile, preview=hostile), 50).shown())
     for name in ("sender", "subject", "preview"):
         assert shown[name].isprintable()
         assert len(shown[name]) == LONGEST_TEXT
@@ -144,13 +149,13 @@ def test_texts_of_others_are_one_plain_line() -> None:
 )
 def test_only_web_addresses_are_links(address: str) -> None:
     """What else a vendor says is left out."""
-    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown)["web_link"] == ""
+    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown())["web_link"] == ""
 
 
 def test_a_web_address_is_a_link() -> None:
     """It stays as it is."""
     address = "https://mail.example/read?id=1#x"
-    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown)["web_link"] == address
+    assert json.loads(row_of("A", "a", message(web_link=address), 50).shown())["web_link"] == address
 
 
 def test_without_an_address_nobody_is_replied_to() -> None:

@@ -10,6 +10,7 @@ import pytest
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger
+from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.errors import IdentityUnreachable, OrreryError, SignInNeeded
@@ -73,7 +74,7 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
     mailbox.broken = SignInNeeded("Ann is not signed in.")
     inbox, provider = Inbox(mailbox, clock, tasks, SCORES), Provider()
     async with opened("memory", tmp_path, clock) as store:
-        comms = Comms([inbox], Ledger(store, clock), clock, SCORES)
+        comms = Comms([inbox], Ledger(store, clock), SetAsides(store, clock), clock, SCORES)
         await inbox.read()
         yield Desk(mailbox, inbox, provider, SignInTabs(lambda: provider, comms, tasks))
 

@@ -8,11 +8,11 @@ import pytest
 from orrery.adapters.imap_mailbox.connection import Server
 from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.mailboxes import Reply
 from orrery.ports.comms.messages import Message
 from orrery.trust import Trust
 from tests.support.dovecot import DRAFTS, PASSWORD, Dovecot, running_dovecot, skip_without_dovecot
 from tests.support.imap import ImapAccount, mail
+from tests.support.mailboxes import reply_to
 
 pytestmark = pytest.mark.anyio
 
@@ -39,13 +39,18 @@ async def listed(mailbox: ImapMailbox) -> list[Message]:
     return [one async for batch in mailbox.messages() for one in batch.messages]
 
 
-async def test_what_waits_for_an_answer(account: ImapAccount) -> None:
-    """Listed is what came in the last days, read or not, and is neither answered nor deleted."""
+async def test_what_is_listed(account: ImapAccount) -> None:
+    """What came in the last days, read or not, and is not deleted; with whether it is marked as answered."""
     for number, flags in enumerate(("", r"(\Seen)", r"(\Answered)", r"(\Deleted)"), 1):
         account.receive(mail(number), number, flags=flags)
     account.receive(mail(5), 40 * DAY)
-    assert [one.subject for one in await listed(account.mailbox())] == ["Subject 1", "Subject 2"]
-    assert len(await listed(account.mailbox(days=60))) == 3
+    found = await listed(account.mailbox())
+    assert [(one.subject, one.standing.is_answered) for one in found] == [
+        ("Subject 1", False),
+        ("Subject 2", False),
+        ("Subject 3", True),
+    ]
+    assert len(await listed(account.mailbox(days=60))) == 4
 
 
 async def test_several_folders(account: ImapAccount) -> None:
@@ -78,7 +83,7 @@ async def test_a_message_that_is_moved(account: ImapAccount) -> None:
     first, *others = await listed(mailbox)
     with account.dovecot.opened(account.name) as client:
         client.uid("MOVE", first.source_id.split(".")[1], DRAFTS)
-    for call in (mailbox.body("mail", first.source_id), mailbox.draft(Reply("a-key", first))):
+    for call in (mailbox.body("mail", first.source_id), mailbox.draft(reply_to("a-key", first))):
         with pytest.raises(RowGone):
             await call
     assert await listed(mailbox) == others
@@ -94,7 +99,7 @@ async def test_hostile_messages(rest: bytes, account: ImapAccount) -> None:
     assert well.subject == "Subject 1"
     assert len(hostile.subject) < 10_000
     await mailbox.body("mail", hostile.source_id)
-    await mailbox.draft(Reply("a-key", hostile, "No."))
+    await mailbox.draft(reply_to("a-key", hostile, "No."))
     (draft,) = account.drafts()
     assert "bcc" not in draft.headers
     assert draft.to == hostile.address
@@ -105,7 +110,7 @@ async def test_a_draft_in_another_mail_program(account: ImapAccount) -> None:
     account.receive(mail(1, head=b"References: <0@lab.example>\r\n"))
     mailbox = account.mailbox()
     (one,) = await listed(mailbox)
-    draft = await mailbox.draft(Reply("a-key", one, "Yes."))
+    draft = await mailbox.draft(reply_to("a-key", one, "Yes."))
     (flags,) = account.dovecot.flags(account.name, DRAFTS).values()
     assert all(flag in flags for flag in ("Draft", "Seen"))
     (kept,) = account.drafts()
@@ -119,21 +124,21 @@ async def test_a_draft_that_was_deleted(account: ImapAccount) -> None:
     account.receive(mail())
     mailbox = account.mailbox()
     (one,) = await listed(mailbox)
-    await mailbox.draft(Reply("a-key", one))
+    await mailbox.draft(reply_to("a-key", one))
     with account.dovecot.opened(account.name, DRAFTS) as client:
         client.store("1", "+FLAGS", r"(\Deleted)")
-    assert (await mailbox.draft(Reply("a-key", one))).is_new
+    assert (await mailbox.draft(reply_to("a-key", one))).is_new
 
 
 async def test_another_folder_for_drafts(account: ImapAccount) -> None:
     """A folder that the settings name goes before the server's own; one that is not there is said."""
     account.receive(mail())
     (one,) = await listed(account.mailbox())
-    await account.mailbox(drafts="INBOX").draft(Reply("a-key", one))
+    await account.mailbox(drafts="INBOX").draft(reply_to("a-key", one))
     assert account.drafts() == []
     assert len(account.dovecot.held(account.name, "INBOX")) == 2
     with pytest.raises(MailboxRefused, match="folder for drafts"):
-        await account.mailbox(drafts="Nowhere").draft(Reply("a-key", one))
+        await account.mailbox(drafts="Nowhere").draft(reply_to("a-key", one))
 
 
 @pytest.fixture
@@ -150,7 +155,7 @@ async def test_a_full_mailbox(full: ImapAccount) -> None:
     mailbox = full.mailbox()
     (one,) = await listed(mailbox)
     with pytest.raises(MailboxRefused, match="is full"):
-        await mailbox.draft(Reply("a-key", one))
+        await mailbox.draft(reply_to("a-key", one))
     assert len(await listed(mailbox)) == 1
 
 

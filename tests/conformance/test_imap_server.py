@@ -9,7 +9,6 @@ import pytest
 from orrery.adapters.imap_mailbox.listing import MANY
 from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.mailboxes import Reply
 from orrery.ports.comms.messages import Message
 from tests.support.clock import START
 from tests.support.imap_server import (
@@ -23,6 +22,7 @@ from tests.support.imap_server import (
     says,
     trickles,
 )
+from tests.support.mailboxes import reply_to
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ async def listed(mailbox: ImapMailbox) -> list[Message]:
 
 CALLS: Mapping[str, Callable[[ImapMailbox], Awaitable[object]]] = {
     "messages": listed,
-    "draft": lambda mailbox: mailbox.draft(Reply("a-key", ROW, "Yes.")),
+    "draft": lambda mailbox: mailbox.draft(reply_to("a-key", ROW, "Yes.")),
 }
 STEPS = [*(("messages", step) for step in READING), *(("draft", step) for step in DRAFTING)]
 
@@ -66,7 +66,7 @@ async def test_it_works(server: ImapServer) -> None:
     """The server of these tests is one that the mailbox can read when it behaves."""
     (one,) = await listed(server.mailbox())
     assert (one.sender, one.subject, one.preview) == ("Cy", "Noon", "Is noon well?")
-    assert (await server.mailbox().draft(Reply("a-key", one))).is_new
+    assert (await server.mailbox().draft(reply_to("a-key", one))).is_new
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ async def test_an_id_of_no_message(source_id: str, server: ImapServer) -> None:
 async def test_a_lost_answer(server: ImapServer) -> None:
     """The server took the draft and its answer was lost: the next call finds it."""
     server.instead["APPEND"] = closes
-    reply = Reply("a-key", ROW)
+    reply = reply_to("a-key", ROW)
     with pytest.raises(MailboxUnreachable):
         await server.mailbox().draft(reply)
     server.instead.clear()
@@ -237,8 +237,8 @@ async def test_a_lost_answer(server: ImapServer) -> None:
 async def test_a_key_inside_of_another(server: ImapServer) -> None:
     """A search finds parts of words: a longer key is that of another draft."""
     mailbox = server.mailbox()
-    await mailbox.draft(Reply("a-key-2", ROW))
-    assert (await mailbox.draft(Reply("a-key", ROW))).is_new
+    await mailbox.draft(reply_to("a-key-2", ROW))
+    assert (await mailbox.draft(reply_to("a-key", ROW))).is_new
     assert len(server.drafts) == 2
 
 
@@ -250,13 +250,13 @@ async def test_a_draft_that_is_refused(answer: bytes, sentence: str, server: Ima
     """The sentence says why the server takes no draft, as far as it says that."""
     server.answers["APPEND"] = b"TAG NO " + answer + b"\r\n"
     with pytest.raises(MailboxRefused, match=sentence):
-        await server.mailbox().draft(Reply("a-key", ROW))
+        await server.mailbox().draft(reply_to("a-key", ROW))
 
 
 async def test_no_folder_for_drafts(server: ImapServer) -> None:
     """A server that names none needs the setting; nothing is written anywhere."""
     server.answers["LIST"] = b"TAG NO there is none\r\n"
-    for call in (server.mailbox().check(), server.mailbox().draft(Reply("a-key", ROW))):
+    for call in (server.mailbox().check(), server.mailbox().draft(reply_to("a-key", ROW))):
         with pytest.raises(MailboxRefused, match="set drafts_folder"):
             await call
     assert server.said("APPEND") == []
@@ -267,7 +267,7 @@ async def test_what_it_says_to_a_server(server: ImapServer) -> None:
     mailbox = server.mailbox()
     (one,) = await listed(mailbox)
     await mailbox.body("mail", one.source_id)
-    await mailbox.draft(Reply("a-key", replace(one), "Yes."))
+    await mailbox.draft(reply_to("a-key", replace(one), "Yes."))
     await mailbox.check()
     names = {line.split()[2 if b" UID " in line else 1].decode() for line in server.lines}
     assert names - {"LOGOUT"} == {"CAPABILITY", "AUTHENTICATE", "EXAMINE", "SEARCH", "FETCH", "LIST", "APPEND"}

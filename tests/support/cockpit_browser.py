@@ -15,6 +15,7 @@ Json = dict[str, Any]
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ACCOUNT = "ann@lab.example"
+HEAD = "/api/comms/message-head"
 
 IN_STORAGE = """Object.fromEntries(
   Object.entries(localStorage).filter(([key]) => key.startsWith("orrery.dismissed")))"""
@@ -41,8 +42,34 @@ def made_row(number: int, **changes: object) -> Json:
         "score": 50,
         "replyable": True,
         "until": None,
+        "address": "",
+        "warning": "",
     }
     return row | changes
+
+
+def made_person(name: str, address: str = "") -> Json:
+    """Return somebody whom a message names."""
+    return {"name": name, "address": address or f"{name.lower()}@lab.example"}
+
+
+def made_recipients(*to: str, cc: Sequence[str] = (), more: int = 0) -> Json:
+    """Return whom a draft goes to."""
+    return {"to": [made_person(one) for one in to], "cc": [made_person(one) for one in cc], "more": more}
+
+
+def made_head(*warnings: Json, to_all: Json | None = None, **answer: object) -> Json:
+    """Return the head of a message, which Cy wrote; `to_all` is whom an answer to all would go to."""
+    about: Json = {"sender": made_person("Cy"), "received_at": NOON.isoformat(), "is_newer": False}
+    whom = {"alone": made_recipients("Cy"), "all": to_all, "warnings": list(warnings)}
+    to = made_recipients("Ann", cc=["Di"])
+    return {
+        "sender": made_person("Cy"),
+        **to,
+        "warnings": list(warnings),
+        "answer": about | whom | answer,
+        "track": "B",
+    }
 
 
 def made_mailbox(**changes: object) -> Json:
@@ -82,6 +109,8 @@ class Desk:
         given = [made_mailbox()] if mailboxes is None else list(mailboxes)
         body: Json = {"rows": list(rows), "mailboxes": given, "tasks": [], "page": page, "started_page": page}
         self.gives("/api/comms/rows", body | more)
+        if HEAD not in self.answers:
+            self.gives(HEAD, made_head())
 
     def refuses(self, path: str, status: int, tag: str, message: str) -> None:
         """From now on refuse this path so."""

@@ -21,6 +21,7 @@ from tests.support.waiting import PATIENCE, eventually
 
 PASSWORD = "correct-horse-battery"  # noqa: S105  of a server that lives as long as a test
 DRAFTS = "Entw&APw-rfe"
+SENT = "Gesendet"
 """The folder for drafts as the protocol writes it."""
 
 _CONFIG = """\
@@ -80,6 +81,10 @@ namespace inbox {{
   mailbox Entwürfe {{
     auto = create
     special_use = \\Drafts
+  }}
+  mailbox Gesendet {{
+    auto = create
+    special_use = \\Sent
   }}
 }}
 """

@@ -15,9 +15,9 @@ from pathlib import Path
 import stamina
 
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
-from orrery.ports.comms.mailboxes import Reply
 from tests.support.clock import ManualClock
 from tests.support.killed_steps import kill_at_each_step
+from tests.support.mailboxes import reply_to
 
 KEY = "a-key"
 COMMENT = "Is noon well? " * 5000
@@ -33,7 +33,7 @@ async def draft(folder: Path, key: str = KEY) -> bool:
     mailbox = mailbox_in(folder)
     async for batch in mailbox.messages():
         message = next(one for one in batch.messages if one.source == "mail" and one.address)
-        return (await mailbox.draft(Reply(key, message, COMMENT))).is_new
+        return (await mailbox.draft(reply_to(key, message, COMMENT))).is_new
     raise AssertionError("The mailbox is empty.")
 
 

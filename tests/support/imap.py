@@ -49,11 +49,16 @@ class ImapAccount:
     clock: ManualClock = field(default_factory=ManualClock)
 
     def mailbox(
-        self, folders: Sequence[str] = ("INBOX",), days: int = 30, drafts: str | None = None
+        self,
+        folders: Sequence[str] = ("INBOX",),
+        days: int = 30,
+        drafts: str | None = None,
+        sent: str | None = None,
+        addresses: Sequence[str] = (),
     ) -> ImapMailbox:
         """Return the mailbox as a new process has it."""
         server = Server("localhost", self.name, PASSWORD, self.dovecot.tls_port)
-        account = Account(self.name, folders, drafts, days)
+        account = Account(self.name, folders, drafts, days, sent, addresses)
         return ImapMailbox(account, server, self.clock, Trust(self.dovecot.certificate))
 
     def receive(self, message: bytes, minutes: int = 1, *, flags: str = "", folder: str = "INBOX") -> None:

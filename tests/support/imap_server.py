@@ -60,12 +60,14 @@ def says(text: bytes) -> Misbehaviour:
 class ImapServer:
     """`instead` has what is done in place of the answer to a command, or of the greeting; `answers` other answers.
 
+    `unasked`: it says what it offers in its greeting and after the log-in, and has a folder of sent mail.
     In an answer `TAG` is replaced by that of the command. `lines` are all commands; `gone` is set when a client
     has closed its connection. Drafts are kept in `drafts`.
     """
 
     port: int = 0
     capabilities: str = "IMAP4rev1 AUTH=PLAIN UIDPLUS SPECIAL-USE"
+    unasked: bool = False
     validity: int = 7
     uids: list[int] = field(default_factory=lambda: [1])
     message: bytes = MESSAGE
@@ -88,7 +90,7 @@ class ImapServer:
     def serve(self, client: socket.socket) -> None:
         """Answer one client until it has gone."""
         stream = client.makefile("rb")
-        self._answer(client, "GREETING", b"* OK ready\r\n")
+        self._answer(client, "GREETING", b"* OK %s ready\r\n" % self._said_unasked)
         while line := stream.readline():
             self.lines.append(line)
             name, tag = _name_of(line), line.split()[0]
@@ -100,7 +102,8 @@ class ImapServer:
                 stream.readline()
             known: Callable[[bytes, bytes], bytes] | None = getattr(self, f"_{name.lower()}", None)
             text = known(line, literal) if known else b""
-            done = self.answers.get(name, b"TAG OK done\r\n")
+            offered = self._said_unasked if name == "AUTHENTICATE" else b""
+            done = self.answers.get(name, b"TAG OK %s done\r\n" % offered)
             self._answer(client, name, (text + done).replace(b"TAG", tag))
         self.gone.set()
 
@@ -120,8 +123,16 @@ class ImapServer:
 
     _select = _examine
 
+    @property
+    def _said_unasked(self) -> bytes:
+        return f"[CAPABILITY {self.capabilities}]".encode() if self.unasked else b""
+
     def _list(self, *_: bytes) -> bytes:
-        return b'* LIST (\\Drafts) "/" Drafts\r\n'
+        sent = b'* LIST (\\Sent) "/" Sent\r\n' if self.unasked else b""
+        return b'* LIST (\\Drafts) "/" Drafts\r\n' + sent
+
+    def _status(self, *_: bytes) -> bytes:
+        return b"* STATUS Sent (UIDVALIDITY 7 UIDNEXT 1)\r\n"
 
     def _search(self, *_: bytes) -> bytes:
         uids = self._numbered()

@@ -1,15 +1,16 @@
 """A mailbox in memory that does as a test tells it: an adapter of the port."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from anyio.lowlevel import checkpoint
 
+from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.ports.comms.messages import Message, Person, Priority, Source
 from orrery.syntax.track import Track
 from tests.support.clock import START
 
@@ -43,15 +44,16 @@ class ScriptedMailbox:
     """Lists `held`, which a test changes at will, `batch` messages at a time.
 
     Every call waits until `gate` is open, and then raises the next of `troubles`, or `broken` for as long as that
-    is there. A listing hangs behind `hangs_after` batches, raises `breaks_with` behind `breaks_after`, and has
-    `unreadable` messages in its first batch. With `lose_answers` the next such many drafts are made and then fail.
-    `bodies` by id go before the text that every message has. `calls` are what was asked, `listings` how many
-    listings are under way.
+    is there. A listing hangs behind `hangs_after` batches, raises `breaks_with` behind `breaks_after`, has
+    `unreadable` messages in its first batch, and takes those of `gone` back in the end. With `lose_answers` so
+    many drafts are made and then fail. `bodies` by id go before the text that every message has. `calls` are
+    what was asked, `listings` how many listings are under way.
     """
 
     track: Track = "A"
     account: str = "ann@corp.example"
     held: list[Message] = field(default_factory=list[Message])
+    written_to: list[Person] = field(default_factory=list[Person])
     bodies: dict[str, MessageBody] = field(default_factory=dict[str, MessageBody])
     batch: int = 100
     unreadable: int = 0
@@ -66,11 +68,21 @@ class ScriptedMailbox:
     listings: int = 0
     drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
     unread: set[str] = field(default_factory=set[str])
+    days: int = 0
+    gone: frozenset[str] = frozenset()
     signs_in: bool = False
     caution: str = ""
 
     def __post_init__(self) -> None:
         self.gate.set()
+
+    @property
+    def own_addresses(self) -> frozenset[str]:
+        return frozenset({self.account})
+
+    def days_of(self, _: Source) -> int:
+        """Return how many days back messages are listed."""
+        return self.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield what is held."""
@@ -80,7 +92,10 @@ class ScriptedMailbox:
             sent = 0
             for sent, several in enumerate(batches(self.held, self.batch), 1):
                 await self._behind(sent - 1)
-                yield Batch(several, self.unreadable if sent == 1 else 0)
+                first = sent == 1
+                yield Batch(several, self.unreadable if first else 0, written_to=self.written_to if first else ())
+            if self.gone:
+                yield Batch((), gone=self.gone)
             await self._behind(sent)
         finally:
             self.listings -= 1
@@ -95,7 +110,7 @@ class ScriptedMailbox:
         """Return the draft of this key, made now unless it is there."""
         await self._asked(f"draft {reply.key}")
         self._require(reply.message.source, reply.message.source_id)
-        if not reply.message.address:
+        if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
         is_new = reply.key not in self.drafts
         if is_new:
@@ -132,6 +147,23 @@ class ScriptedMailbox:
     def _require(self, source: Source, source_id: str) -> None:
         if not any((one.source, one.source_id) == (source, source_id) for one in self.held):
             raise RowGone("This message is no longer in the mailbox.")
+
+
+PLAIN = MessageBody("text/plain", "Is noon well?\n")
+
+
+def reply_to(
+    key: str,
+    message: Message,
+    comment: str = "",
+    original: MessageBody = PLAIN,
+    *,
+    to_all: bool = False,
+    own: Iterable[str] = (),
+) -> Reply:
+    """Return the draft that the cockpit would make of a message with this text."""
+    found = recipients_of(message, own, to_all=to_all) if message.address else Recipients(())
+    return Reply(key, message, found.to, found.cc, quoted(message, original, comment), comment, to_all)
 
 
 def batches(messages: list[Message], size: int) -> list[list[Message]]:

@@ -1,14 +1,20 @@
 """What a person does with a row: read it, draft a reply, add it to the tasks, dismiss it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 
+from orrery.cockpit.answers import quoted, recipients_of
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
+from orrery.cockpit.heads import Head, answered, head_of, ledger_head
 from orrery.cockpit.ledger import Action, Ledger
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
+from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
-from orrery.ports.comms.mailboxes import Draft, Reply
+from orrery.errors import MailboxRefused
+from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
+from orrery.ports.comms.messages import Message
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
 
@@ -20,6 +26,7 @@ class Actions:
     comms: Comms
     bodies: Bodies
     ledger: Ledger
+    set_asides: SetAsides
     books: TaskBooks
     settings: CockpitSettings
 
@@ -30,17 +37,33 @@ class Actions:
         inbox = self.comms.inbox_of(row_id)
         return await self.bodies.text(inbox.mailbox, row_id.source, row_id.source_id)
 
-    async def draft_reply(self, row_id: RowId, comment: str) -> Draft:
+    async def head(self, row_id: RowId) -> Head:
+        """Return who wrote a row to whom, and whom an answer would go to.
+
+        Raises `RowGone` and the mailbox's errors.
+        """
+        row = await self.comms.require(row_id)
+        if row_id.source == LEDGER:
+            return ledger_head(row)
+        known = await self.comms.senders.people(row_id.track)
+        return head_of(row, self.comms.inbox_of(row_id), known)
+
+    async def draft_reply(self, row_id: RowId, comment: str, *, to_all: bool = False) -> Draft:
         """Return the draft that replies to a row with this comment: made now, or by an earlier call.
 
-        Labels that were copied into the comment are left out: its recipient reads it.
+        It answers the newest message of the row's conversation (decision 65), and goes where `head` says. Labels
+        that were copied into the comment are left out: its recipient reads it.
         Raises `NotReplyable`, `RowGone` and the mailbox's errors.
         """
         row = await self.comms.require(row_id)
         if not row.is_replyable:
             raise NotReplyable("There is no address to reply to.")
-        mailbox, said = self.comms.inbox_of(row_id).mailbox, without_tokens(comment)
-        return await mailbox.draft(Reply(draft_key(row_id, said), row.message, said))
+        inbox, said = self.comms.inbox_of(row_id), without_tokens(comment).strip()
+        known, message = await self.comms.senders.people(row_id.track), answered(row, inbox)
+        recipients = recipients_of(message, known.own, to_all=to_all)
+        text = quoted(message, await _original(inbox.mailbox, message), said)
+        key = draft_key(replace(row_id, source_id=message.source_id), said, to_all=to_all)
+        return await inbox.mailbox.draft(Reply(key, message, recipients.to, recipients.cc, text, said, to_all))
 
     def book_of(self, row_id: RowId) -> TaskBook:
         """Return where the task of a row is kept: in the action ledger, unless the settings name a To Do."""
@@ -68,6 +91,20 @@ class Actions:
             )
         )
 
+    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> bool:
+        """Mark a row as done, set it aside until a day, or take both back; return whether anything changed.
+
+        Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
+        """
+        row = await self.comms.require(row_id)
+        if row_id.source != LEDGER:
+            days = self.comms.inbox_of(row_id).mailbox.days_of(row_id.source)
+            return await self.set_asides.set(row, what, until, days)
+        if what == "done":
+            return await self.ledger.act(row_id.source_id, "dismiss")
+        changed = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
+        return await self.set_asides.set(row, what, until, 0) or changed
+
     async def act(self, row_id: RowId, action: Action) -> bool:
         """Dismiss a row of the action ledger or undo that; return whether anything changed.
 
@@ -82,9 +119,20 @@ class Actions:
         return await self.ledger.act(row_id.source_id, action)
 
 
-def draft_key(row_id: RowId, comment: str) -> str:
+def draft_key(row_id: RowId, comment: str, *, to_all: bool = False) -> str:
     """Return what finds a draft again: with the same comment the same one, with another comment another."""
-    return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id, comment)
+    to_whom = ("all",) if to_all else ()
+    return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id, comment, *to_whom)
+
+
+async def _original(mailbox: Mailbox, message: Message) -> MessageBody:
+    """Return the text to quote; where a meeting's needs a permission that is not there, its place."""
+    try:
+        return await mailbox.body(message.source, message.source_id)
+    except MailboxRefused:
+        if message.source != "meeting":
+            raise
+        return MessageBody("text/plain", message.preview)
 
 
 def _text_of(row: Row) -> str:

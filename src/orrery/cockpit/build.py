@@ -11,6 +11,7 @@ from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger
 from orrery.cockpit.privacy import LedgerData
 from orrery.cockpit.routes import CockpitRoutes
+from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.launch import Launch
@@ -31,11 +32,12 @@ def build(runtime: Runtime) -> Parts:
     settings = runtime.section(CockpitSettings)
     store, clock, tasks = runtime.store, runtime.clock, runtime.tasks
     mailboxes = runtime.port(Mailboxes).all
-    inboxes = tuple(Inbox(mailbox, clock, tasks, settings.scores) for mailbox in mailboxes)
-    ledger = Ledger(store, clock)
+    watched = frozenset(one.lower() for one in settings.watched_lists)
+    inboxes = tuple(Inbox(mailbox, clock, tasks, settings.scores, watched) for mailbox in mailboxes)
+    ledger, set_asides = Ledger(store, clock), SetAsides(store, clock)
     books = runtime.port(TaskBooks)
-    comms = Comms(inboxes, ledger, clock, settings.scores, books)
-    actions = Actions(comms, Bodies(clock, tasks), ledger, books, settings)
+    comms = Comms(inboxes, ledger, set_asides, clock, settings.scores, books)
+    actions = Actions(comms, Bodies(clock, tasks), ledger, set_asides, books, settings)
     personal = LedgerData(store, clock)
     health = CockpitHealth(StoreProbe(store, clock), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)
@@ -44,7 +46,7 @@ def build(runtime: Runtime) -> Parts:
         module="cockpit",
         routers=[CockpitRoutes(actions, health, launch, tabs).router()],
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
-        unreadable=[ledger.items.unreadable, personal.entries.erasures.unreadable],
+        unreadable=[ledger.items.unreadable, set_asides.records.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],
-        offers={Ledger: ledger, CockpitHealth: health, Launch: launch},
+        offers={Ledger: ledger, SetAsides: set_asides, CockpitHealth: health, Launch: launch},
     )

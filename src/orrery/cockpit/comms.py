@@ -9,11 +9,15 @@ from typing import Any
 
 from orrery.cockpit.inbox import LATE, Inbox, InboxState
 from orrery.cockpit.ledger import Ledger, is_due
+from orrery.cockpit.order import in_order
 from orrery.cockpit.records import LedgerItem
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, in_order, merged, row_of
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, merged, newest_first, row_of
+from orrery.cockpit.senders import Senders
+from orrery.cockpit.set_aside import Asides, SetAsides
+from orrery.cockpit.waiting import NotListed, Reason, why_not
 from orrery.errors import NotFound, RowGone, StoreError
 from orrery.ports.clock import Clock
-from orrery.ports.comms.messages import Message, Priority
+from orrery.ports.comms.messages import Message, Priority, Standing
 from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.collection import Stored
 
@@ -33,12 +37,15 @@ class Comms:
         self,
         inboxes: Sequence[Inbox],
         ledger: Ledger,
+        set_asides: SetAsides,
         clock: Clock,
         scores: Mapping[Priority, int],
         books: TaskBooks = IN_THE_LEDGER,
     ) -> None:
         self.inboxes = inboxes
+        self.senders = Senders(inboxes)
         self._ledger = ledger
+        self._set_asides = set_asides
         self._clock = clock
         self._scores = scores
         self._books = books
@@ -57,22 +64,33 @@ class Comms:
             for one in late:
                 _ = one.cancel()  # it only waits: the reading itself has another owner
 
-    async def answer(self, page: Mapping[str, str]) -> Iterator[bytes]:
-        """Return the list as JSON, in pieces, with the state of each mailbox; `page` is added to it."""
+    async def answer(self, page: Mapping[str, str], *, listed: bool = True) -> Iterator[bytes]:
+        """Return the list as JSON, in pieces, with the state of each mailbox; `page` is added to it.
+
+        With `listed` false it has the rows that were read and do not wait, the newest first, each with its reason.
+        """
         now = self._clock.now()
         try:
-            found = await self._ledger.all()
+            found, asides = await self._ledger.all(), await self._set_asides.known()
         except StoreError as error:
-            items, tasks = list[Row](), list[str]()
+            items, tasks, asides = list[Row](), list[str](), Asides()
             ledger = _ledger_state("failed", str(error), None, 0, 0)
         else:
             opened = [one for one in found.records if not one.record.dismissed_at]
-            items = in_order(self._row(one, now) for one in opened)
+            items = newest_first(self._row(one, now) for one in found.records)
             tasks = self._with_task(one.record for one in opened)
-            ledger = _ledger_state("fresh", "", now, len(items), len(found.unreadable))
+            ledger = _ledger_state("fresh", "", now, len(opened), len(found.unreadable))
         states = [*map(self._state_of, self.inboxes), ledger]
-        rows = merged([*(one.rows for one in self.inboxes), items])
-        return _in_pieces(rows, json.dumps({"mailboxes": states, "tasks": tasks, **page}).encode())
+        waiting, others = _sorted_out(merged([*(one.rows for one in self.inboxes), items]), now, asides)
+        counted = NotListed.of(reason for _, reason in others)
+        rest = {
+            "not_listed": {"count": counted.count, "reasons": counted.reasons, "line": str(counted)},
+            "mailboxes": states,
+            "tasks": tasks,
+            **page,
+        }
+        rows = ((row, None) for row in in_order(waiting, now)) if listed else iter(others)
+        return _in_pieces(rows, await self.senders.alarms(), json.dumps(rest).encode())
 
     async def require(self, row_id: RowId) -> Row:
         """Return a row; raise `RowGone` when it is not, or no longer, in the list.
@@ -125,6 +143,7 @@ class Comms:
             preview=" · ".join(filter(None, (item.kind, item.bucket))),
             received_at=item.created_at,
             priority="high" if due else item.priority,
+            standing=Standing(is_complete=item.dismissed_at is not None),
         )
         return row_of(
             item.track, LEDGER_ACCOUNT, message, max(score, self._scores["high"]) if due else score, item.until
@@ -157,14 +176,37 @@ class Comms:
         ]
 
 
-def _in_pieces(rows: Iterator[Row], rest: bytes) -> Iterator[bytes]:
+def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[list[Row], list[tuple[Row, Reason]]]:
+    """Return the rows that wait, and the others with why not; of a conversation the newest that waits is listed.
+
+    `rows` come newest first. What a person set aside stands for the messages before it, too.
+    """
+    waiting, others = list[Row](), list[tuple[Row, Reason]]()
+    seen = set[tuple[str, str, str]]()
+    for row in rows:
+        conversation = (*row.whose, row.message.conversation)
+        reason = why_not(row.message, row.said, now, asides.of(row.id))
+        if reason is None and conversation in seen:
+            reason = "earlier"
+        if row.message.conversation and reason in {None, "done", "later"}:
+            seen.add(conversation)
+        if reason:
+            others.append((row, reason))
+        else:
+            waiting.append(row)
+    return waiting, others
+
+
+def _in_pieces(
+    rows: Iterator[tuple[Row, Reason | None]], alarms: Mapping[RowId, str], rest: bytes
+) -> Iterator[bytes]:
     """Yield an object with the rows and the rest.
 
     An answer with many rows as one would take their size several times, and memory that is not given back.
     """
     yield b'{"rows":['
     mark = b""
-    while several := b",".join(row.shown for row in islice(rows, PIECE)):
+    while several := b",".join(row.shown(reason, alarms.get(row.id, "")) for row, reason in islice(rows, PIECE)):
         yield mark + several
         mark = b","
     yield b"]," + rest[1:]

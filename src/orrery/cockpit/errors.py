@@ -12,6 +12,13 @@ class NotARow(Invalid):
     tag: ClassVar[str] = "invalid-field"
 
 
+class WrongDay(Invalid):
+    """A row cannot be set aside until that day: it would not come back."""
+
+    http_status: ClassVar[int] = 422
+    tag: ClassVar[str] = "invalid-field"
+
+
 class NotReplyable(Invalid):
     """There is nobody to reply to: an item of the action ledger, or a row without an address (decision 35)."""
 

@@ -9,7 +9,7 @@ MODULE = Module(
     roles=COCKPIT,
     sections=(Named("cockpit", "orrery.cockpit.settings:CockpitSettings", COCKPIT),),
     secrets=(Named("imap_passwords", "orrery.cockpit.secrets:IMAP_PASSWORDS", COCKPIT),),
-    prefixes=("ledger:", "ledger-erased:"),
+    prefixes=("ledger:", "ledger-erased:", "set-aside:"),
     ports=(
         "orrery.ports.comms.mailboxes:Mailboxes",
         "orrery.ports.comms.tasks:TaskBooks",
@@ -62,6 +62,7 @@ MODULE = Module(
     ),
     provides=(
         "orrery.cockpit.ledger:Ledger",
+        "orrery.cockpit.set_aside:SetAsides",
         "orrery.cockpit.health:CockpitHealth",
         "orrery.edge.launch:Launch",
     ),

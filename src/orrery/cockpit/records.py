@@ -1,4 +1,4 @@
-"""What the cockpit stores: the items of the action ledger (decision 35)."""
+"""What the cockpit stores: the items of the action ledger (decision 35), and what was set aside (decision 57)."""
 
 from datetime import date
 from typing import Literal
@@ -30,3 +30,16 @@ class LedgerItem(Record):
     bucket: str = ""
     created_at: AwareDatetime
     dismissed_at: AwareDatetime | None = None
+
+
+class SetAside(Record):
+    """A row is done, or comes back on the day `until`. Its key is a digest of the row's id: it names nobody.
+
+    `source_id` is the vendor's own id, by which the row is found.
+    """
+
+    v: Literal[1] = 1
+    track: Track
+    source_id: str
+    until: date | None = None
+    set_at: AwareDatetime

@@ -2,34 +2,48 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from orrery.cockpit import page
 from orrery.cockpit.actions import Actions
+from orrery.cockpit.head_read import head_read
 from orrery.cockpit.health import CockpitHealth
-from orrery.cockpit.inbox import InboxState
-from orrery.cockpit.ledger import Action
 from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
+from orrery.cockpit.schema import (
+    ActionBody,
+    ActionRead,
+    CockpitProblem,
+    CodeBody,
+    DraftBody,
+    DraftRead,
+    FindingRead,
+    HeadRead,
+    HealthRead,
+    RowBody,
+    RowsRead,
+    SetAsideBody,
+    SetAsideRead,
+    SignInBody,
+    SignInRead,
+    TaskRead,
+    TokenRead,
+)
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import read_object
 from orrery.edge.launch import Launch
 from orrery.edge.local import SESSION
 from orrery.edge.problems import Problem
-from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.health import Finding
-from orrery.syntax.track import HEADER, Track, label, labelled
+from orrery.syntax.track import HEADER, label, labelled
 
 T = TypeVar("T", bound=BaseModel)
 
 LARGEST_BODY = 64 * 1024
 """Bytes of a request: an id, and a comment."""
-
-LONGEST_COMMENT = 10_000
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -38,173 +52,16 @@ _POLICY = (
 )
 _PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Cross-Origin-Resource-Policy": "same-origin"}
 
-# The docstrings of these models are part of the operations' reference: they cite no source.
-
-
-class RowRead(BaseModel):
-    """One row of the list; its texts are one line each."""
-
-    id: str
-    source: Source
-    sender: str
-    subject: str
-    preview: str
-    received_at: AwareDatetime
-    priority: Priority
-    track: Track
-    account: str
-    web_link: str
-    score: int
-    replyable: bool
-    until: str | None
-
-
-class MailboxRead(BaseModel):
-    """How the rows of one mailbox are, or those of the action ledger, which has no track.
-
-    `to_do` is the account whose To Do has the tasks of these rows; empty, the action ledger has them.
-    """
-
-    account: str
-    track: Track | None
-    state: InboxState
-    why: str
-    at: AwareDatetime | None
-    asked_at: AwareDatetime | None
-    count: int
-    unreadable: int
-    signs_in: bool
-    caution: str
-    to_do: str
-
-
-class RowsRead(BaseModel):
-    """The list, the state of each mailbox, the rows with an open task, and the versions of the page's files."""
-
-    rows: list[RowRead]
-    mailboxes: list[MailboxRead]
-    tasks: list[str]
-    page: str
-    started_page: str
-
-
-class _Asked(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-RowIdText = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
-
-
-class CodeBody(_Asked):
-    """The code of a link."""
-
-    code: Annotated[str, Field(max_length=200)]
-
-
-class TokenRead(BaseModel):
-    """The token of the page."""
-
-    token: str
-
-
-class RowBody(_Asked):
-    """A row."""
-
-    rowId: RowIdText  # noqa: N815  the name that decision 35 gives it
-
-
-class DraftBody(RowBody):
-    """A row, and what the reply says above the original."""
-
-    comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
-
-
-class DraftRead(BaseModel):
-    """A draft; a person sends it, elsewhere."""
-
-    id: str
-    isDraft: Literal[True] = True  # noqa: N815  the name that decision 35 gives it
-    webLink: str  # noqa: N815  the same
-    track: Track
-    alreadyExisted: bool  # noqa: N815  the same
-
-
-class TaskRead(BaseModel):
-    """A task; `id` is that of its own row, or of the task in To Do, which is no row."""
-
-    id: str
-    title: str
-    score: int
-    kind: str
-    bucket: str
-    source: Source
-    sourceId: str  # noqa: N815  the name that decision 35 gives it
-    track: Track
-    alreadyExisted: bool  # noqa: N815  the same
-
-
-class ActionBody(RowBody):
-    """A row of the action ledger, and what is done with it."""
-
-    action: Action
-
-
-class ActionRead(BaseModel):
-    """What was done; `changed` is false when the row was so already."""
-
-    rowId: str  # noqa: N815  the name that decision 35 gives it
-    action: Action
-    track: Track
-    changed: bool
-
-
-class SignInBody(BaseModel):
-    """The account of a mailbox whose person is to sign in."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    account: str = Field(max_length=300)
-
-
-class SignInRead(BaseModel):
-    """Where the person signs in, with a browser on this machine."""
-
-    address: str
-    track: Track
-
-
-class FindingRead(BaseModel):
-    """One part: how it is, why, and what to do."""
-
-    part: str
-    state: Literal["ok", "broken", "off"]
-    why: str
-    todo: str
-
-
-class HealthRead(BaseModel):
-    """How every part is."""
-
-    findings: list[FindingRead]
-    at: datetime
-
-
 _OF_EVERY_WRITE = (400, 401, 403, 408, 413, 415, 422)
 _OF_WRITES: dict[type[BaseModel], tuple[int, ...]] = {
     CodeBody: _OF_EVERY_WRITE,
     DraftBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     RowBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     ActionBody: (*_OF_EVERY_WRITE, 404, 503),
+    SetAsideBody: (*_OF_EVERY_WRITE, 404, 502, 503),
     SignInBody: (*_OF_EVERY_WRITE, 404, 502, 503),
 }
 """The refusals of each operation that takes a body."""
-
-
-class CockpitProblem(BaseModel):
-    """A refusal: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str
 
 
 class CockpitRoutes:
@@ -225,6 +82,12 @@ class CockpitRoutes:
             (SESSION, self.exchange, "Exchange the code of a link for the token", CodeBody),
             ("/api/comms/draft-reply", self.draft_reply, "Draft a reply, which is never sent", DraftBody),
             ("/api/comms/add-to-tasks", self.add_to_tasks, "Make a task of a row", RowBody),
+            (
+                "/api/comms/set-aside",
+                self.set_aside,
+                "Mark a row as done or for later, or undo that",
+                SetAsideBody,
+            ),
             ("/api/comms/sign-in", self.sign_in, "Let a person sign an account in, in another tab", SignInBody),
             ("/api/action-hub/action", self.act, "Dismiss a row of the action ledger, or undo that", ActionBody),
         ):
@@ -258,6 +121,13 @@ class CockpitRoutes:
             responses=_refusals(401, 403, 404, 422, 502, 503),
         )
         router.add_api_route(
+            "/api/comms/message-head",
+            self.message_head,
+            summary="Who wrote a message to whom, and whom an answer would go to",
+            tags=["cockpit"],
+            responses=_refusals(401, 403, 404, 422, 502, 503),
+        )
+        router.add_api_route(
             "/api/health",
             self.health,
             summary="How every part is",
@@ -285,12 +155,15 @@ class CockpitRoutes:
             raise Problem(401, "code-invalid", "This link was used already, or is older than a minute.")
         return TokenRead(token=token)
 
-    async def rows(self, sync: Literal["pulse"] | None = None) -> Response:
-        """Return the list as it is known; with `sync=pulse`, ask every mailbox first."""
+    async def rows(self, sync: Literal["pulse"] | None = None, listed: bool = True) -> Response:  # noqa: FBT001, FBT002  a parameter of the query
+        """Return the list as it is known; with `sync=pulse`, ask every mailbox first.
+
+        With `listed=false` the rows are those that were read and do not wait, each with its `reason`.
+        """
         if sync:
             await self._actions.comms.pulse()
         versions = {"page": page.digest(), "started_page": self._started_page}
-        pieces = await self._actions.comms.answer(versions)
+        pieces = await self._actions.comms.answer(versions, listed=listed)
         return StreamingResponse(_taking_turns(pieces), media_type="application/json")
 
     async def message_body(
@@ -301,11 +174,18 @@ class CockpitRoutes:
         text = labelled(await self._actions.text(row_id), row_id.track)
         return PlainTextResponse(text, headers={HEADER: label(row_id.track)})
 
+    async def message_head(
+        self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
+    ) -> HeadRead:
+        """Return who wrote a message to whom, what to look at about that, and whom an answer would go to."""
+        row_id = parse_row_id(message_id)
+        return head_read(await self._actions.head(row_id), row_id.track)
+
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""
         body = await _read(request, DraftBody)
         row_id = parse_row_id(body.rowId)
-        draft = await self._actions.draft_reply(row_id, body.comment)
+        draft = await self._actions.draft_reply(row_id, body.comment, to_all=body.replyAll)
         return DraftRead(id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new)
 
     async def add_to_tasks(self, request: Request) -> TaskRead:
@@ -336,6 +216,15 @@ class CockpitRoutes:
         row_id = parse_row_id(body.rowId)
         changed = await self._actions.act(row_id, body.action)
         return ActionRead(rowId=body.rowId, action=body.action, track=row_id.track, changed=changed)
+
+    async def set_aside(self, request: Request) -> SetAsideRead:
+        """Mark a row as done or for later, or undo that."""
+        body = await _read(request, SetAsideBody)
+        row_id = parse_row_id(body.rowId)
+        changed = await self._actions.set_aside(row_id, body.action, body.until)
+        return SetAsideRead(
+            rowId=body.rowId, action=body.action, until=body.until, track=row_id.track, changed=changed
+        )
 
     async def health(self) -> HealthRead:
         """Return the findings of the cockpit's own parts."""

@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -15,6 +15,7 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from orrery.cockpit.errors import NotARow
+from orrery.cockpit.waiting import Reason, said_of
 from orrery.ports.comms.messages import Message, Source
 from orrery.syntax.lines import is_line, one_line
 from orrery.syntax.track import Track
@@ -85,24 +86,38 @@ def digest_of(*parts: str) -> str:
 class Row:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
-    `texts` and `rest` are JSON for the page; that of the rest is the same for many rows, and kept once.
+    `whose` are its track and account, the same object for all rows of a mailbox. `until` is when it is due, and
+    `said` why it does not wait, as far as it says so itself. `texts` and `rest` are JSON for the page. There are
+    `texts` only where those of the message are not one plain line each; the rest is the same for many rows, and
+    kept once.
     """
 
-    id: RowId
+    whose: tuple[Track, str]
     message: Message
     score: int
     link: str
-    texts: bytes
+    until: date | None
+    said: Reason | None
+    texts: bytes | None
     rest: bytes
 
     @property
-    def shown(self) -> bytes:
-        """The row as JSON. What the message has, too, is written anew each time: a list may have 50,000 rows."""
-        return b'{"id":"%b","web_link":%b,%b%b' % (
+    def id(self) -> RowId:
+        """Made anew each time: a list may have 50,000 rows."""
+        return RowId(*self.whose, self.message.source, self.message.source_id)
+
+    def shown(self, reason: Reason | None = None, warning: str = "") -> bytes:
+        """Return the row as JSON, with why it is not listed, and what to look at about who wrote it.
+
+        What the message has, too, is written anew each time: a list may have 50,000 rows.
+        """
+        return b'{"id":"%b","web_link":%b,%b%b,"reason":%b,"warning":%b}' % (
             self.id.encoded(),
             _quoted(self.link).encode(),
-            self.texts,
+            self.texts or _texts_of(self.message),
             self.rest,
+            b'"%b"' % reason.encode() if reason else b"null",
+            _quoted(warning).encode() if warning else b'""',
         )
 
     @property
@@ -116,14 +131,21 @@ def is_replyable(message: Message) -> bool:
     return message.source != LEDGER and bool(message.address)
 
 
-def row_of(track: Track, account: str, message: Message, score: int, until: date | None = None) -> Row:
-    """Return the row of a message. Texts of others become one line each, without invisible characters."""
-    texts = {
-        "sender": one_line(message.sender, LONGEST_TEXT),
-        "subject": one_line(message.subject, LONGEST_TEXT),
-        "preview": one_line(message.preview, LONGEST_TEXT),
-        "received_at": _stamp(message.received_at),
-    }
+def row_of(
+    track: Track,
+    account: str,
+    message: Message,
+    score: int,
+    until: date | None = None,
+    watched: frozenset[str] = frozenset(),
+) -> Row:
+    """Return the row of a message. Texts of others become one line each, without invisible characters.
+
+    `watched` are the lists that are watched.
+    """
+    sent = (message.sender, message.sender_address, message.subject, message.preview)
+    plain = tuple(one_line(text, LONGEST_TEXT) for text in sent)
+    _ = message.received_at.astimezone(UTC)  # it raises for what no calendar can date
     rest = {
         "source": message.source,
         "priority": message.priority,
@@ -132,13 +154,30 @@ def row_of(track: Track, account: str, message: Message, score: int, until: date
         "score": score,
         "replyable": is_replyable(message),
         "until": until.isoformat() if until else None,
+        "is_all_day": message.is_all_day,
+        "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
-    row_id, link = RowId(track, account, message.source, message.source_id), safe_link(message.web_link)
-    return Row(row_id, message, score, link, _json(texts)[1:-1], _kept_once(b"," + _json(rest)[1:]))
+    link = safe_link(message.web_link)
+    texts = None if plain == sent else _texts(*plain, message.received_at)
+    shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
+    return Row(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
 
 
-def _json(several: Mapping[str, object]) -> bytes:
-    return json.dumps(several, ensure_ascii=False, separators=(",", ":")).encode()
+def _texts_of(message: Message) -> bytes:
+    return _texts(message.sender, message.sender_address, message.subject, message.preview, message.received_at)
+
+
+def _texts(sender: str, address: str, subject: str, preview: str, received_at: datetime) -> bytes:
+    """Return the texts of a row, each of which is one plain line, as JSON."""
+    texts = (sender, address, subject, preview, _stamp(received_at))
+    written = tuple(_quoted(one).encode() for one in texts)
+    return b'"sender":%b,"address":%b,"subject":%b,"preview":%b,"received_at":%b' % written
+
+
+@lru_cache
+def _whose(track: Track, account: str) -> tuple[Track, str]:
+    """Return the same object for all rows of a mailbox."""
+    return track, account
 
 
 @lru_cache
@@ -147,18 +186,18 @@ def _kept_once(text: bytes) -> bytes:
     return text
 
 
-def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Return rows with the most urgent first, and the newest first among equals."""
-    return sorted(rows, key=_rank)
+def newest_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows as they are kept; `order.py` has the order of the list."""
+    return sorted(rows, key=_age)
 
 
 def merged(several: Iterable[Sequence[Row]]) -> Iterator[Row]:
-    """Yield rows that are `in_order` each, as one list in order."""
-    return merge(*several, key=_rank)
+    """Yield rows that are `newest_first` each, as one list, the newest first."""
+    return merge(*several, key=_age)
 
 
-def _rank(row: Row) -> tuple[int, float]:
-    return -row.score, -row.message.received_at.timestamp()
+def _age(row: Row) -> float:
+    return -row.message.received_at.timestamp()
 
 
 def _stamp(moment: datetime) -> str:

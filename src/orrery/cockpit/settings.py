@@ -34,13 +34,18 @@ def _buckets(given: Mapping[Source, str]) -> Mapping[Source, str]:
 
 
 AccountAddress = Annotated[str, Field(pattern=r"^[^\s@]{1,64}@[^\s@]{1,200}$")]
+ListId = Annotated[str, Field(pattern=r"^[^\s<>]{1,255}$")]
 ListName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,100}$")]
 
 
 class MailboxSettings(Section):
-    """What every mailbox has, whatever its `kind`. One without a track has that of its account's sign-in."""
+    """What every mailbox has, whatever its `kind`. One without a track has that of its account's sign-in.
+
+    Mail to one of `addresses` is mail to the account, too.
+    """
 
     account: AccountAddress
+    addresses: tuple[AccountAddress, ...] = Field((), max_length=100)
 
     @property
     def stated_track(self) -> Track | None:
@@ -80,8 +85,8 @@ class SampleMailboxSettings(TrackedMailboxSettings):
 class ImapMailboxSettings(TrackedMailboxSettings):
     """Mail by IMAP. Its password is in the secret file `imap_passwords`.
 
-    `folders` are listed, as far back as `days`. Drafts go to `drafts_folder`, else to the one that the server
-    names.
+    `folders` are listed, as far back as `days`. Drafts go to `drafts_folder`, and sent mail is in `sent_folder`,
+    else in those that the server names.
     """
 
     kind: Literal["imap"]
@@ -91,6 +96,7 @@ class ImapMailboxSettings(TrackedMailboxSettings):
     username: str | None = Field(None, min_length=1, max_length=500)
     folders: tuple[FolderName, ...] = Field(("INBOX",), min_length=1, max_length=20)
     drafts_folder: FolderName | None = None
+    sent_folder: FolderName | None = None
     days: int = Field(30, ge=1, le=36_500)
 
     @field_validator("track")
@@ -149,7 +155,8 @@ class ToDoSettings(Section):
 class CockpitSettings(HasStore):
     """Where the cockpit listens and keeps its store, and how a row becomes a task (spec 3, Cockpit records).
 
-    A mapping that leaves out a key has its default.
+    A mapping that leaves out a key has its default. `watched_lists` are mailing lists whose mail waits like mail
+    to the account: the id or the address of each.
     """
 
     STORE_KEY = "store"
@@ -157,6 +164,7 @@ class CockpitSettings(HasStore):
     port: int = Field(8791, ge=1024, le=65535)
     store: Path = Path(".orrery/cockpit.db")
     mailboxes: tuple[AnyMailbox, ...] = ()
+    watched_lists: tuple[ListId, ...] = Field((), max_length=1000)
     to_do: ToDoSettings = ToDoSettings()
     scores: Annotated[Mapping[Priority, Score], AfterValidator(_scores)] = SCORES
     kinds: Annotated[Mapping[Source, Word], AfterValidator(_kinds)] = KINDS

@@ -44,6 +44,16 @@ def find_web_address(text: str) -> str | None:
     return found.group() if found else next(_hosts(plain), None)
 
 
+def organization_of(domain: str) -> str:
+    """Return the domain that somebody registered, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
+
+    One organization gives out all addresses below it.
+    """
+    labels = domain.lower().strip(".").split(".")
+    found = None if RESERVED & {labels[-1]} else _suffixes().privatesuffix(".".join(labels))
+    return found or ".".join(labels[-2:])
+
+
 def _plain(text: str) -> str:
     visible = "".join(one for one in text if category(one) != "Cf")
     return normalize("NFKC", visible).replace(_IDEOGRAPHIC_FULL_STOP, ".")

@@ -1,5 +1,6 @@
 """What answers in Microsoft Graph's place and is not as documented: no row is lost, and nothing is made twice."""
 
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,11 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.bounded import LONGEST_ANSWER
 from orrery.errors import MailboxError, MailboxUnreachable, RowGone
-from orrery.ports.comms.mailboxes import Reply
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.mailboxes import MessageBody
+from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 from orrery.ports.comms.tasks import NewTask
 from tests.support.clock import START
+from tests.support.mailboxes import reply_to
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
 
 pytestmark = pytest.mark.anyio
@@ -62,7 +64,7 @@ async def test_a_draft_that_may_have_been_made(graph: OddGraph, status: int) -> 
 
     graph.answer = answer
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     assert [one for one in graph.asked if one.startswith("POST")] == ["POST /v1.0/me/messages/m1/createReply"]
 
 
@@ -79,7 +81,7 @@ async def test_a_list_of_drafts_that_is_none(graph: OddGraph) -> None:
     """Whether a draft is there must be known before one is made, and whether a task is, too."""
     graph.answer = lambda _: (200, {"id": "x"})
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     with pytest.raises(MailboxUnreachable):
         await graph.to_do().add(a_task())
     assert not [one for one in graph.asked if one.startswith("POST")]
@@ -148,7 +150,7 @@ async def test_a_state_that_is_lost_for_ever(graph: OddGraph) -> None:
         await ids(graph.mailbox())
     assert len(graph.asked) == 2
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000])
@@ -200,12 +202,17 @@ async def test_a_change_with_its_moment(graph: OddGraph) -> None:
 
 
 async def test_a_cut_list_with_one_that_cannot_be_read(graph: OddGraph) -> None:
-    """What the vendor counts is what it lists, not what can be read of it."""
+    """What the vendor counts is what it lists, not what can be read of it: then the rest is asked for."""
     page = [*({"id": f"m{one}", "receivedDateTime": "2026-03-01T11:00:00Z"} for one in range(4999)), {"id": "odd"}]
-    graph.answer = lambda _: (200, {"value": page, DONE: f"{graph.url}{DELTA}?token=z"})
-    mailbox = graph.mailbox(days=30)
-    await ids(mailbox)
-    assert mailbox.caution
+
+    def answer(asked: str) -> Answer:
+        if "/delta" in asked:
+            return 200, {"value": page, DONE: f"{graph.url}{DELTA}?token=z"}
+        return 200, {"value": [mail(1), {"id": "m1"}]}
+
+    graph.answer = answer
+    assert len(await ids(graph.mailbox(days=30))) == 4999
+    assert "receivedDateTime+le+2026-03-01T11%3A00%3A00Z" in graph.asked[-1]
 
 
 @pytest.mark.parametrize("fails", ["createReply", "PATCH"])
@@ -227,25 +234,19 @@ async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, 
 
     graph.answer = answer
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))
     assert unread == ["PATCH /v1.0/me/messages/m1"]
 
 
 async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
     """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
-    said = 'a <img src="https://tracker.example/">\nb'
-    found: dict[str, Any] = {
-        "value": [],
-        "id": "d",
-        "conversationId": "c",
-        "body": {"contentType": "text", "content": said},
-    }
-    graph.answer = lambda _: (200, found)
-    _ = await graph.mailbox().draft(Reply("k", a_message(), "Yes,\nI do"))
-    [sent] = [one for one in graph.sent if b"blockquote" in one]
-    assert b"&lt;img" in sent
-    assert b"<img" not in sent
-    assert b"<br>b" in sent
+    said = MessageBody("text/plain", 'a <img src="https://tracker.example/">\nb')
+    graph.answer = lambda _: (200, {"value": [], "id": "d", "conversationId": "c"})
+    _ = await graph.mailbox().draft(reply_to("k", a_message(), "Yes,\nI do", said))
+    [sent] = [json.loads(one)["message"]["body"] for one in graph.sent if b"tracker" in one]
+    assert sent["contentType"] == "text"
+    assert sent["content"].startswith("Yes,\nI do\n\nOn ")
+    assert sent["content"].endswith('> a <img src="https://tracker.example/">\n> b\n')
 
 
 async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
@@ -253,7 +254,7 @@ async def test_a_chat_message_that_is_none(graph: OddGraph) -> None:
     graph.answer = lambda _: (200, {"value": [], "id": 5})
     message = replace(a_message("chat message"), source="teams")
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", message, "Yes"))
+        await graph.mailbox().draft(reply_to("k", message, "Yes"))
 
 
 def chat(number: int, user: str = "bo", at: str = "2026-03-01T11:00:00Z", **other: object) -> dict[str, Any]:
@@ -264,7 +265,7 @@ def chat(number: int, user: str = "bo", at: str = "2026-03-01T11:00:00Z", **othe
 
 
 async def test_which_chats_are_rows(graph: OddGraph) -> None:
-    """Those in which somebody else has said the last word, within 30 days; older pages are not asked for."""
+    """Each with who has the last word, within 30 days; older pages are not asked for."""
     chats = [
         chat(1),
         chat(2, "me"),
@@ -275,8 +276,13 @@ async def test_which_chats_are_rows(graph: OddGraph) -> None:
     page = {"value": chats, NEXT: f"{graph.url}/v1.0/me/chats?$skiptoken=z"}
     graph.answer = lambda asked: (200, {"id": "me"} if "/me?" in asked else page)
     found = [one async for batch in graph.mailbox("teams").messages() for one in batch.messages]
-    assert [(one.source_id, one.sender, one.subject) for one in found] == [("c1 1", "Bo", "Bo")]
-    assert len(graph.asked) == 2
+    assert [(one.source_id, one.subject, one.standing) for one in found] == [
+        ("c1 1", "Bo", UNKNOWN),
+        ("c2 2", "Bo", Standing(is_answered=True)),
+        ("c3 3", "Bo", Standing(is_notice=True)),
+        ("c4 4", "Bo", Standing(is_notice=True)),
+    ]
+    assert len(graph.asked) == 1
 
 
 async def test_a_redirection(graph: OddGraph) -> None:
@@ -325,7 +331,7 @@ async def test_a_draft_that_is_not_ours(graph: OddGraph, comment: str, other: di
         return 201, {"id": "ours"}
 
     graph.answer = answer
-    made = await graph.mailbox().draft(Reply("k", a_message(), comment))
+    made = await graph.mailbox().draft(reply_to("k", a_message(), comment))
     assert (made.id, made.is_new) == ("ours", True)
     assert [one for one in graph.asked if "it%27%27s" in one]
     assert not [one for one in graph.asked if "theirs" in one]
@@ -335,4 +341,4 @@ async def test_a_reply_that_is_no_draft(graph: OddGraph) -> None:
     """What says that it is none is not shown as one."""
     graph.answer = lambda _: (200, {"value": [], "id": "d", "isDraft": False})
     with pytest.raises(MailboxUnreachable):
-        await graph.mailbox().draft(Reply("k", a_message(), "Yes"))
+        await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))

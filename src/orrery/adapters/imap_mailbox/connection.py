@@ -129,6 +129,11 @@ class Connection(imaplib.IMAP4):
         self.sock.settimeout(_seconds_until(self._until))
         self.sock.sendall(data)
 
+    def capability(self) -> tuple[str, list[bytes]]:
+        """Return what the server offers: what it said unasked (RFC 3501, 7.1) saves the question."""
+        said = self.untagged_responses.pop("CAPABILITY", None)
+        return ("OK", said) if said else super().capability()
+
     def shutdown(self) -> None:
         """Close the connection, whatever its state."""
         self.cut()
@@ -175,6 +180,7 @@ class Connection(imaplib.IMAP4):
             self._start_tls()
         if self.offers("LOGINDISABLED"):
             raise MailboxRefused("The mail server takes no password over this connection: look at its `security`.")
+        self._forget_capabilities()
         if "PREAUTH" not in self.untagged_responses:
             self._show_password(self._server.username, self._server.password or "")
         _, said = self.capability()
@@ -185,8 +191,12 @@ class Connection(imaplib.IMAP4):
             raise MailboxRefused("The mail server does not offer STARTTLS: nothing was said to it.")
         self._begin_tls()
         self._receive()
-        _, said = self.capability()  # what was said in clear does not count
+        self._forget_capabilities()  # what was said in clear does not count
+        _, said = self.capability()
         self.capabilities = tuple(said[-1].decode("ascii", "replace").upper().split())
+
+    def _forget_capabilities(self) -> None:
+        _ = self.untagged_responses.pop("CAPABILITY", None)
 
     def _show_password(self, username: str, password: str) -> None:
         try:

@@ -1,13 +1,17 @@
 """The text of a message: the best of its parts, decoded. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import unescape
 from typing import Literal
 
-from orrery.adapters.imap_mailbox.headers import text_of
+from orrery.adapters.imap_mailbox.calendar_part import invitation_of
+from orrery.adapters.imap_mailbox.headers import is_charset, text_of
 from orrery.adapters.imap_mailbox.parts import DEEPEST, Part
-from orrery.ports.comms.mailboxes import MessageBody
+from orrery.adapters.imap_mailbox.responses import Item
+from orrery.adapters.imap_mailbox.structure import described_parts
+from orrery.ports.comms.mailboxes import Attachment, MessageBody, Trouble
 
 LARGEST_BODY = 2 * 1024 * 1024
 """Bytes of a message that are fetched: of a longer text the cockpit shows no more."""
@@ -21,26 +25,65 @@ _HIDDEN = re.compile(
 )
 _TAG = re.compile(r"<[^>]*(?:>|\Z)")
 _SIGNATURE = "-- "
+_CALENDAR = "text/calendar"
 _KINDS: tuple[Literal["text/plain", "text/html"], ...] = ("text/plain", "text/html")
 
 
-def body_of(raw: bytes) -> MessageBody:
-    """Return the text of a message: its plain parts, or without any those of mark-up.
+def body_of(raw: bytes, structure: Item | None = None) -> MessageBody:
+    """Return the text of a message: its plain parts, or without any those of mark-up; its other parts are named.
 
-    The text of a message inside of it counts when there is no other.
+    The text of a message inside of it counts when there is no other. `structure` is that of a message of which
+    `raw` is the beginning.
     """
-    level = [Part.of(raw)]
+    level, found, leaves = [Part.of(raw)], MessageBody("text/plain", ""), list[Part]()
     for _ in range(DEEPEST):
-        leaves = [leaf for one in level for leaf in one.leaves()]
-        texts = [leaf for leaf in leaves if leaf.kind in _KINDS and not leaf.is_attached]
-        for kind in _KINDS:
-            text = "\n".join(_text(leaf) for leaf in texts if leaf.kind == kind)
-            if text.strip():
-                return MessageBody(kind, text)
-        level = [Part.of(leaf.content) for leaf in leaves if leaf.kind == "message/rfc822"]
-        if not level:
+        inside = [leaf for one in level for leaf in one.leaves()]
+        leaves = leaves or inside
+        found = _texts(inside)
+        level = [Part.of(leaf.content) for leaf in inside if leaf.kind == "message/rfc822"]
+        if found.content.strip() or not level:
             break
+    calendar = next((leaf for leaf in leaves if leaf.kind == _CALENDAR), None)
+    is_cut = len(raw) >= LARGEST_BODY
+    listed = [*described_parts(structure)] if is_cut else [(leaf, leaf.size) for leaf in leaves]
+    is_missing = is_cut and not (listed and found.content.strip())
+    return replace(
+        found,
+        attachments=tuple(_attachment(leaf, size) for leaf, size in listed if _is_other(leaf, found)),
+        invitation=invitation_of(text_of(calendar.decoded, calendar.charset)) if calendar else None,
+        troubles=(*found.troubles, "cut") if is_missing else found.troubles,
+    )
+
+
+def _texts(leaves: Sequence[Part]) -> MessageBody:
+    """Return the text of parts, of the better kind, and what is wrong with it."""
+    for kind in _KINDS:
+        shown = [leaf for leaf in leaves if leaf.kind == kind and not leaf.is_attached]
+        text = "\n".join(map(_text, shown))
+        if text.strip() or any(leaf.is_damaged for leaf in shown):
+            return MessageBody(kind, text, troubles=(*_troubles(shown),))
     return MessageBody("text/plain", "")
+
+
+def _troubles(shown: Sequence[Part]) -> Iterator[Trouble]:
+    if any(not is_charset(leaf.charset, leaf.decoded) for leaf in shown):
+        yield "charset"
+    if any(leaf.is_damaged for leaf in shown):
+        yield "encoding"
+
+
+def _is_other(leaf: Part, shown: MessageBody) -> bool:
+    """Return whether a part is neither shown, nor another form of what is, nor a picture in it."""
+    if leaf.kind == _CALENDAR:
+        return leaf.is_attached and not leaf.is_choice
+    if leaf.kind in _KINDS and not leaf.is_attached:
+        return leaf.kind != shown.media_type and not leaf.is_choice and bool(leaf.content.strip())
+    return not leaf.is_picture and bool(leaf.content or leaf.name)
+
+
+def _attachment(leaf: Part, size: int) -> Attachment:
+    kind = leaf.parameter("smime-type")
+    return Attachment(leaf.name, f"{leaf.kind}; smime-type={kind}" if kind else leaf.kind, size)
 
 
 def preview_of(head: bytes, text: bytes) -> str:

@@ -23,7 +23,7 @@ _REFUSALS = {
 
 def find(connection: Connection, folder: str, key: str) -> Draft | None:
     """Open the folder for drafts and return the draft with this key, the oldest of several."""
-    validity = examine_encoded(connection, folder)
+    validity = examine_encoded(connection, folder, "The folder for drafts")
     uids = _with_key(connection, key)
     return Draft(f"{validity}.{uids[0]}", "", is_new=False) if uids else None
 

@@ -33,10 +33,26 @@ def stay_in(connection: Connection, folder: str) -> int:
     return examine(connection, folder)
 
 
-def examine_encoded(connection: Connection, encoded: str) -> int:
-    """Do the same with a name as the server writes it."""
+def examine_encoded(connection: Connection, encoded: str, what: str) -> int:
+    """Do the same with a name as the server writes it; `what` it is stands in a refusal."""
     connection.opened = None
-    return _examine(connection, encoded, "The folder for drafts cannot be read")
+    return _examine(connection, encoded, f"{what} cannot be read")
+
+
+def next_number(connection: Connection, encoded: str, what: str) -> tuple[int, int]:
+    """Return a folder's UIDVALIDITY and the number that its next message gets, without opening it."""
+    kind, found = connection.status(encoded, "(UIDVALIDITY UIDNEXT)")
+    if kind != "OK":
+        raise MailboxRefused(f"{what} cannot be read: look at the mailbox in the settings.")
+    for line in lines(found):
+        held = line[-1] if isinstance(line[-1], list) else []
+        said = {
+            one.upper(): value for one, value in zip(held[::2], held[1::2], strict=False) if isinstance(one, bytes)
+        }
+        validity, following = number_of(said.get(b"UIDVALIDITY")), number_of(said.get(b"UIDNEXT"))
+        if validity is not None and following is not None:
+            return validity, following
+    raise NotImapError
 
 
 def _examine(connection: Connection, name: str, refusal: str) -> int:
@@ -56,9 +72,10 @@ def search(connection: Connection, *criteria: str) -> set[int]:
     return numbers_of(found)
 
 
-def waiting_since(connection: Connection, day: date) -> set[int]:
-    """Return the UIDs of the messages that came since a day, and are neither answered nor deleted."""
-    return search(connection, "SINCE", day_of(day), "UNANSWERED", "UNDELETED")
+def there_since(connection: Connection, day: date) -> tuple[set[int], set[int]]:
+    """Return the UIDs of the messages that came since a day and are not deleted, and the answered of these."""
+    period = ("SINCE", day_of(day), "UNDELETED")
+    return search(connection, *period), search(connection, *period, "ANSWERED")
 
 
 def fetch(
@@ -77,13 +94,20 @@ def fetch(
 
 
 def drafts_folder(connection: Connection, named: str | None) -> str:
-    """Return the folder for drafts as the protocol writes it: that of the settings, or the server's (RFC 6154)."""
+    """Return the folder for drafts as the protocol writes it; raise `MailboxRefused` when there is none."""
+    if found := folder_named(connection, named, b"\\drafts"):
+        return found
+    raise MailboxRefused("The mail server names no folder for drafts: set drafts_folder of this mailbox.")
+
+
+def folder_named(connection: Connection, named: str | None, mark: bytes) -> str | None:
+    """Return a folder as the protocol writes it: that of the settings, or the one marked so (RFC 6154)."""
     if named:
         return folder_name(named)
     options = " RETURN (SPECIAL-USE)" if connection.offers("SPECIAL-USE") else ""
     kind, found = connection.list('""', f'"*"{options}')
     for line in lines(found) if kind == "OK" else ():
         marks, name = line[0], line[-1]
-        if isinstance(name, bytes) and b"\\drafts" in [one.lower() for one in marks if isinstance(one, bytes)]:
+        if isinstance(name, bytes) and mark in [one.lower() for one in marks if isinstance(one, bytes)]:
             return quoted(name.decode("ascii"))
-    raise MailboxRefused("The mail server names no folder for drafts: set drafts_folder of this mailbox.")
+    return None

@@ -1,13 +1,15 @@
 """The headers of a message as anybody may have written them: broken, hostile, in any encoding. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from email.errors import HeaderParseError
 from email.header import decode_header
-from email.utils import parseaddr
+from email.utils import getaddresses, parseaddr
+from itertools import islice
 
-from orrery.ports.comms.messages import Message, Priority
+from orrery.ports.comms.messages import UNKNOWN, Message, Person, Priority, Standing, addressed, kept_once, people
+from orrery.syntax.bulk_mail import is_bulk, lists_of
 from orrery.syntax.email_address import is_email_address
 
 LONGEST_SUBJECT = 8 * 1024
@@ -16,6 +18,10 @@ LONGEST_HEADERS = 16 * 1024
 
 _LONGEST_ADDRESS = 1000
 """Characters of a header with addresses that are looked at: the first one is within them."""
+
+_LONGEST_RECIPIENTS = 16 * 1024
+_MOST_RECIPIENTS = 200
+"""Characters of a header with recipients, and people in it, that are looked at."""
 
 _FIELD = re.compile(rb"^([!-9;-~]+)[ \t]*:((?:[^\r\n]|\r?\n[ \t])*)", re.MULTILINE)
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
@@ -47,6 +53,15 @@ def text_of(raw: bytes, charset: str = "utf-8") -> str:
     return raw.decode("latin-1")
 
 
+def is_charset(name: str, raw: bytes) -> bool:
+    """Return whether bytes are text in a character set of this name."""
+    try:
+        _ = raw.decode(name)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
 def words_of(header: str) -> str:
     """Return a header with its encoded words decoded (RFC 2047), cut to what is looked at."""
     try:
@@ -76,6 +91,16 @@ def address_of(headers: Mapping[str, str], *names: str) -> tuple[str, str]:
     return "", ""
 
 
+def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
+    """Return who a header names, in its order; one that cannot be read names nobody."""
+    try:
+        found = getaddresses([headers.get(name, "")[:_LONGEST_RECIPIENTS]])
+    except (ValueError, IndexError, RecursionError):
+        return ()
+    known = ((shown, address) for shown, address in found if is_email_address(address))
+    return people((words_of(shown), address) for shown, address in islice(known, _MOST_RECIPIENTS))
+
+
 def priority_of(headers: Mapping[str, str]) -> Priority:
     for name, meanings in _PRIORITIES.items():
         first = headers.get(name, "").casefold().split(maxsplit=1)[:1]
@@ -89,17 +114,32 @@ def message_ids(header: str) -> list[str]:
     return _MESSAGE_ID.findall(header)
 
 
-def message_of(source_id: str, received_at: datetime, headers: Mapping[str, str], preview: str) -> Message:
-    """Return a message as it is listed."""
-    sender, own = address_of(headers, "from", "sender")
+def message_of(
+    source_id: str, received_at: datetime, headers: Mapping[str, str], preview: str, own: Iterable[str] = ()
+) -> Message:
+    """Return a message as it is listed; `own` are the account's addresses, in lower case."""
+    sender, from_whom = address_of(headers, "from", "sender")
     _, address = address_of(headers, "reply-to", "from")
+    to, cc, known = people_of(headers, "to"), people_of(headers, "cc"), frozenset(own)
     return Message(
         source="mail",
         source_id=source_id,
         sender=sender or words_of(headers.get("from", "")[:_LONGEST_ADDRESS]),
-        address=address or own,
+        sender_address=from_whom,
+        address=address or from_whom,
+        to=to,
+        cc=cc,
+        reply_to=people_of(headers, "reply-to"),
         subject=words_of(headers.get("subject", "")),
         preview=preview,
         received_at=received_at,
         priority=priority_of(headers),
+        standing=kept_once(
+            Standing(
+                addressed=addressed(known, to, cc) if headers.keys() & {"to", "cc"} else UNKNOWN.addressed,
+                lists=lists_of(headers),
+                is_bulk=is_bulk(headers),
+                is_own=from_whom.casefold() in known,
+            )
+        ),
     )

@@ -2,18 +2,26 @@
 
 import re
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import groupby
 
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
 from orrery.adapters.imap_mailbox.content import PREVIEW_BYTES, preview_of
-from orrery.adapters.imap_mailbox.folders import examine, fetch, search, stay_in, waiting_since
-from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, LONGEST_SUBJECT, headers_of, message_of
+from orrery.adapters.imap_mailbox.folders import examine, fetch, search, stay_in, there_since
+from orrery.adapters.imap_mailbox.headers import (
+    LONGEST_HEADERS,
+    LONGEST_SUBJECT,
+    headers_of,
+    message_ids,
+    message_of,
+)
 from orrery.adapters.imap_mailbox.responses import Item, moment_of
+from orrery.adapters.imap_mailbox.sent import SentMail, digest_of, named_in
 from orrery.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import Message, kept_once
+from orrery.syntax.bulk_mail import HEADERS
 
 FIRST_BATCH = 50
 BATCH = 500
@@ -22,10 +30,15 @@ BATCH = 500
 MANY = 2000
 """New messages of a folder from which on asking for all their times takes longer than a person waits."""
 
-_OTHERS = "FROM SENDER REPLY-TO IMPORTANCE X-PRIORITY PRIORITY CONTENT-TYPE CONTENT-TRANSFER-ENCODING"
+_OTHERS = (
+    "FROM SENDER REPLY-TO IMPORTANCE X-PRIORITY PRIORITY CONTENT-TYPE CONTENT-TRANSFER-ENCODING "
+    f"MESSAGE-ID IN-REPLY-TO {' '.join(HEADERS).upper()}"
+)
+_LONG = "TO CC REFERENCES"
 _ITEMS = (
     f"BODY.PEEK[HEADER.FIELDS (SUBJECT)]<0.{LONGEST_SUBJECT}>",
     f"BODY.PEEK[HEADER.FIELDS ({_OTHERS})]<0.{LONGEST_HEADERS}>",
+    f"BODY.PEEK[HEADER.FIELDS ({_LONG})]<0.{LONGEST_HEADERS}>",
     f"BODY.PEEK[TEXT]<0.{PREVIEW_BYTES}>",
 )
 _EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
@@ -37,37 +50,51 @@ GONE = "This message is no longer in the mailbox."
 
 @dataclass(slots=True)
 class Entry:
-    """A message by its number in a folder; it is without its `message` until that was fetched."""
+    """A message by its number in a folder; it is without its `message` until that was fetched.
+
+    `message_id` is the digest of what its sender calls it.
+    """
 
     folder: str
     uid: int
     source_id: str
     received_at: datetime
     message: Message | None = None
+    message_id: bytes = b""
 
 
 @dataclass(slots=True)
 class _Folder:
-    """What is known of a folder while its numbers mean the same; `undated` are messages without a time."""
+    """What is known of a folder while its numbers mean the same.
+
+    `answered` are the numbers that are marked so, `undated` those of messages without a time.
+    """
 
     validity: int = 0
     entries: dict[int, Entry] = field(default_factory=dict[int, Entry])
+    answered: set[int] = field(default_factory=set[int])
     undated: set[int] = field(default_factory=set[int])
 
 
 class Listing:
-    """The messages of one mailbox. `folders` are the names of those that are listed."""
+    """The messages of one mailbox. `folders` are the names of those that are listed, `own` its addresses."""
 
-    def __init__(self, folders: Sequence[str], seconds: float = SECONDS) -> None:
+    def __init__(
+        self, folders: Sequence[str], sent: SentMail, own: frozenset[str], seconds: float = SECONDS
+    ) -> None:
         self._folders = folders
+        self._sent = sent
+        self._own = own
         self._seconds = seconds
         self._known = {name: _Folder() for name in folders}
 
     def read(self, connection: Connection, since: date) -> Generator[Batch]:
-        """Yield what waits, the newest first; the deadline of the connection begins anew for each batch.
+        """Yield what is there, the newest first; the deadline of the connection begins anew for each batch.
 
         Of a folder with many new messages the last that arrived come before the times of all others are known.
         """
+        self._sent.read(connection, since)
+        connection.within(self._seconds)
         shown = set[str]()
         for name in self._folders:
             new = self._search(connection, name, since)
@@ -85,6 +112,8 @@ class Listing:
             yield self._batch(connection, entries[first : first + size], unreadable)
             connection.within(self._seconds)
             first, size, unreadable = first + size, BATCH, 0
+        if people := self._sent.people:
+            yield Batch((), written_to=[*people])
 
     def open(self, connection: Connection, source_id: str) -> int:
         """Open the folder that a message is in, and return its number there; raise `RowGone`."""
@@ -108,9 +137,9 @@ class Listing:
         """Forget what left a folder; return the numbers of what came to it."""
         validity = examine(connection, name)
         known = self._known[name] if self._known[name].validity == validity else _Folder()
-        found = waiting_since(connection, since)
+        found, answered = there_since(connection, since)
         entries = {uid: entry for uid, entry in known.entries.items() if uid in found}
-        self._known[name] = _Folder(validity, entries, known.undated & found)
+        self._known[name] = _Folder(validity, entries, answered, known.undated & found)
         return found - entries.keys() - known.undated
 
     def _date(self, connection: Connection, name: str, uids: Iterable[int]) -> None:
@@ -135,8 +164,22 @@ class Listing:
                 entry = by_uid[uid]
                 head = _EMPTY_LINES.sub(b"\r\n", _bytes(found.get(b"BODY[HEADER")))  # it is of two parts
                 preview = preview_of(head, _bytes(found.get(b"BODY[TEXT")))
-                entry.message = message_of(entry.source_id, entry.received_at, headers_of(head), preview)
-        return Batch([one.message for one in entries if one.message], unreadable)
+                headers = headers_of(head)
+                known = message_of(entry.source_id, entry.received_at, headers, preview, self._own)
+                thread = [*named_in(headers), *message_ids(headers.get("message-id", ""))[:1]]
+                entry.message = replace(known, conversation=digest_of(thread[0]).hex() if thread else "")
+                entry.message_id = digest_of(thread[-1]) if "message-id" in headers and thread else b""
+        return Batch([*filter(None, map(self._answered, entries))], unreadable)
+
+    def _answered(self, entry: Entry) -> Message | None:
+        """Return a message with whether it was answered: so it is marked, or a message that was sent names it."""
+        if (message := entry.message) is None:
+            return None
+        marked = entry.uid in self._known[entry.folder].answered or self._sent.has_answered(entry.message_id)
+        if marked != message.standing.is_answered:
+            message = replace(message, standing=kept_once(replace(message.standing, is_answered=marked)))
+            entry.message = message
+        return message
 
 
 def _in_order(folders: Iterable[_Folder]) -> list[Entry]:

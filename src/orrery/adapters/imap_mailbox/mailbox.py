@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.adapters.imap_mailbox import drafts
-from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server
+from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, NotImapError, Server
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
-from orrery.adapters.imap_mailbox.headers import headers_of
+from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
 from orrery.adapters.imap_mailbox.listing import GONE, Listing
-from orrery.adapters.imap_mailbox.parts import Part
 from orrery.adapters.imap_mailbox.replies import written_reply
+from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
 from orrery.errors import MailboxRefused, RowGone
 from orrery.ports.clock import Clock
@@ -21,22 +21,41 @@ from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 from orrery.trust import WELL_KNOWN, Trust
 
+WHOLE = f"BODY.PEEK[]<0.{LARGEST_BODY}>"
+THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGEST_HEADERS}>"
+"""What is fetched of a message to be read, and of one to be answered."""
+
+_STRUCTURE = b"BODYSTRUCTURE"
+
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
 """Decision 36: no token says what its log-in allows."""
+
+NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only where the mail program marks it."
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account: the `folders` that are listed, `days` back, and where drafts go if not where the server says."""
+    """An account: the `folders` that are listed, `days` back.
+
+    Drafts go to `drafts_folder`, and sent mail is in `sent_folder`, if not where the server says. `addresses` are
+    those that the account has beside its own.
+    """
 
     address: str
     folders: Sequence[str] = ("INBOX",)
     drafts_folder: str | None = None
     days: int = 30
+    sent_folder: str | None = None
+    addresses: Sequence[str] = ()
+
+    @property
+    def own(self) -> frozenset[str]:
+        """All its addresses, in lower case."""
+        return frozenset(one.casefold() for one in (self.address, *self.addresses))
 
 
 class ImapMailbox:
-    """The messages that came in the last days, and are neither answered nor deleted.
+    """The messages that came in the last days, and are not deleted.
 
     What was fetched of them is kept in memory.
     """
@@ -53,7 +72,8 @@ class ImapMailbox:
         self._account = account
         self._clock = clock
         self._sessions = ImapSessions(server, trust, seconds)
-        self._listing = Listing(account.folders, seconds)
+        self._sent = SentMail(account.sent_folder)
+        self._listing = Listing(account.folders, self._sent, account.own, seconds)
         self._drafting = asyncio.Lock()
 
     @property
@@ -66,12 +86,20 @@ class ImapMailbox:
         return self._account.address
 
     @property
+    def own_addresses(self) -> frozenset[str]:
+        return self._account.own
+
+    @property
     def signs_in(self) -> bool:
         return False
 
     @property
     def caution(self) -> str:
-        return TWO_LOCKS
+        return f"{TWO_LOCKS} {NO_SENT_MAIL}" if self._sent.is_missing else TWO_LOCKS
+
+    def days_of(self, _: Source) -> int:
+        """See `Mailbox`."""
+        return self._account.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first; only what is new is fetched."""
@@ -85,7 +113,7 @@ class ImapMailbox:
         """Return the text of a message; raise `RowGone`."""
         _require_mail(source)
         async with self._sessions.open() as session:
-            return await session.do(lambda connection: body_of(self._fetched(connection, source_id)))
+            return await session.do(lambda connection: self._read(connection, source_id))
 
     async def draft(self, reply: Reply) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
@@ -105,23 +133,35 @@ class ImapMailbox:
             _ = examine(connection, folder)
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
-    def _fetched(self, connection: Connection, source_id: str) -> bytes:
-        """Return a message as it was received, up to what is looked at; raise `RowGone`."""
+    def _read(self, connection: Connection, source_id: str) -> MessageBody:
+        """Return the text of a message, and what else it has: of a large one the server says it."""
         uid = self._listing.open(connection, source_id)
-        for _, one in fetch(connection, [uid], [f"BODY.PEEK[]<0.{LARGEST_BODY}>"]):
-            raw = one.get(b"BODY[")
-            if isinstance(raw, bytes):
-                return raw
-        raise RowGone(GONE)
+        raw = _bytes_of(connection, uid, WHOLE, b"BODY[")
+        if len(raw) < LARGEST_BODY:
+            return body_of(raw)
+        try:
+            described = [one.get(_STRUCTURE) for _, one in fetch(connection, [uid], [_STRUCTURE.decode()])]
+        except NotImapError:  # nested more deeply than is read
+            described = []
+        return body_of(raw, next(iter(described), None))
 
     def _drafted(self, connection: Connection, reply: Reply) -> Draft:
-        original = self._fetched(connection, reply.message.source_id)
+        uid = self._listing.open(connection, reply.message.source_id)
+        thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)
         if found := drafts.find(connection, folder, reply.key):
             return found
-        headers = headers_of(Part.of(original).head)
-        written = written_reply(reply, self._account.address, headers, body_of(original), self._clock.now())
+        written = written_reply(reply, self._account.address, headers_of(thread), self._clock.now())
         return drafts.keep(connection, folder, reply.key, written)
+
+
+def _bytes_of(connection: Connection, uid: int, item: str, key: bytes) -> bytes:
+    """Return what was asked for of a message in the open folder; raise `RowGone`."""
+    for _, one in fetch(connection, [uid], [item]):
+        raw = one.get(key)
+        if isinstance(raw, bytes):
+            return raw
+    raise RowGone(GONE)
 
 
 def _require_mail(source: Source) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from email import message_from_bytes
 from functools import cached_property
 
+from orrery.adapters.imap_mailbox.headers import words_of
+
 DEEPEST = 30
 """Levels of parts; what is deeper is not looked at."""
 
@@ -21,6 +23,9 @@ MOST = 1000
 
 _LONGEST_HEAD = 16 * 1024
 _EMPTY_LINE = re.compile(rb"\r?\n[ \t]*\r?\n|\A[ \t]*\r?\n")
+_SPACE = re.compile(rb"[ \t\r\n]+")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
+_ENCODINGS = frozenset({"", "7bit", "8bit", "binary", "quoted-printable"})
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 
 
@@ -31,12 +36,15 @@ class Part:
     head: bytes
     content: bytes
     depth: int = 0
+    is_choice: bool = False
+    """Whether it is among parts of which one is to be shown."""
 
     @classmethod
-    def of(cls, raw: bytes, depth: int = 0) -> "Part":
+    def of(cls, raw: bytes, depth: int = 0, *, is_choice: bool = False) -> "Part":
         """Return what stands before and behind the first empty line."""
         found = _EMPTY_LINE.search(raw)
-        return cls(raw[: found.start()], raw[found.end() :], depth) if found else cls(raw, b"", depth)
+        head, content = (raw[: found.start()], raw[found.end() :]) if found else (raw, b"")
+        return cls(head, content, depth, is_choice)
 
     @cached_property
     def kind(self) -> str:
@@ -46,6 +54,17 @@ class Part:
     @property
     def is_attached(self) -> bool:
         return self._headers.get_content_disposition() == "attachment"
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it is a picture within a text, which names it."""
+        return self.kind.startswith("image/") and "content-id" in self._headers and not self.is_attached
+
+    @property
+    def name(self) -> str:
+        """The name of its file, as the sender wrote it, or nothing."""
+        named = self._headers.get_filename("")
+        return words_of(named)
 
     @property
     def charset(self) -> str:
@@ -59,13 +78,32 @@ class Part:
     @property
     def decoded(self) -> bytes:
         """The content without its transfer encoding; one that is broken as far as it goes."""
-        match str(self._headers.get("content-transfer-encoding", "")).strip().casefold():
+        match self._encoding:
             case "base64":
                 return _from_base64(self.content)
             case "quoted-printable":
                 return quopri.decodestring(self.content)
             case _:
                 return self.content
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the content is not what its transfer encoding says."""
+        if self._encoding == "base64":
+            plain = _SPACE.sub(b"", self.content)
+            return _BASE64.fullmatch(plain) is None or len(plain) % 4 != 0
+        return self._encoding not in _ENCODINGS
+
+    @property
+    def size(self) -> int:
+        """How many bytes the content has, about: one that may be large is not decoded for it."""
+        if self._encoding == "base64":
+            return len(_NO_BASE64.sub(b"", self.content)) * 3 // 4
+        return len(self.decoded)
+
+    @cached_property
+    def _encoding(self) -> str:
+        return str(self._headers.get("content-transfer-encoding", "")).strip().casefold()
 
     def leaves(self) -> "Iterator[Part]":
         """Yield the parts that have no parts, in their order; a message inside is one of them."""
@@ -93,7 +131,9 @@ class Part:
         for last, raw in zip(found[1::2], found[2::2], strict=True):
             if last:
                 break
-            parts.append(Part.of(raw.removeprefix(b"\n").removesuffix(b"\r"), self.depth + 1))
+            inner = raw.removeprefix(b"\n").removesuffix(b"\r")
+            is_choice = self.is_choice or self.kind == "multipart/alternative"
+            parts.append(Part.of(inner, self.depth + 1, is_choice=is_choice))
         return parts
 
     @cached_property

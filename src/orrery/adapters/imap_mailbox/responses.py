@@ -17,7 +17,7 @@ Piece = bytes | tuple[bytes, bytes] | None
 Item = bytes | list["Item"]
 """An atom or a string, or a list of items in parentheses."""
 
-_DEEPEST = 10
+_DEEPEST = 40
 _TOKEN = re.compile(
     rb'\s*(?:(?P<open>\()|(?P<close>\))|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<literal>\{\d+\}$)'
     rb"|(?P<atom>[^\s()\"\[]+(?:\[[^\]]*\][^\s()\"]*)?)|(?P<end>$))",

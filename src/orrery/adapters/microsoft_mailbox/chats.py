@@ -1,4 +1,4 @@
-"""The chats of an account: one row for each whose last message is somebody else's."""
+"""The chats of an account: a row for each, which is its last message."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -6,10 +6,19 @@ from datetime import datetime
 from html import unescape
 
 from orrery.adapters.microsoft_mailbox.client import GraphSession, Json, segment
-from orrery.adapters.microsoft_mailbox.shapes import Body, Chat, ChatMessage, in_utc, items_of, next_of, read_all
+from orrery.adapters.microsoft_mailbox.shapes import (
+    Body,
+    Chat,
+    ChatMessage,
+    User,
+    in_utc,
+    items_of,
+    next_of,
+    read_all,
+)
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, MessageBody
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 
 PAGE = 50
 """Chats of a page; Graph gives no more."""
@@ -20,7 +29,7 @@ _SEPARATOR = " "
 
 
 async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> AsyncGenerator[Batch]:
-    """Yield the last message of each chat, unless it is the account's own, newest first, back to `since`."""
+    """Yield the last message of each chat, newest first, back to `since`."""
     page = await session.get(
         "/me/chats",
         {
@@ -65,23 +74,31 @@ def beginning(body: Body | None, most: int) -> str:
 
 
 def _message(chat: Chat, own_id: str) -> Message | None:
-    """Return a chat as a message, or None when nobody else said the last word."""
+    """Return a chat as a message, or None when nobody has written in it."""
     last = chat.last_message_preview
-    if last is None or last.is_deleted or last.message_type not in {None, "message"}:
+    if last is None:
         return None
     user = (last.sender.user or last.sender.application) if last.sender else None
-    if user is None or user.id == own_id:
-        return None
-    others = [one for one in chat.members if one.user_id != own_id]
-    author = next((one for one in others if one.user_id == user.id), None)
+    others = [one for one in chat.members or () if one.user_id != own_id]
+    author = next((one for one in others if user and one.user_id == user.id), None)
     names = ", ".join(one.display_name for one in others if one.display_name)
+    address = (author.email if author else None) or ""
     return Message(
         source="teams",
         source_id=f"{chat.id}{_SEPARATOR}{last.id}",
-        sender=user.display_name or (author.display_name if author else None) or "",
-        address=(author.email if author else None) or "",
+        sender=(user.display_name if user else None) or (author.display_name if author else None) or "",
+        address=address,
+        sender_address=address,
         subject=chat.topic or names,
         preview=beginning(last.body, _PREVIEW),
         received_at=in_utc(last.created_date_time),
         web_link=chat.web_url or "",
+        standing=_standing(last, user, own_id),
     )
+
+
+def _standing(last: ChatMessage, user: User | None, own_id: str) -> Standing:
+    """Return who has the last word: a message that was deleted, or that tells who came and went, is nobody's."""
+    if last.is_deleted or last.message_type not in {None, "message"} or user is None:
+        return Standing(is_notice=True)
+    return Standing(is_answered=True) if user.id == own_id else UNKNOWN

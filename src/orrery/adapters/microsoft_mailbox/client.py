@@ -21,6 +21,7 @@ from orrery.errors import (
 )
 from orrery.ports.accounts import Accounts
 from orrery.ports.clock import Clock
+from orrery.syntax.retry_after import retry_after
 from orrery.tls import unreachable
 from orrery.trust import Trust
 
@@ -179,8 +180,7 @@ class GraphSession:
 
     async def _wait(self, answer: httpx2.Response) -> None:
         """Wait as long as Graph asks for; raise `MailboxUnreachable` when that is too long."""
-        asked = answer.headers.get("Retry-After", "")
-        seconds = float(asked) if asked.isascii() and asked.isdigit() else 1.0
+        seconds = retry_after(answer.headers.get("Retry-After", ""), self._client.clock.now(), otherwise=1.0)
         if seconds > LONGEST_WAIT:
             raise MailboxUnreachable(f"{WHO} is too busy, and asks to wait for {seconds:g} s.")
         await self._client.clock.sleep(max(seconds, 0.5))

@@ -1,37 +1,29 @@
 """The mail of an account's inbox, kept and brought up to date: nothing is fetched twice."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
 
-from orrery.adapters.microsoft_mailbox.client import BadRequest, GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.shapes import (
-    Mail,
-    changes_of,
-    in_utc,
-    items_of,
-    name_and_address,
-    next_of,
-    priority_of,
-)
-from orrery.errors import RowGone
+from orrery.adapters.microsoft_mailbox.changes import FIRST_PAGE, FolderChanges, Item
+from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
+from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at, conversation_of
+from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, name_and_address, named, priority_of
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message
-
-FIRST_PAGE, PAGE = 50, 500
-"""Messages that are asked for at once: a small first page, so that the list is there soon."""
-
-MOST_OF_DAYS = 5000
-"""How many messages the vendor lists at most where a period of time is asked for."""
+from orrery.ports.comms.messages import UNKNOWN, Message, addressed, kept_once
+from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
 BATCH = 1000
 """Messages of a batch that were known before."""
 
-_SELECT = "id,subject,from,receivedDateTime,importance,bodyPreview,webLink,isDraft"
-_DELTA = "/me/mailFolders/inbox/messages/delta"
+_SELECT = (
+    "id,subject,from,toRecipients,ccRecipients,replyTo,receivedDateTime,importance,bodyPreview,webLink,isDraft,"
+    "conversationId,flag,internetMessageHeaders"
+)
 _REMOVED = "@removed"
+_COMPLETE = "complete"
 
 
 class MailFolder:
@@ -39,16 +31,18 @@ class MailFolder:
 
     def __init__(self, days: int) -> None:
         """`days` is how far back mail is listed; 0 is all of it."""
-        self._days = timedelta(days=days)
+        self.days = days
+        self.own_words = OwnWords(days)
+        self._changes = FolderChanges("inbox", {"$select": _SELECT, "$expand": EXPAND}, days, FIRST_PAGE)
+        self._own = frozenset[str]()
         self._forget()
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether older messages of these days are missing: the vendor ends such a list without a word."""
-        return bool(self._days) and self._first_count >= MOST_OF_DAYS
+    async def batches(self, session: GraphSession, own: frozenset[str], now: datetime) -> AsyncGenerator[Batch]:
+        """Yield the messages, newest first: page by page the first time, and then as a whole.
 
-    async def batches(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
-        """Yield the messages, newest first: page by page the first time, and then as a whole."""
+        `own` are the addresses of the account, in lower case.
+        """
+        self._own = own
         try:
             async for batch in self._read(session, now):
                 yield batch
@@ -62,66 +56,60 @@ class MailFolder:
                 raise
 
     async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
-        was_whole = self._is_whole
-        if not was_whole:
-            for batch in self._all():
-                yield batch
-        while True:
-            page = await self._page(session, now)
-            following, items = next_of(page), items_of(page)
-            link = following or changes_of(page)
-            changed = [*self._applied(items)]
-            if not was_whole:
-                self._first_count += sum(_REMOVED not in one for one in items)
-            self._link = link
-            if not was_whole and changed:
-                yield Batch(_newest_first(changed))
-            if not following:
-                break
-        self._is_whole = True
-        self._forget_older(now)
-        if was_whole:
-            for batch in self._all():
-                yield batch
-        if self._unreadable:
-            yield Batch((), len(self._unreadable))
+        if self._is_whole:
+            async for page in self._changes.pages(session, now):
+                _ = self._applied(page)
+            self._forget_older(now)
+        for batch in self._all():
+            yield batch
+        if not self._is_whole:
+            async for page in self._first_pages(session, now):
+                yield self._applied(page)
+            self._is_whole = True
+        if unreadable := len(self._unreadable) + self._nameless:
+            yield Batch((), unreadable)
 
-    async def _page(self, session: GraphSession, now: datetime) -> Mapping[str, Any]:
-        size = f"odata.maxpagesize={PAGE if self._link else FIRST_PAGE}"
-        if self._link:
-            try:
-                return await session.follow(self._link, size)
-            except (BadRequest, RowGone):
-                raise StateLost("The mailbox must be read anew.") from None
-        params = {"$select": _SELECT, "$orderby": "receivedDateTime desc"}
-        if self._days:
-            params["$filter"] = f"receivedDateTime ge {now - self._days:%Y-%m-%dT%H:%M:%SZ}"
-        return await session.get(_DELTA, params, size)
+    async def _first_pages(self, session: GraphSession, now: datetime) -> AsyncGenerator[Sequence[Item]]:
+        """Yield all pages of a first reading: what the vendor leaves out of a period, too."""
+        if not self._changes.is_listed:
+            async for page in self._changes.pages(session, now):
+                yield page
+        if self._changes.is_cut and self._known:
+            oldest = min(one.received_at for one in self._known.values())
+            async for page in self._changes.older(session, now, oldest):
+                yield [one for one in page if one.get("id") not in self._known]
 
-    def _applied(self, items: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
-        """Apply the changes of a page; yield what is new or changed."""
-        for number, item in enumerate(items):
+    def _applied(self, items: Iterable[Item]) -> Batch:
+        """Apply the changes of a page; return what is new or changed, and what has left."""
+        found, gone = dict[str, Message](), set[str]()
+        for item in items:
             source_id = item.get("id")
-            if not isinstance(source_id, str):
-                self._unreadable.add(f"{self._link} {number}")
+            if not isinstance(source_id, str) or not source_id:
+                self._nameless += 1
             elif _REMOVED in item:
-                _ = self._known.pop(source_id, None)
-                self._unreadable.discard(source_id)
-                self._unlisted.discard(source_id)
+                self._remove(source_id)
+                _ = found.pop(source_id, None)
+                gone.add(source_id)
             elif source_id in self._unlisted and "receivedDateTime" not in item:
                 pass
-            elif found := self._read_item(source_id, item):
-                self._known[source_id] = found
-                yield found
+            elif message := self._read_item(source_id, item):
+                self._known[source_id] = found[source_id] = message
+                gone.discard(source_id)
+        return Batch(_newest_first(self._known[one] for one in found), gone=frozenset(gone))
 
-    def _read_item(self, source_id: str, item: Mapping[str, Any]) -> Message | None:
+    def _remove(self, source_id: str) -> None:
+        _ = self._known.pop(source_id, None)
+        self._unreadable.discard(source_id)
+        self._unlisted.discard(source_id)
+
+    def _read_item(self, source_id: str, item: Item) -> Message | None:
         """Return a message, or None for a draft and for what cannot be read; a change has only what is changed."""
         known = self._known.get(source_id)
-        if known:
-            item = {"receivedDateTime": known.received_at, **_as_before(known), **item}
         try:
             mail = Mail.model_validate(item)
         except ValidationError:
+            mail = None
+        if mail is None or not (known or mail.received_date_time):
             self._unreadable.add(source_id)
             return None
         self._unreadable.discard(source_id)
@@ -129,15 +117,29 @@ class MailFolder:
             self._unlisted.add(source_id)
             return None
         self._unlisted.discard(source_id)
-        return _message(mail)
+        return self._judged(_message(mail, known, self._own), mail)
+
+    def _judged(self, message: Message, mail: Mail) -> Message:
+        """Return a message with what its own flag says of an answer; the rest of its conversation hears of it."""
+        at = answered_at(mail.single_value_extended_properties, message.received_at)
+        if at is None:
+            return self._answered(message)
+        self.own_words.note(message.conversation, at)
+        return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
+
+    def _answered(self, message: Message) -> Message:
+        if message.standing.is_answered or not self.own_words.are_after(message):
+            return message
+        return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
     def _all(self) -> Iterator[Batch]:
+        for key, one in self._known.items():
+            self._known[key] = self._answered(one)
         found = _newest_first(self._known.values())
         yield from (Batch(found[start : start + BATCH]) for start in range(0, len(found), BATCH))
 
     def _forget_older(self, now: datetime) -> None:
-        if self._days:
-            since = now - self._days
+        if since := self._changes.since(now):
             older = [key for key, one in self._known.items() if one.received_at < since]
             self._unlisted.update(older)
             for key in older:
@@ -146,35 +148,54 @@ class MailFolder:
     def _forget(self) -> None:
         self._known: dict[str, Message] = {}
         self._unreadable: set[str] = set()
+        self._nameless = 0
         self._unlisted: set[str] = set()  # drafts and what is too old: a change of these is not a whole message
-        self._link = ""
+        self._changes.forget()
         self._is_whole = False
-        self._first_count = 0
 
 
-def _message(mail: Mail) -> Message:
+def _message(mail: Mail, known: Message | None, own: frozenset[str]) -> Message:
+    """Return a message: as it was before, if it was known, but for what is said anew."""
+    said: set[str] = mail.model_fields_set if known else set(Mail.model_fields)
+    new = {name: value for field, found in _parts(mail).items() if field in said for name, value in found.items()}
+    message = replace(known, **new) if known else Message("mail", mail.id, **new)
+    address = next((one.address for one in message.reply_to if one.address), message.sender_address)
+    standing = kept_once(replace(message.standing, **_standing(message, mail, said, own)))
+    return replace(message, address=address, standing=standing)
+
+
+def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
+    """Return what each of the vendor's fields says of a message."""
     sender, address = name_and_address(mail.sender)
-    return Message(
-        source="mail",
-        source_id=mail.id,
-        sender=sender,
-        address=address,
-        subject=mail.subject or "",
-        preview=mail.body_preview or "",
-        received_at=in_utc(mail.received_date_time),
-        priority=priority_of(mail.importance),
-        web_link=mail.web_link or "",
-    )
-
-
-def _as_before(known: Message) -> dict[str, Any]:
+    received = {"received_at": in_utc(mail.received_date_time)} if mail.received_date_time else {}
     return {
-        "subject": known.subject,
-        "from": {"emailAddress": {"name": known.sender, "address": known.address}},
-        "importance": known.priority,
-        "bodyPreview": known.preview,
-        "webLink": known.web_link,
+        "sender": {"sender": sender, "sender_address": address, "address": address},
+        "subject": {"subject": mail.subject or ""},
+        "body_preview": {"preview": " ".join((mail.body_preview or "").split())},
+        "received_date_time": received,
+        "importance": {"priority": priority_of(mail.importance)},
+        "web_link": {"web_link": mail.web_link or ""},
+        "to_recipients": {"to": named(mail.to_recipients)},
+        "cc_recipients": {"cc": named(mail.cc_recipients)},
+        "reply_to": {"reply_to": named(mail.reply_to)},
+        "conversation_id": {"conversation": conversation_of(mail)},
     }
+
+
+def _standing(message: Message, mail: Mail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
+    """Return what the fields that were said decide; what the vendor leaves out decides nothing."""
+    new: dict[str, Any] = {"is_own": message.sender_address.casefold() in own}
+    if said & {"to_recipients", "cc_recipients"}:
+        is_known = mail.to_recipients is not None or "to_recipients" not in said
+        new["addressed"] = addressed(own, message.to, message.cc) if is_known else UNKNOWN.addressed
+    if mail.internet_message_headers is not None:
+        held = {
+            one.name.lower(): one.value for one in mail.internet_message_headers if one.name.lower() in HEADERS
+        }
+        new |= {"is_bulk": is_bulk(held), "lists": lists_of(held)}
+    if "flag" in said:
+        new["is_complete"] = mail.flag is not None and mail.flag.flag_status == _COMPLETE
+    return new
 
 
 def _newest_first(messages: Iterable[Message]) -> list[Message]:

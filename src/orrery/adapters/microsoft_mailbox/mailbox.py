@@ -3,16 +3,17 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
-from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, segment
+from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
+from orrery.adapters.microsoft_mailbox.contents import event_body, mail_body
 from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
-from orrery.adapters.microsoft_mailbox.mail import MOST_OF_DAYS, MailFolder
+from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
-from orrery.adapters.microsoft_mailbox.shapes import Body
+from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
 from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Source
@@ -37,12 +38,17 @@ class MicrosoftMailbox:
     track: Track
     parts: Sequence[Part]
     folder: MailFolder
+    addresses: Sequence[str] = ()
     turns: Turns = field(default_factory=Turns)
-    _own_id: str = field(default="", init=False)
+    _own: Owner | None = field(default=None, init=False)
 
     @property
     def account(self) -> str:
         return self.client.account
+
+    @property
+    def own_addresses(self) -> frozenset[str]:
+        return self._own.addresses if self._own else frozenset({self.account.casefold()})
 
     @property
     def signs_in(self) -> bool:
@@ -50,9 +56,11 @@ class MicrosoftMailbox:
 
     @property
     def caution(self) -> str:
-        if not self.folder.is_cut:
-            return ""
-        return f"Only the newest {MOST_OF_DAYS:,} messages are listed: set `days` of this mailbox to 0 for all."
+        return ""
+
+    def days_of(self, source: Source) -> int:
+        """See `Mailbox`."""
+        return self.folder.days if source == "mail" else CHAT_DAYS.days
 
     async def messages(self) -> AsyncGenerator[Batch]:
         """See `Mailbox`; newest first within each source."""
@@ -81,13 +89,9 @@ class MicrosoftMailbox:
             try:
                 if source == "teams":
                     return await chat_body(session, source_id)
-                kind = "messages" if source == "mail" else "events"
-                answer = await session.get(f"/me/{kind}/{segment(source_id)}", {"$select": "body"})
-                found = Body.model_validate(answer.get("body"))
+                return await (mail_body if source == "mail" else event_body)(session, source_id)
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None
-        is_html = (found.content_type or "").lower() == "html"
-        return MessageBody("text/html" if is_html else "text/plain", found.content or "")
 
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
@@ -100,21 +104,22 @@ class MicrosoftMailbox:
             _ = await session.get("/me", {"$select": "id"})
 
     async def _batches(self, part: Part, session: GraphSession) -> AsyncGenerator[Batch]:
-        now = self.client.clock.now()
+        now, owner = self.client.clock.now(), await self._owner(session)
         if part == "mail":
-            batches = self.folder.batches(session, now)
+            await self.folder.own_words.read(session, now)
+            batches = self.folder.batches(session, owner.addresses, now)
         elif part == "teams":
-            batches = chat_batches(session, await self._id(session), now - CHAT_DAYS)
+            batches = chat_batches(session, owner.id, now - CHAT_DAYS)
         else:
-            batches = meeting_batches(session, self.account, now)
+            batches = meeting_batches(session, owner.addresses, now)
         async for batch in batches:
             yield batch
+        if part == "mail" and (people := self.folder.own_words.people):
+            yield Batch((), written_to=[*people])
 
-    async def _id(self, session: GraphSession) -> str:
-        """Return the account's own id, by which its own words in a chat are known."""
-        if not self._own_id:
-            found: Any = (await session.get("/me", {"$select": "id"})).get("id")
-            if not isinstance(found, str):
-                raise MailboxUnreachable("The mailbox does not say whose it is.")
-            self._own_id = found
-        return self._own_id
+    async def _owner(self, session: GraphSession) -> Owner:
+        """Return whose mailbox it is: asked once. By this the account's own words are known, and what is to it."""
+        if self._own is None:
+            answer = await session.get("/me", {"$select": "id,mail,proxyAddresses"})
+            self._own = owner_of(answer, self.account, *self.addresses)
+        return self._own

@@ -3,19 +3,31 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from sys import intern
-from typing import Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic.alias_generators import to_camel
 
 from orrery.errors import MailboxUnreachable
-from orrery.ports.comms.messages import Priority
+from orrery.ports.comms.messages import Person, Priority, people
 
 S = TypeVar("S", bound="Shape")
+T = TypeVar("T")
 
 _ODD = "The mailbox's answer is not as documented."
 
 _PRIORITIES: dict[str, Priority] = {"high": "high", "low": "low"}
+
+
+def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return read(value)
+    except ValidationError:
+        return None
+
+
+Lenient = Annotated[T | None, WrapValidator(_or_nothing)]
+"""A field without which a message can be listed: what is not as documented counts as not said."""
 
 
 class Shape(BaseModel):
@@ -45,17 +57,44 @@ class Body(Shape):
     content: str | None = None
 
 
+class Header(Shape):
+    """A header of a message, as it was received."""
+
+    name: str
+    value: str
+
+
+class FollowUp(Shape):
+    """What the account has flagged a message as."""
+
+    flag_status: str | None = None
+
+
+class Property(Shape):
+    """A property that the vendor's own programs keep with a message."""
+
+    id: str
+    value: str
+
+
 class Mail(Shape):
-    """A message of a folder."""
+    """A message of a folder, or what has changed of it: what is not among its `model_fields_set` is as before."""
 
     id: str = Field(min_length=1)
     subject: str | None = None
     sender: Recipient | None = Field(None, alias="from")
-    received_date_time: datetime
+    received_date_time: datetime | None = None
     importance: str | None = None
     body_preview: str | None = None
     web_link: str | None = None
-    is_draft: bool = False
+    is_draft: Lenient[bool] = None
+    to_recipients: Lenient[tuple[Recipient, ...]] = None
+    cc_recipients: Lenient[tuple[Recipient, ...]] = None
+    reply_to: Lenient[tuple[Recipient, ...]] = None
+    conversation_id: Lenient[str] = None
+    flag: Lenient[FollowUp] = None
+    internet_message_headers: Lenient[tuple[Header, ...]] = None
+    single_value_extended_properties: Lenient[tuple[Property, ...]] = None
 
 
 class User(Shape):
@@ -98,7 +137,7 @@ class Chat(Shape):
     topic: str | None = None
     web_url: str | None = None
     last_message_preview: ChatMessage | None = None
-    members: tuple[Member, ...] = ()
+    members: Lenient[tuple[Member, ...]] = None
 
 
 class When(Shape):
@@ -109,9 +148,17 @@ class When(Shape):
 
 
 class Response(Shape):
-    """What the account has answered to an invitation."""
+    """What somebody has answered to an invitation."""
 
     response: str | None = None
+
+
+class Attendee(Shape):
+    """Somebody, or a room, that a meeting is with."""
+
+    type: Lenient[str] = None
+    email_address: Lenient[Address] = None
+    status: Lenient[Response] = None
 
 
 class Place(Shape):
@@ -126,13 +173,38 @@ class Meeting(Shape):
     id: str = Field(min_length=1)
     subject: str | None = None
     start: When
-    is_all_day: bool = False
-    is_cancelled: bool = False
+    end: Lenient[When] = None
+    is_all_day: Lenient[bool] = None
+    is_cancelled: Lenient[bool] = None
+    is_organizer: Lenient[bool] = None
     organizer: Recipient | None = None
-    response_status: Response | None = None
+    attendees: Lenient[tuple[Attendee, ...]] = None
+    response_status: Lenient[Response] = None
     importance: str | None = None
     location: Place | None = None
     web_link: str | None = None
+
+
+class EventMessage(Shape):
+    """What an invitation, or an answer to one, has beside a message."""
+
+    meeting_message_type: Lenient[str] = None
+    subject: Lenient[str] = None
+    sender: Lenient[Recipient] = Field(None, alias="from")
+    start_date_time: Lenient[When] = None
+    end_date_time: Lenient[When] = None
+    is_all_day: Lenient[bool] = None
+    location: Lenient[Place] = None
+
+
+class AttachedFile(Shape):
+    """What is attached to a message, without its content; `kind` says what it is if it is no file."""
+
+    kind: Lenient[str] = Field(None, alias="@odata.type")
+    name: Lenient[str] = None
+    content_type: Lenient[str] = None
+    size: Lenient[int] = None
+    is_inline: Lenient[bool] = None
 
 
 def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
@@ -185,6 +257,14 @@ def priority_of(importance: str | None) -> Priority:
 def in_utc(moment: datetime) -> datetime:
     """Return a moment with its zone: what has none is in UTC. Of UTC itself there is one object for all."""
     return moment if moment.utcoffset() else moment.replace(tzinfo=UTC)
+
+
+def named(recipients: Iterable[Recipient | Attendee] | None) -> tuple[Person, ...]:
+    """Return recipients as people, without those that have neither a name nor an address."""
+    found = (one.email_address for one in recipients or () if one.email_address)
+    return people(
+        ((one.name or "").strip(), (one.address or "").strip()) for one in found if one.name or one.address
+    )
 
 
 def name_and_address(recipient: Recipient | None) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from email.utils import getaddresses
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -11,8 +12,18 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.errors import RowGone
-from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
+from orrery.ports.comms.messages import (
+    NOBODY,
+    Addressed,
+    Message,
+    Person,
+    Priority,
+    Source,
+    Standing,
+    kept_once,
+    people,
+)
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
@@ -25,11 +36,39 @@ _LINKS: dict[Source, str] = {
     "meeting": "https://calendar.example/events/",
 }
 _PREVIEW = 160
+_FACTS = tuple(one.name for one in fields(Standing) if one.name != "lists")
+_EVERYBODY = ("Everybody", "everybody@")
 _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
+class WrittenInvitation(BaseModel):
+    """What a message says of a meeting; its beginning is `minutes` before the mailbox was opened."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    method: str = "request"
+    summary: str
+    minutes: int
+    lasts: int = 60
+    place: str = ""
+    answers: tuple[tuple[str, str, str], ...] = ()
+
+    def of(self, organizer: Person, start: datetime) -> Invitation:
+        """Return it as a mailbox does; an answer is of a name and an address."""
+        starts = start - timedelta(minutes=self.minutes)
+        answers = tuple((Person(name, address), answer) for name, address, answer in self.answers)
+        ends = starts + timedelta(minutes=self.lasts)
+        invited = replace(Invitation(self.method, self.summary, starts, ends), place=self.place, answers=answers)
+        return replace(invited, organizer=organizer if self.method != "reply" else NOBODY)
+
+
 class Written(BaseModel):
-    """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet."""
+    """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
+
+    `lasts` is how many minutes a meeting takes. `list` is the mailing list that it came by; `addressed` and the
+    others are as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each
+    sender but to one who `is_stranger`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,43 +84,85 @@ class Written(BaseModel):
     link: str = ""
     text: str = ""
     html: str = ""
+    to: str = ""
+    cc: str = ""
+    reply_to: str = ""
+    is_stranger: bool = False
+    attachments: tuple[Attachment, ...] = ()
+    invitation: WrittenInvitation | None = None
+    troubles: tuple[Trouble, ...] = ()
+    lasts: int = 30
+    conversation: str = ""
+    addressed: Addressed = "to"
+    list: str = ""
+    is_bulk: bool = False
+    is_answered: bool = False
+    is_complete: bool = False
+    is_own: bool = False
+    is_notice: bool = False
+    is_cancelled: bool = False
+    is_declined: bool = False
 
     @property
-    def body(self) -> MessageBody:
-        """The text as a mailbox returns it."""
-        return MessageBody("text/html", self.html) if self.html else MessageBody("text/plain", self.text)
+    def standing(self) -> Standing:
+        """What decides whether it waits."""
+        held = {name: getattr(self, name) for name in _FACTS}
+        return kept_once(Standing(lists=(self.list,) if self.list else (), **held))
+
+    def body(self, start: datetime) -> MessageBody:
+        """Return the text as a mailbox returns it; `start` is when it was opened."""
+        invited = self.invitation.of(Person(self.sender, self.address), start) if self.invitation else None
+        kind = "text/html" if self.html else "text/plain"
+        return MessageBody(kind, self.html or self.text, self.attachments, invited, self.troubles)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
     """`count` messages, the newest first: those of the file, and the same again, older and with a number."""
 
+    account: str
     written: tuple[Written, ...]
     start: datetime
     count: int
 
     @classmethod
-    def of(cls, track: Track, start: datetime, count: int) -> "Content":
+    def of(cls, account: str, track: Track, start: datetime, count: int) -> "Content":
         """Return the messages of a track; 0 is as many as the file has."""
         written = _written(track)
-        return cls(written, start, count or len(written))
+        return cls(account, written, start, count or len(written))
 
     def message(self, index: int) -> Message:
         """Return a message by its place."""
         turn, place = divmod(index, len(self.written))
         one = self.written[place]
         source_id = f"{one.id}.{turn}" if turn else one.id
+        received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
+        own = people([("Ann Lind", self.account)])
+        everybody = people([(_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2])])
         return Message(
             source=one.source,
             source_id=source_id,
             sender=one.sender,
-            address=one.address,
+            address=next((each.address for each in _people(one.reply_to)), one.address),
+            sender_address=one.address,
+            to=(*(own if one.addressed == "to" else everybody), *_people(one.to)),
+            cc=(*(own if one.addressed == "copy" else ()), *_people(one.cc)),
+            reply_to=_people(one.reply_to),
+            conversation=f"{one.conversation}.{turn}" if one.conversation else "",
             subject=f"{one.subject} ({turn + 1})" if turn else one.subject,
             preview=one.preview or " ".join(one.text.split())[:_PREVIEW],
-            received_at=self.start - timedelta(minutes=one.minutes) - turn * ROUND,
+            received_at=received_at,
+            ends_at=received_at + timedelta(minutes=one.lasts) if one.source == "meeting" else None,
+            standing=one.standing,
             priority=one.priority,
             web_link=one.link or _LINKS[one.source] + source_id,
         )
+
+    @property
+    def written_to(self) -> tuple[Person, ...]:
+        """To whom the owner wrote."""
+        known = (one for one in self.written if one.address and not one.is_stranger and not one.is_bulk)
+        return tuple({one.address: Person(one.sender, one.address) for one in known}.values())
 
     def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
         """Return a message and how the file has it; raise `RowGone`."""
@@ -92,6 +173,10 @@ class Content:
                 if (one.source, one.id) == (source, parts["id"]) and index < self.count:
                     return self.message(index), one
         raise RowGone("This message is no longer in the mailbox.")
+
+
+def _people(header: str) -> tuple[Person, ...]:
+    return people(getaddresses([header])) if header else ()
 
 
 @cache

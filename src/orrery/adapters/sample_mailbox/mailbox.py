@@ -1,8 +1,7 @@
 """The adapter: a mailbox of made-up messages."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from html import escape
+from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 
 from orrery.adapters.sample_mailbox.content import Content
@@ -10,7 +9,7 @@ from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.errors import MailboxRefused
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Source
+from orrery.ports.comms.messages import Message, Person, Source
 from orrery.syntax.track import Track
 
 BATCH = 250
@@ -25,7 +24,7 @@ class SampleMailbox:
     def __init__(self, account: str, track: Track, folder: Path, clock: Clock, messages: int = 0) -> None:
         self._account = account
         self._track: Track = track
-        self._content = Content.of(track, clock.now(), messages)
+        self._content = Content.of(account, track, clock.now(), messages)
         self._drafts = DraftFolder(folder)
 
     @property
@@ -37,6 +36,10 @@ class SampleMailbox:
         return self._account
 
     @property
+    def own_addresses(self) -> frozenset[str]:
+        return frozenset({self._account.casefold()})
+
+    @property
     def signs_in(self) -> bool:
         return False
 
@@ -44,26 +47,30 @@ class SampleMailbox:
     def caution(self) -> str:
         return ""
 
+    def days_of(self, _: Source) -> int:
+        """See `Mailbox`: all are listed."""
+        return 0
+
     async def messages(self) -> AsyncGenerator[Batch]:
         """Yield the messages, newest first."""
         content = self._content
         for first in range(0, content.count, BATCH):
             await asyncio.sleep(0)  # a large mailbox must not hold up everything else
-            yield Batch([content.message(each) for each in range(first, min(first + BATCH, content.count))])
+            found = [content.message(each) for each in range(first, min(first + BATCH, content.count))]
+            yield Batch(found, written_to=() if first else content.written_to)
 
     async def body(self, source: Source, source_id: str) -> MessageBody:
         """Return the text of a message; raise `RowGone`."""
         await asyncio.sleep(0)
-        return self._content.find(source, source_id)[1].body
+        return self._content.find(source, source_id)[1].body(self._content.start)
 
     async def draft(self, reply: Reply) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
-        message, written = self._content.find(reply.message.source, reply.message.source_id)
-        if not message.address:
+        message, _ = self._content.find(reply.message.source, reply.message.source_id)
+        if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
-        about = {"key": reply.key, "track": self._track}
-        draft = _written_reply(self.account, message, written.body, reply.comment) | about
-        is_new = await asyncio.to_thread(self._drafts.keep, reply.key, draft)
+        about = {"key": reply.key, "track": self._track, "from": self._account}
+        is_new = await asyncio.to_thread(self._drafts.keep, reply.key, about | _written(reply, message))
         return Draft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
@@ -75,24 +82,16 @@ class SampleMailbox:
         return self._content.find(source, source_id)[1].unread
 
 
-def _written_reply(account: str, message: Message, original: MessageBody, comment: str) -> dict[str, str]:
-    """Return the draft of a reply: in mark-up where the original is, the original quoted below the comment."""
-    intro = f"On {message.received_at:%Y-%m-%d at %H:%M UTC}, {message.sender} wrote:"
-    if original.media_type == "text/html":
-        text = f"<p>{escape(comment)}</p>\n<p>{escape(intro)}</p>\n<blockquote>{original.content}</blockquote>\n"
-    else:
-        quoted = "\n".join(f"> {line}".rstrip() for line in original.content.splitlines())
-        text = f"{comment}\n\n{intro}\n{quoted}\n"
-    # A chat cannot be replied to by mail: its answer is a new mail to its sender.
+def _written(reply: Reply, message: Message) -> dict[str, str]:
+    """Return a draft as its file has it. A chat cannot be replied to by mail: its answer is a new mail."""
     answered = {} if message.source == "teams" else {"in_reply_to": message.source_id}
-    return {
-        "from": account,
-        "to": message.address,
-        "subject": _subject_of(message),
-        "media_type": original.media_type,
-        "text": text,
-        **answered,
-    }
+    named = {"to": _named(reply.to)} | ({"cc": _named(reply.cc)} if reply.cc else {})
+    text = {"media_type": reply.text.media_type, "text": reply.text.content}
+    return named | {"subject": _subject_of(message)} | text | answered
+
+
+def _named(people: Iterable[Person]) -> str:
+    return ", ".join(one.address for one in people)
 
 
 def _subject_of(message: Message) -> str:

@@ -56,14 +56,17 @@ def _mailbox(one: AnyMailbox, adapters: Adapters) -> Mailbox:
         passwords = imap_passwords(adapters.secrets.reveal(IMAP_PASSWORDS_FILE) or "")
         password = passwords.get(one.account.casefold())
         server = Server(one.host, one.username or one.account, password, one.port, one.security)
-        account = ImapAccount(one.account, one.folders, one.drafts_folder, one.days)
+        account = ImapAccount(
+            one.account, one.folders, one.drafts_folder, one.days, one.sent_folder, one.addresses
+        )
         return ImapMailbox(account, server, adapters.clock, adapters.trust)
     return SampleMailbox(one.account, one.track, one.folder, adapters.clock, one.messages)
 
 
 def _microsoft(one: MicrosoftMailboxSettings, adapters: Adapters) -> Mailbox:
     account = resolve(adapters.settings[TenantsSettings], one.account)
-    return MicrosoftMailbox(_graph(account.name, adapters), account.track, one.sources, MailFolder(one.days))
+    graph = _graph(account.name, adapters)
+    return MicrosoftMailbox(graph, account.track, one.sources, MailFolder(one.days), one.addresses)
 
 
 def _graph(account: str, adapters: Adapters) -> GraphClient:

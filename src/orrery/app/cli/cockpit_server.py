@@ -81,7 +81,8 @@ def _of_sample(folder: Path, messages: int) -> Settings:
             kind="sample", account="ann@lab.example", track="B", folder=folder / "lab", messages=messages
         ),
     )
-    changed = {"store": folder / "cockpit.db", "mailboxes": mailboxes}
+    watched = ("course.lab.codehost.example",)
+    changed = {"store": folder / "cockpit.db", "mailboxes": mailboxes, "watched_lists": watched}
     return found.with_section(found[CockpitSettings].model_copy(update=changed))
 
 

@@ -3,11 +3,21 @@
 Nothing that the mark-up names is ever fetched.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from selectolax.lexbor import LexborHTMLParser
 
-from orrery.cockpit.plain_text.bounds import UNFINISHED, bounded
+from orrery.cockpit.plain_text.bounds import UNFINISHED, Bounded, bounded
 from orrery.cockpit.plain_text.characters import cleaned, has_visible, well_formed
 from orrery.cockpit.plain_text.layout import laid_out
+from orrery.cockpit.plain_text.named import (
+    TROUBLES,
+    attachments_of,
+    invitation_lines,
+    protections_of,
+    without_armour,
+)
 from orrery.ports.comms.mailboxes import MessageBody
 
 MOST_CHARACTERS = 2_000_000
@@ -23,22 +33,43 @@ EMPTY = "[No text: this message is empty.]"
 
 
 def plain_text(body: MessageBody) -> str:
-    """Return the text of a body. What is missing at its end is named in its last line; it is never empty."""
+    """Return the text of a body, below the lines that name what else it has; it is never empty.
+
+    What is missing at its end is named in its last lines.
+    """
     source = well_formed(body.content[:MOST_CHARACTERS])
     is_html = body.media_type == "text/html"
-    text, cut = _from_html(source) if is_html else (source, "")
+    found = _from_html(source) if is_html else Bounded(source, "")
+    text, cut = found.html, found.cut
     if max(len(body.content), len(text)) > MOST_CHARACTERS:
         cut = TOO_LONG if cut in {"", UNFINISHED} else cut
     shown = cleaned(text[:MOST_CHARACTERS])
+    protections = protections_of(body, shown)
+    if protections:
+        shown = cleaned(without_armour(shown))
     if len(shown) > MOST_SHOWN:
         shown, cut = shown[:MOST_SHOWN], cut or TOO_MUCH
+    above = [*protections, *invitation_lines(body.invitation), *attachments_of(body)]
+    below = [*_hidden(found), *(TROUBLES[one] for one in body.troubles), *filter(None, [cut])]
     if not has_visible(shown):
-        shown = NO_TEXT if is_html and has_visible(source) else EMPTY
-    return f"{shown}\n\n{cut}" if cut else shown
+        is_layout = is_html and has_visible(source)
+        shown = "" if above or below[: len(below) - bool(cut)] else NO_TEXT if is_layout else EMPTY
+    return "\n\n".join(filter(None, ["\n".join(above), shown.strip("\n"), "\n".join(below)]))
 
 
-def _from_html(source: str) -> tuple[str, str]:
-    """Return the text and, where the mark-up is cut, the line that says so."""
+def _from_html(source: str) -> Bounded:
+    """Return the text, in the place of its mark-up."""
     found = bounded(source)
     root = LexborHTMLParser(found.html).body
-    return laid_out(root) if root else "", found.cut
+    return replace(found, html=laid_out(root) if root else "")
+
+
+def _hidden(found: Bounded) -> Iterator[str]:
+    if found.preheader:
+        yield f"[The mail begins with a hidden preview of {_characters(found.preheader)}, as newsletters do.]"
+    if found.hidden:
+        yield f"[Not shown: {_characters(found.hidden)} that the sender's style hides.]"
+
+
+def _characters(count: int) -> str:
+    return "1 character" if count == 1 else f"{count:,} characters"

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
+from orrery.cockpit.plain_text.hiding import MAY_HIDE, NOTHING, Hiding, Style, style_of
+
 DEEPEST = 256
 """Elements open at a time. Source: half of what Chromium allows; a long thread of replies has about 100."""
 
@@ -29,8 +31,9 @@ _COMMENT_END = re.compile("--!?>")
 _ATTRIBUTE = re.compile(
     r"""([^\s=/>][^\s=/>]*+)(?:\s*+=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
 )
-_MAY_HIDE = re.compile("hidden|display", re.IGNORECASE)
-_DISPLAY = re.compile(r"(?:^|[;\s/])display\s*+:\s*+([a-z-]++)", re.IGNORECASE)
+_SHEET = re.compile(r"<style|<link\b|\bbackground\s*=", re.IGNORECASE)
+_VOID = frozenset({"area", "base", "basefont", "bgsound", "col", "embed", "input", "link", "meta", "param", "wbr"})
+"""Elements that have no end, besides those that become text."""
 
 _CELLS = ("td", "th")
 _ROWS = (*_CELLS, "tr")
@@ -67,14 +70,20 @@ _CLOSED_BY = {
 """Whose end the start of an element implies. Every block implies that of a paragraph."""
 
 _KEPT = {"a": "href", "img": "alt", "ol": "start"}
+_STYLING = ("hidden", "style", "bgcolor", "color")
 
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Mark-up to parse; `cut` is the line that says why its end is missing, or empty."""
+    """Mark-up to parse; `cut` is the line that says why its end is missing, or empty.
+
+    `hidden` counts the characters that the sender's style hides, `preheader` those of a hidden beginning.
+    """
 
     html: str
     cut: str
+    hidden: int = 0
+    preheader: int = 0
 
 
 class _Cut(Exception):
@@ -89,7 +98,8 @@ def bounded(source: str) -> Bounded:
         bounds.read()
     except _Cut as reached:
         cut = str(reached)
-    return Bounded("".join(bounds.out), cut)
+    bounds.hiding.close()
+    return Bounded("".join(bounds.out), cut, bounds.hiding.hidden, bounds.hiding.preheader)
 
 
 @dataclass(slots=True)
@@ -103,6 +113,11 @@ class _Bounds:
     hidden_at: int = 0
     hidden_inline: str = ""
     hidden_level: int = 0
+    is_unseen: bool = False
+    hiding: Hiding = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hiding = Hiding(has_sheet=_SHEET.search(self.source) is not None)
 
     def read(self) -> None:
         source, at = self.source, 0
@@ -116,8 +131,12 @@ class _Bounds:
             at = self._tag(found) if found[2] else self._comment(found)
 
     def _text(self, text: str) -> None:
-        if not self.hidden_at:
-            self.out.append(text.replace("<", "&lt;"))  # two pieces must not make a tag
+        if self.hidden_at or self.hiding.hides:
+            if not self.is_unseen and text:
+                self.hiding.hid(unescape(text))
+            return
+        self.hiding.saw(text)
+        self.out.append(text.replace("<", "&lt;"))  # two pieces must not make a tag
 
     def _comment(self, found: re.Match[str]) -> int:
         source, at = self.source, found.end()
@@ -160,11 +179,12 @@ class _Bounds:
 
     def _start(self, name: str, written: str) -> None:
         attributes = _attributes(name, written)
-        hidden = name in _UNSEEN or (attributes is not None and _is_hidden(attributes))
+        style = _style(attributes)
+        hidden = name in _UNSEEN or (attributes is not None and ("hidden" in attributes or style.is_gone))
         if name in _EMPTY:
             if name == "hr":
                 self._imply(name)
-            if not hidden and not self.hidden_at:
+            if not hidden and not self.hidden_at and not (self.hiding.hides and name == "img"):
                 self.out.append(_opened(name, attributes))
         elif name in _ROWS and not self.places["table"]:
             self.out.append(" " if name in _CELLS else "<br>")
@@ -172,12 +192,18 @@ class _Bounds:
             self._imply(name)
             self._open(name, attributes)
             if hidden and not self.hidden_at:
-                self.hidden_at = len(self.open)
-        else:
-            self._inline(name, hidden=hidden)
+                self.hidden_at, self.is_unseen = len(self.open), name in _UNSEEN
+            if style is not NOTHING:
+                self.hiding.enter(name, len(self.open), style, is_block=True)
+        elif name not in _VOID:
+            self._inline(name, style, hidden=hidden)
 
-    def _inline(self, name: str, *, hidden: bool) -> None:
+    def _inline(self, name: str, style: Style, *, hidden: bool) -> None:
         """Leave the element out; what it hides stays hidden until it ends, or the block that it is in."""
+        if style is not NOTHING:
+            self.hiding.enter(name, len(self.open), style, is_block=False)
+        else:
+            self.hiding.again(name)
         if hidden and not self.hidden_at:
             self._open("span", None)
             self.hidden_at, self.hidden_inline, self.hidden_level = len(self.open), name, 1
@@ -199,6 +225,7 @@ class _Bounds:
         self.open.append(name)
 
     def _end(self, name: str) -> None:
+        self.hiding.end(name)
         if name == self.hidden_inline:
             self.hidden_level -= 1
             if not self.hidden_level:
@@ -221,15 +248,17 @@ class _Bounds:
         while len(self.open) > depth:
             if self.hidden_at in {0, len(self.open)}:
                 self.hidden_at, self.hidden_inline, self.hidden_level = 0, "", 0
+                self.is_unseen = False
                 self.out.append(f"</{self.open[-1]}>")
             _ = self.places[self.open.pop()].pop()
+        self.hiding.leave(depth)
 
 
 def _attributes(name: str, written: str) -> dict[str, str] | None:
     """Return the attributes that matter here, decoded; None when nothing there can matter."""
-    if name not in _KEPT and not _MAY_HIDE.search(written):
+    if name not in _KEPT and not MAY_HIDE.search(written):
         return None
-    wanted = {_KEPT.get(name, ""), "hidden", "style"}
+    wanted = {_KEPT.get(name, ""), *_STYLING}
     found: dict[str, str] = {}
     for key, *values in _ATTRIBUTE.findall(written):
         lowered = key.lower()
@@ -238,9 +267,10 @@ def _attributes(name: str, written: str) -> dict[str, str] | None:
     return found
 
 
-def _is_hidden(attributes: dict[str, str]) -> bool:
-    shown = _DISPLAY.findall(attributes.get("style", ""))
-    return "hidden" in attributes or (bool(shown) and shown[-1].lower() == "none")
+def _style(attributes: dict[str, str] | None) -> Style:
+    if not attributes:
+        return NOTHING
+    return style_of(*(attributes.get(name, "") for name in ("style", "bgcolor", "color")))
 
 
 def _opened(name: str, attributes: dict[str, str] | None) -> str:

@@ -24,6 +24,8 @@ _BLANK_LINES = re.compile("\n{3,}")
 
 _VISIBLE = re.compile("[^\\s\u034f\u115f\u1160\u17b4\u17b5\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0]")
 
+_WORD = re.compile(f"{_VISIBLE.pattern}+")
+
 
 def well_formed(text: str) -> str:
     """Return a text that UTF-8 can hold, with `\\n` as its only end of a line."""
@@ -41,3 +43,9 @@ def cleaned(text: str) -> str:
 def has_visible(text: str) -> bool:
     """Return whether there is anything to see."""
     return _VISIBLE.search(_FORBIDDEN.sub("", text)) is not None
+
+
+def visible_length(text: str) -> int:
+    """Return how many characters of a text are seen, with the spaces between its words."""
+    words = _WORD.findall(_FORBIDDEN.sub("", text))
+    return sum(map(len, words)) + max(len(words) - 1, 0)

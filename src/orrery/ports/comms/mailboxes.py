@@ -1,40 +1,94 @@
 """One account's mail, chats and meetings, as a port. It has no call that sends anything (decision 36)."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import Message, Source
+from orrery.ports.comms.messages import NOBODY, Message, Person, Source
 from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages that came in one answer; `unreadable` counts those in it that are not as documented."""
+    """Messages that came in one answer; `unreadable` counts those in it that are not as documented.
+
+    `gone` are the source ids of messages that came earlier in the same reading, and have left the mailbox since.
+    `written_to` are people to whom the owner wrote, as far as sent mail is read; each batch may have more of them.
+    """
 
     messages: Sequence[Message]
     unreadable: int = 0
+    gone: frozenset[str] = frozenset()
+    written_to: Collection[Person] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A part of a message that is named and never opened; `size` is in bytes, None where nobody says it.
+
+    `media_type` is in lower case, with the parameter `smime-type` where it has one.
+    """
+
+    name: str
+    media_type: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What a message says of a meeting: an invitation to one, a change, an answer.
+
+    `method` is that of iTIP (RFC 5546), in lower case. `starts` and `ends` are in UTC, or as a clock shows them in
+    `zone` where only its name is known; of a whole day they are midnights, and `ends` is the day after. `answers`
+    are what those who are invited have said, in the words of iCalendar (RFC 5545, 3.2.12), in lower case.
+    """
+
+    method: str = ""
+    summary: str = ""
+    starts: datetime | None = None
+    ends: datetime | None = None
+    zone: str = ""
+    is_all_day: bool = False
+    place: str = ""
+    organizer: Person = NOBODY
+    answers: tuple[tuple[Person, str], ...] = ()
+
+
+Trouble = Literal["charset", "encoding", "cut", "attachments"]
+"""What could not be read as it is: letters, a transfer encoding, what is too far behind, what is attached."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageBody:
-    """The text of a message, decoded; mark-up is not yet removed."""
+    """The text of a message, decoded; mark-up is not yet removed. What else it has is named, and not opened.
+
+    `attachments` are all its other parts, those that sign or encrypt it, too.
+    """
 
     media_type: Literal["text/plain", "text/html"]
     content: str
+    attachments: tuple[Attachment, ...] = ()
+    invitation: Invitation | None = None
+    troubles: tuple[Trouble, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a draft answers. `key` is stored with the draft, and finds it again.
+    """A draft to be made. `key` is stored with it, and finds it again.
 
-    The answer to mail is a reply, that to a meeting a reply to its organizer, and that to a chat a new mail to its
-    sender (decision 35). `comment` may be empty.
+    It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
+    sender (decision 35). It goes to `to` and `cc` and has `text`, in which the original is quoted already.
+    `comment` is what stands above that; `to_all` says whether it answers everybody whom the message names.
     """
 
     key: str
     message: Message
+    to: tuple[Person, ...]
+    cc: tuple[Person, ...]
+    text: MessageBody
     comment: str = ""
+    to_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +115,11 @@ class Mailbox(Protocol):
         ...
 
     @property
+    def own_addresses(self) -> frozenset[str]:
+        """The addresses by which mail reaches the account, in lower case, as far as they are known by now."""
+        ...
+
+    @property
     def signs_in(self) -> bool:
         """Whether a person can sign its account in from the cockpit."""
         ...
@@ -70,8 +129,16 @@ class Mailbox(Protocol):
         """A sentence that the page shows beside this mailbox, such as that it has two locks only, or nothing."""
         ...
 
+    def days_of(self, source: Source) -> int:
+        """Return how many days back messages of this source are listed; 0 is all of them."""
+        ...
+
     def messages(self) -> AsyncGenerator[Batch]:
-        """Yield what is there, in several batches, newest first within each source; mark nothing as read."""
+        """Yield what is there, in several batches, newest first within each source; mark nothing as read.
+
+        What does not wait is among it, with what says so (`Standing`). A message that comes twice in one reading
+        is as it came last.
+        """
         ...
 
     async def body(self, source: Source, source_id: str) -> MessageBody:

@@ -231,8 +231,9 @@ def _people(event: Document, account: str) -> Document:
             {
                 "type": "required",
                 "status": {"response": "none", "time": "0001-01-01T00:00:00Z"},
-                **recipient((account, account)),
+                **recipient(one),
             }
+            for one in ((account, account), *event.get("others", ()))
         ],
     }
 

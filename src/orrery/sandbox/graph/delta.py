@@ -4,12 +4,12 @@ import base64
 import json
 from typing import Any, cast
 
-from orrery.sandbox.graph import listing, rendering
+from orrery.sandbox.graph import extended, listing, rendering
 from orrery.sandbox.graph.call import Call
 from orrery.sandbox.graph.conditions import Comparison, parsed
 from orrery.sandbox.graph.errors import bad_argument, inefficient, resync
 from orrery.sandbox.graph.listing import seconds_of
-from orrery.sandbox.graph.mail import chosen, folder_of, mailbox_of
+from orrery.sandbox.graph.mail import check_properties, chosen, folder_of, mailbox_of
 from orrery.sandbox.graph.mailbox import Change, Mailbox
 from orrery.sandbox.graph.pages import link, selected
 from orrery.sandbox.graph.world import World
@@ -57,6 +57,10 @@ def _begun(mailbox: Mailbox, call: Call) -> Document:
     state: Document = {"run": mailbox.run, "version": mailbox.about["version"], "before": None}
     if names := chosen(call):
         state["select"] = list(names)
+    if expand := call.query.get("$expand", ""):
+        check_properties(call)
+        _ = extended.expanded(expand, {})
+        state["expand"] = expand
     text = call.query.get("$filter", "")
     match parsed(text) if text else None:
         case None:
@@ -69,7 +73,10 @@ def _begun(mailbox: Mailbox, call: Call) -> Document:
 
 
 def _listed(mailbox: Mailbox, state: Document, call: Call, size: int) -> tuple[list[Document], bool]:
-    """Return a page of the first round, and whether there is more; the state moves behind it."""
+    """Return a page of the first round, and whether there is more; the state moves behind it.
+
+    The last one has what left the folder meanwhile, whether or not it was on a page.
+    """
     before = cast("list[int] | None", state["before"])
     since = seconds_of(state["since"]) if "since" in state else None
     numbers = mailbox.numbers(state["folder"], since=since, until=None if before is None else before[0])
@@ -82,9 +89,12 @@ def _listed(mailbox: Mailbox, state: Document, call: Call, size: int) -> tuple[l
         state["left"] -= len(page)
     if more:
         state["before"] = [page[-1]["received"], page[-1]["number"]]
-    else:
-        del state["before"]
-    return [_shown(mailbox, one, state, call) for one in page], more
+        return [_shown(mailbox, one, state, call) for one in page], more
+    del state["before"]
+    left = [one for one in mailbox.changes_since(state["version"], state["folder"]) if not one.is_there]
+    state["version"] = mailbox.about["version"] if left else state["version"]
+    shown = [_shown(mailbox, one, state, call) for one in page]
+    return [*shown, *(_change(mailbox, one, state, call) for one in left)], more
 
 
 def _changed(mailbox: Mailbox, state: Document, call: Call, size: int) -> tuple[list[Document], bool]:
@@ -103,7 +113,9 @@ def _change(mailbox: Mailbox, change: Change, state: Document, call: Call) -> Do
 
 
 def _shown(mailbox: Mailbox, message: Document, state: Document, call: Call) -> Document:
-    return selected(_TYPE | rendering.rendered(mailbox, message, call), state.get("select", ()))
+    names = state.get("select", ())
+    shown = selected(_TYPE | rendering.rendered(mailbox, message, call, names), names)
+    return shown | extended.expanded(state.get("expand", ""), message["properties"])
 
 
 def _size(call: Call) -> int:

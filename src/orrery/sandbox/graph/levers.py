@@ -13,6 +13,7 @@ from orrery.sandbox.graph.calendar import Calendar
 from orrery.sandbox.graph.chats import Chats
 from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox
 from orrery.sandbox.graph.odd import ODD
+from orrery.sandbox.graph.rendering import utc
 from orrery.sandbox.graph.seed import PEOPLE, message
 from orrery.sandbox.graph.world import World
 from orrery.sandbox.identity.config import ACCOUNTS
@@ -26,6 +27,8 @@ LEVERS = {
     "fill": "The inbox has `count` older messages besides.",
     "move": "The message `id` is moved to `folder`: its ordinary id changes.",
     "delete": "The message `id` is deleted.",
+    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message lies in sent mail, unless"
+    " `flagged` or `sent` is false.",
     "change": "The message `id` is changed: fields, `set`, `drop`.",
     "renumber": "Every id of the mailbox changes, immutable ones too.",
     "expire": "Tokens of delta queries are too old.",
@@ -46,7 +49,11 @@ BUTTONS = {
 """Those that need no further value, as the page has them."""
 
 _FILLED = 50_000
-_FIELDS = frozenset({"folder", "subject", "importance", "read", "body", "set", "drop", "to", "reply_to"})
+_FIELDS = frozenset(
+    {"folder", "subject", "importance", "read", "body", "set", "drop", "to", "cc", "reply_to"}
+    | {"conversation", "flag", "headers", "properties", "attachments"}
+)
+_REPLIED = "102"
 _SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"
 
 
@@ -62,6 +69,7 @@ class Levers:
             "fill": self._fill,
             "move": self._move,
             "delete": self._delete,
+            "answer": self._answer,
             "change": self._change,
             "renumber": self._renumber,
             "expire": self._expire,
@@ -124,8 +132,20 @@ class Levers:
     def _deliver(self, account: str, given: Document) -> Document:
         mailbox = self._world.mailbox(account)
         ago = float(given.pop("minutes_ago", 0)) * 60
-        made = message("Hello", PEOPLE[0], int(mailbox.now() - ago)) | {"body": ("text", "A message.")}
+        more: Document = {"body": ("text", "A message."), "to": [(account, account)]}
+        made = message("Hello", PEOPLE[0], int(mailbox.now() - ago)) | more
         return _ids(mailbox, mailbox.new(**made | _fields(given)))
+
+    def _answer(self, account: str, given: Document) -> Document:
+        mailbox = self._world.mailbox(account)
+        found, now = _found(mailbox, given), mailbox.now()
+        if given.get("sent") is not False:
+            sent = message(f"Re: {found['subject']}", (account, account), now, folder="sentitems", read=True)
+            mailbox.new(**sent | {"conversation": found["conversation"]})
+        if given.get("flagged") is not False:
+            verb = {"Integer 0x1081": _REPLIED, "SystemTime 0x1082": utc(now)}
+            mailbox.store(found | {"properties": found["properties"] | verb})
+        return _ids(mailbox, found)
 
     def _change(self, account: str, given: Document) -> Document:
         mailbox = self._world.mailbox(account)

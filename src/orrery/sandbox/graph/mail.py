@@ -21,7 +21,7 @@ from orrery.sandbox.graph.world import World
 from orrery.sandbox.identity.config import GRAPH
 from orrery.sandbox.state import Document
 
-_ONLY_OF_DRAFTS = frozenset({"subject", "body", "toRecipients"})
+_ONLY_OF_DRAFTS = frozenset({"subject", "body", "toRecipients", "ccRecipients"})
 _CHANGEABLE = _ONLY_OF_DRAFTS | {"isRead", "importance", extended.NAME}
 _KINDS = {"text", "html"}
 
@@ -52,8 +52,26 @@ class Mail:
         draft = mailbox.new(**_new(mailbox, {}) | _changed(call.body))
         return Created(self._one(mailbox, stored(mailbox, draft), call))
 
+    def attachments(self, call: Call) -> Document:
+        """List what is attached to a message; its content comes unless `$select` leaves it out."""
+        mailbox, names = mailbox_of(self._world, call), call.names("$select")
+        message = found(mailbox, call.ids[0])
+        context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages('{call.ids[0]}')/attachments"
+        listed = enumerate(message.get("attachments", ()))
+        return {
+            "@odata.context": context,
+            "value": [selected(_attached(place, one), names) for place, one in listed],
+        }
+
     def create_reply(self, call: Call) -> Created:
         """Make a draft that answers a message, which the vendor marks as read by it."""
+        return self._reply(call, to_all=False)
+
+    def create_reply_to_all(self, call: Call) -> Created:
+        """Make one that answers all whom the message names, but for the account itself."""
+        return self._reply(call, to_all=True)
+
+    def _reply(self, call: Call, *, to_all: bool) -> Created:
         mailbox = mailbox_of(self._world, call)
         original = found(mailbox, call.ids[0])
         # The vendor's library writes these names with a capital.
@@ -64,7 +82,10 @@ class Mail:
         # Nothing says whether the vendor keeps extended properties that come with a reply.
         if not mailbox.about.get("keeps_properties"):
             message = {name: value for name, value in message.items() if name != extended.NAME}
-        draft = mailbox.new(**_new(mailbox, _answering(original, str(comment or ""))) | _changed(message))
+        answering = _answering(original, str(comment or "")) | (
+            _to_all(original, mailbox.account) if to_all else {}
+        )
+        draft = mailbox.new(**_new(mailbox, answering) | _changed(message))
         mailbox.store(original | {"read": True})
         return Created(self._one(mailbox, stored(mailbox, draft), call))
 
@@ -82,7 +103,7 @@ class Mail:
 
     def _one(self, mailbox: Mailbox, message: Document, call: Call) -> Document:
         names = chosen(call)
-        shown = selected(rendering.rendered(mailbox, message, call), names)
+        shown = selected(rendering.rendered(mailbox, message, call, names), names)
         context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages/$entity"
         return {"@odata.context": context, **shown, **self._expanded(message, call)}
 
@@ -95,7 +116,8 @@ class Mail:
         if count is not None:
             listed["@odata.count"] = count
         listed["value"] = [
-            selected(rendering.rendered(mailbox, one, call), names) | self._expanded(one, call) for one in page
+            selected(rendering.rendered(mailbox, one, call, names), names) | self._expanded(one, call)
+            for one in page
         ]
         if following is not None:
             listed["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skip", following)
@@ -184,6 +206,28 @@ def _answering(original: Document, comment: str) -> Document:
     }
 
 
+def _to_all(original: Document, account: str) -> Document:
+    """Return the recipients of a reply to all, without the account itself."""
+    first = original.get("reply_to") or ([] if original["from"] is None else [original["from"]])
+    to, cc = ([one for one in original.get(name, ()) if one[1] != account] for name in ("to", "cc"))
+    return {"to": [*first, *to], "cc": cc}
+
+
+def _attached(place: int, given: Document) -> Document:
+    """Return an attachment with all that the vendor says of one."""
+    return {
+        "@odata.type": "#microsoft.graph.fileAttachment",
+        "id": f"AAMkAttachment{place}=",
+        "lastModifiedDateTime": "2026-11-01T08:00:00Z",
+        "name": "file",
+        "contentType": "application/octet-stream",
+        "size": 0,
+        "isInline": False,
+        "contentBytes": "",
+        **given,
+    }
+
+
 def _changed(body: Document) -> Document:
     """Return the fields that a body sets; the vendor ignores what cannot be set."""
     changes: Document = {}
@@ -192,8 +236,8 @@ def _changed(body: Document) -> Document:
         match name:
             case "isRead":
                 changes["read"] = bool(value)
-            case "toRecipients":
-                changes["to"] = [_person(one) for one in cast("list[Document]", value or [])]
+            case "toRecipients" | "ccRecipients":
+                changes[name[:2]] = [_person(one) for one in cast("list[Document]", value or [])]
             case "body":
                 changes["body"] = _body(value)
             case extended.NAME:

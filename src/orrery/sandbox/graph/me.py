@@ -4,6 +4,9 @@ from orrery.sandbox.graph.call import Call
 from orrery.sandbox.identity.config import GRAPH
 from orrery.sandbox.state import Document
 
+ALIAS = "also."
+"""What stands ahead of an account's address in its second one."""
+
 
 def me(call: Call) -> Document:
     """Return who a token is."""
@@ -15,4 +18,5 @@ def me(call: Call) -> Document:
         "preferredLanguage": None,
         "userPrincipalName": account.upn(tenant),
         "id": account.object_ids[tenant],
+        "proxyAddresses": [f"SMTP:{account.username}", f"smtp:{ALIAS}{account.username}"],
     }

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,6 +51,7 @@ PROPERTIES = frozenset(
 )
 """What `$select` may name."""
 
+HEADERS = "internetMessageHeaders"
 _PREVIEW = 255
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
@@ -87,9 +89,20 @@ def body_of(message: Document, wanted: str) -> Document:
     return {"contentType": kind, "content": content}
 
 
-def rendered(mailbox: Mailbox, message: Document, call: Call) -> Document:
-    """Return a message with all its properties, but for those that a lever dropped or changed."""
-    return doctored(_head(mailbox, message, call) | _people(message) | _text(message, call), message)
+def rendered(mailbox: Mailbox, message: Document, call: Call, names: Sequence[str] = ()) -> Document:
+    """Return a message with all its properties, but for those that a lever dropped or changed.
+
+    The headers are there only when `names` asks for them, and never in a draft: it was not sent.
+    """
+    shown = _head(mailbox, message, call) | _people(message) | _text(message, call)
+    if HEADERS in names and not message["draft"]:
+        held = {
+            "Message-ID": shown["internetMessageId"],
+            "Subject": message["subject"],
+            **message.get("headers", {}),
+        }
+        shown[HEADERS] = [{"name": name, "value": value} for name, value in held.items()]
+    return doctored(shown, message)
 
 
 def doctored(shown: Document, stored: Document) -> Document:
@@ -109,7 +122,7 @@ def _head(mailbox: Mailbox, message: Document, call: Call) -> Document:
         "categories": [],
         "receivedDateTime": received,
         "sentDateTime": received,
-        "hasAttachments": False,
+        "hasAttachments": any(not one.get("isInline") for one in message.get("attachments", ())),
         "internetMessageId": f"<{ids.guid(mailbox.account, message['number'])}@mail.example>",
         "importance": message["importance"],
         "parentFolderId": mailbox.folder_id(message["folder"]),
@@ -121,7 +134,7 @@ def _head(mailbox: Mailbox, message: Document, call: Call) -> Document:
         "isDraft": message["draft"],
         "webLink": f"https://outlook.example/owa/?ItemID={shown}&exvsurl=1&viewmodel=ReadMessageItem",
         "inferenceClassification": "focused",
-        "flag": {"flagStatus": "notFlagged"},
+        "flag": {"flagStatus": message.get("flag", "notFlagged")},
     }
 
 
@@ -131,7 +144,7 @@ def _people(message: Document) -> Document:
         "sender": sender,
         "from": sender,
         "toRecipients": [recipient(one) for one in message["to"]],
-        "ccRecipients": [],
+        "ccRecipients": [recipient(one) for one in message.get("cc", ())],
         "bccRecipients": [],
         "replyTo": [recipient(one) for one in message.get("reply_to", ())],
     }

@@ -49,10 +49,10 @@ def message(subject: str | None, sender: tuple[str, str] | None, received: int, 
 
 
 def first_messages(account: str, opened: int) -> list[Document]:
-    """Return the messages of a new account, oldest first."""
-    if account.startswith("bob"):
-        return _of_bob(opened)
-    return _of_ann(opened) if account.endswith("corp.example") else _of_the_lab(opened)
+    """Return the messages of a new account, oldest first; all are addressed to it."""
+    written = _of_ann if account.endswith("corp.example") else _of_the_lab
+    found = _of_bob(opened) if account.startswith("bob") else written(opened)
+    return [one | {"to": [(account, account)]} for one in found]
 
 
 def _of_ann(opened: int) -> list[Document]:
@@ -109,7 +109,7 @@ def filled(account: str, opened: int, number: int) -> Document:
         "folder": "inbox",
         "subject": f"{chance.choice(_FILLED_SUBJECTS)} ({number})",
         "from": chance.choice(PEOPLE),
-        "to": (),
+        "to": ((account, account),),
         "received": opened - 7 * _DAY - number * _FILLED_EVERY,
         "importance": "normal",
         "read": number % 3 > 0,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN, Hints
-from orrery.scanner.detectors.letters import plain, tags_as_text
 from orrery.scanner.findings import BETWEEN
 from orrery.scanner.regex import around, compiled
+from orrery.syntax.letters import plain, tags_as_text
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""

@@ -5,7 +5,6 @@ from functools import cached_property
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
-from orrery.scanner.detectors.letters import LOOKS, script
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
 from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
@@ -21,6 +20,7 @@ from orrery.scanner.detectors.words import (
     is_random,
 )
 from orrery.scanner.findings import BETWEEN, Kind
+from orrery.syntax.letters import LOOKS, script
 
 _NEIGHBOURS = 30
 

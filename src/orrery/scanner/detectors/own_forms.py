@@ -9,7 +9,6 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from orrery.scanner.detectors.letters import plain
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
 from orrery.scanner.detectors.searching import Place
@@ -17,6 +16,7 @@ from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.detectors.words import begins, ends
 from orrery.scanner.findings import Kind
 from orrery.scanner.regex import PatternSet
+from orrery.syntax.letters import plain
 
 JUDGED = 8
 """Octets of ASCII side by side from which a decoder knows a text, and so finds a term that has them."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orrery.scanner.detectors.letters import UNSPACED
 from orrery.scanner.detectors.spelling import AND, Word, address_of, is_native, network_form, value_of, words_of
 from orrery.scanner.detectors.words import CERTAIN
 from orrery.scanner.findings import Kind
+from orrery.syntax.letters import UNSPACED
 
 RUN_TOGETHER = 6
 """Letters of a term of several words from which they may stand without anything between them."""

@@ -2,7 +2,7 @@
 
 import re
 
-from orrery.scanner.detectors.letters import UNSPACED, is_letter
+from orrery.syntax.letters import UNSPACED, is_letter
 
 CERTAIN = 8
 """Letters from which a term does not come about in random text."""

@@ -1,4 +1,4 @@
-// Dismissing rows, adding them to tasks, and undoing either, in the order in which they were done.
+// Dismissing rows, setting them aside, adding them to tasks, and undoing each, in the order in which they were done.
 import { quoted } from "./row.js";
 import { write } from "./server.js";
 import { inOrder } from "./turns.js";
@@ -6,10 +6,17 @@ import { counted, HUB } from "./words.js";
 
 const DISMISS = "dismiss";
 const TASK = "task";
+const ASIDE = "aside";
 const MANY = 8;
 const AWAY = " A task in To Do is deleted there.";
 
+const SAID = { done: "Done", later: "For later", undo: "Listed again" };
+const FAILED = { done: "Not marked as done:", later: "Not set aside:", undo: "Not brought back:" };
+const UNCHANGED = { undo: "Nothing here keeps it out of the list: its mailbox does." };
+
 const act = (rowId, action) => write("/api/action-hub/action", { rowId, action });
+
+const takeBack = (rowId, action) => write("/api/comms/set-aside", { rowId, action });
 
 export class Actions {
   #board;
@@ -54,6 +61,31 @@ export class Actions {
     this.#tell("Adding to tasks", wanted);
   }
 
+  /** Mark rows as done, set them aside until a day (`later`), or bring them back (`undo`). */
+  setAside(rows, what, until = null) {
+    if (!rows.length) return;
+    const step = what === "undo" ? null : this.#begin(ASIDE, rows);
+    const leaves = this.#board.isListed === (what !== "undo");
+    for (const row of rows) this.#setOne(step, row, { action: what, ...(until && { until }) }, leaves);
+    this.#page.show();
+    this.#tell(until ? `${SAID[what]}, until ${until}` : SAID[what], rows);
+  }
+
+  async #setOne(step, row, asked, leaves) {
+    if (leaves) this.#board.lay(row, false);
+    try {
+      const { changed } = await inOrder(row.id, () => write("/api/comms/set-aside", { rowId: row.id, ...asked }));
+      this.#board.settle(row.id);
+      if (!changed && UNCHANGED[asked.action]) this.#page.say(UNCHANGED[asked.action]);
+    } catch (error) {
+      this.#board.drop(row.id);
+      if (step) this.#without(step, row);
+      this.#page.show(row);
+      this.#blame(row, FAILED[asked.action], error);
+    }
+    this.#page.reread();
+  }
+
   undo() {
     const step = this.#steps.pop();
     if (!step) {
@@ -62,9 +94,10 @@ export class Actions {
     }
     const rows = [...step.rows.values()];
     if (step.kind === TASK) for (const row of rows) this.#removeTask(step, row);
+    else if (step.kind === ASIDE) for (const row of rows) this.#bringBack(step, row, takeBack);
     else {
       this.#dismissals.remove(rows.filter((row) => row.source !== HUB).map((row) => row.id));
-      for (const row of rows.filter((one) => one.source === HUB)) this.#bringBack(step, row);
+      for (const row of rows.filter((one) => one.source === HUB)) this.#bringBack(step, row, act);
     }
     this.#page.show(rows[0]);
     this.#tell(step.kind === TASK ? "Taken out of tasks" : "Brought back", rows);
@@ -109,11 +142,12 @@ export class Actions {
     }
   }
 
-  async #bringBack(step, row) {
+  async #bringBack(step, row, call) {
     this.#board.lay(row, true);
     try {
-      await inOrder(row.id, () => act(row.id, "undo"));
+      await inOrder(row.id, () => call(row.id, "undo"));
       this.#board.settle(row.id);
+      if (step.kind === ASIDE) this.#page.reread();
     } catch (error) {
       this.#board.drop(row.id);
       this.#board.lay(row, false);

@@ -1,9 +1,6 @@
 // What is known: rows, mailboxes and tasks of the last answer, with what the person did since laid over it.
 import { folded, HUB, SOURCES, TRACKS } from "./words.js";
 
-/** Most urgent first, then newest, as the server sorts. */
-const before = (one, other) => other.score - one.score || Date.parse(other.received_at) - Date.parse(one.received_at);
-
 /** Changes that the server may not know yet: each holds until an answer that was asked for after it was settled. */
 class Laid {
   #held = new Map();
@@ -38,6 +35,10 @@ export class Board {
   rows = [];
   byId = new Map();
   mailboxes = [];
+  /** Whether the rows are those that wait, or those that were read and do not. */
+  isListed = true;
+  /** How many rows do not wait, in one line and by reason. */
+  notListed = { count: 0, line: "" };
   loaded = false;
   /** Another one whenever what a row shows may have changed. */
   version = 0;
@@ -70,19 +71,29 @@ export class Board {
     const ids = new Set(rows.map((row) => row.id));
     const kept = this.#shown.entries().map(([, { row }]) => row).concat(this.pinned().map((id) => known.get(id)));
     for (const row of kept.filter((one) => one && !ids.has(one.id))) {
-      const place = rows.findIndex((one) => before(row, one) < 0);
-      rows.splice(place < 0 ? rows.length : place, 0, { ...row, gone: !this.#shown.value(row.id) });
+      rows.splice(this.#placeOf(row, rows), 0, { ...row, gone: !this.#shown.value(row.id) });
       ids.add(row.id);
     }
     this.rows = rows;
     this.byId = new Map(rows.map((row) => [row.id, row]));
     this.mailboxes = answer.mailboxes ?? [];
+    this.notListed = answer.not_listed ?? { count: 0, line: "" };
     this.#tasks = new Set(answer.tasks ?? []);
     this.loaded = true;
     this.version += 1;
   }
 
-  /** Show or hide a row of the action ledger before its server says so. */
+  /** Where a row stays among others: behind the one that it stood behind, of those that are still there. */
+  #placeOf(row, rows) {
+    const place = this.rows.findIndex((one) => one.id === row.id);
+    for (const before of this.rows.slice(0, Math.max(place, 0)).reverse()) {
+      const found = rows.findIndex((one) => one.id === before.id);
+      if (found >= 0) return found + 1;
+    }
+    return 0;
+  }
+
+  /** Show or hide a row before its server says so. */
   lay(row, isShown) {
     this.#shown.put(row.id, { row, isShown });
   }

@@ -4,6 +4,7 @@ import { Board } from "./board.js";
 import { Dismissals } from "./dismissals.js";
 import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
+import { askDay } from "./later.js";
 import { List } from "./list.js";
 import { say, showBanner, showState } from "./notices.js";
 import { Opened } from "./opened.js";
@@ -15,6 +16,7 @@ import { Sync } from "./sync.js";
 import { counted, number, SOURCES, TRACKS } from "./words.js";
 
 const MINUTE = 60_000;
+const LISTED = "Rows that wait: the next meeting, what is due, then the newest";
 const REREAD_PAUSE = 150;
 const at = (id) => document.getElementById(id);
 const search = at("search");
@@ -49,8 +51,26 @@ function showAnd(row) {
 function showCounts(open) {
   const shown = list.view.length;
   const rows = board.isNarrowed ? `${number(shown)} of ${counted(open, "row")}` : counted(open, "row");
+  showNotListed();
   at("count").textContent = dismissals.size ? `${rows}, ${number(dismissals.size)} dismissed today` : rows;
-  document.title = open ? `(${number(open)}) Comms · Orrery` : "Comms · Orrery";
+  const name = board.isListed ? "Comms" : "Not listed";
+  document.title = open ? `(${number(open)}) ${name} · Orrery` : `${name} · Orrery`;
+}
+
+function showNotListed() {
+  const { isListed, notListed } = board;
+  at("not-listed").hidden = isListed && !notListed.count;
+  at("not-listed-line").textContent = notListed.line || "Every row that was read is listed.";
+  at("not-listed-show").querySelector("span").textContent = isListed ? "Show them" : "Back to the list";
+  at("rows-title").textContent = isListed ? LISTED : "Rows that are not listed, the newest first";
+}
+
+/** Show the rows that do not wait in place of those that do, or the other way round. */
+function turn() {
+  board.isListed = !board.isListed;
+  list.pick([...list.shown], false);
+  say(board.isListed ? "Back in the list." : board.notListed.line);
+  sync.reread().then(() => show({ fromTop: true }));
 }
 
 function showPicked() {
@@ -78,6 +98,7 @@ function showInstead(open) {
     const rows = counted(dismissals.size, "dismissed row");
     showState("empty", "All done for today", `${rows} will be back after midnight, if still in the mailbox.`);
   }
+  else if (!board.isListed) showState("empty", "Everything is listed", "No row was left out.");
   else showState("empty", "Nothing waits for you", "New messages appear here when they are read.");
 }
 
@@ -102,14 +123,20 @@ function meant() {
   return rows.filter(Boolean);
 }
 
+/** Do what takes rows away, and stay in the list. */
+function leaving(act) {
+  act();
+  if (list.current) list.go(list.current);
+}
+
 const acts = {
   open: (rows) => rows[0] && opened.toggle(rows[0]),
-  draft: (rows) => rows.length && drafts.open(rows),
+  draft: (rows, toAll) => rows.length && drafts.open(rows, toAll),
   task: (rows) => rows.length && actions.addToTasks(rows),
-  dismiss: (rows) => {
-    actions.dismiss(rows);
-    if (list.current) list.go(list.current);
-  },
+  dismiss: (rows) => leaving(() => actions.dismiss(rows)),
+  done: (rows) => leaving(() => actions.setAside(rows, "done")),
+  later: (rows) => rows.length && askDay((day) => leaving(() => actions.setAside(rows, "later", day))),
+  back: (rows) => leaving(() => actions.setAside(rows.filter((row) => row.reason), "undo")),
   clear: () => {
     list.pick([...list.shown], false);
     showPicked();
@@ -137,8 +164,13 @@ const keys = {
   ArrowUp: () => list.move(-1),
   Enter: () => list.current && opened.toggle(list.current),
   d: () => acts.draft(meant()),
+  D: () => acts.draft(meant(), true),
   t: () => acts.task(meant()),
   e: () => acts.dismiss(meant()),
+  f: () => acts.done(meant()),
+  l: () => acts.later(meant()),
+  b: () => acts.back(meant()),
+  n: () => turn(),
   z: () => actions.undo(),
   x: () => list.current && pick(list.current, !list.picked.has(list.current.id), false),
   a: () => pickAll(list.picked.size < list.view.length),
@@ -229,13 +261,14 @@ function wire() {
   makeChips("sources", SOURCES, board.sources, () => show({ fromTop: true }));
   makeChips("tracks", TRACKS, board.tracks, () => show({ fromTop: true }));
   makeHealth();
-  listen(keys, new Set(["j", "k", "ArrowDown", "ArrowUp", "e", "z"]), leave);
+  listen(keys, new Set(["j", "k", "ArrowDown", "ArrowUp", "e", "f", "z"]), leave);
   at("rows").addEventListener("click", clicked);
   at("refresh").addEventListener("click", refresh);
   at("mailboxes").addEventListener("click", async (event) => {
     const account = event.target.closest("button.sign-in")?.dataset.account;
     if (account && (await signIn(account, say))) sync.follow(account);
   });
+  at("not-listed-show").addEventListener("click", turn);
   at("help").addEventListener("click", keys["?"]);
   at("undo").addEventListener("click", keys.z);
   at("all").addEventListener("change", (event) => pickAll(event.target.checked));

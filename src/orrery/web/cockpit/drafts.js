@@ -1,8 +1,9 @@
 // Drafts of replies, with a comment if the person wants one. There is no call here that sends.
+import { countOf, newer, readHead, recipients, warnings } from "./head.js";
 import { quoted } from "./row.js";
 import { write } from "./server.js";
 import { inOrder } from "./turns.js";
-import { counted, linkTo, make } from "./words.js";
+import { counted, linkTo, make, number } from "./words.js";
 
 const template = document.getElementById("draft-template");
 const dialog = document.getElementById("many-dialog");
@@ -34,18 +35,19 @@ export class Drafts {
     return [...this.#underWay.keys(), ...(this.#row ? [this.#row.id] : [])];
   }
 
-  open(rows) {
+  /** Open the form of one row, or of several; `toAll` answers everybody whom a message names. */
+  open(rows, toAll = false) {
     const able = rows.filter((row) => row.replyable);
     if (!able.length) this.#say("No reply can be drafted to this: there is no address to reply to.");
     else if (rows.length > 1) this.#ask(able, rows.length - able.length);
-    else this.#openIn(able[0]).focus();
+    else this.#openIn(able[0], toAll).focus();
   }
 
   /** Close the open form and return whether there was one; what was written in it comes back with it. */
   close() {
     if (!this.#form) return false;
     const [form, row] = [this.#form, this.#row];
-    this.#texts.set(row.id, form.querySelector("textarea").value);
+    this.#texts.set(row.id, { comment: form.querySelector("textarea").value, toAll: form.elements.all.checked });
     this.#form = this.#row = null;
     const hadFocus = form.contains(document.activeElement);
     form.remove();
@@ -53,8 +55,9 @@ export class Drafts {
     return true;
   }
 
-  #openIn(row) {
+  #openIn(row, toAll = false) {
     if (this.#row?.id !== row.id) {
+      const before = this.#texts.get(row.id) ?? { comment: "", toAll: false };
       this.close();
       this.#form = template.content.firstElementChild.cloneNode(true);
       this.#row = row;
@@ -63,13 +66,37 @@ export class Drafts {
         this.#make(row);
       });
       this.#form.addEventListener("keydown", (event) => this.#sendOff(event, event.currentTarget));
-      this.#form.querySelector("textarea").value = this.#texts.get(row.id) ?? "";
+      this.#form.querySelector("textarea").value = before.comment;
+      this.#form.elements.all.checked = before.toAll || toAll;
       const below = this.#list.node(row).querySelector(".below");
       below.querySelector(".note")?.remove();
       below.prepend(this.#form);
       this.#form.scrollIntoView({ block: "nearest" });
+      this.#address(row, this.#form);
+    } else if (toAll) {
+      this.#form.elements.all.click();
     }
     return this.#form.querySelector("textarea");
+  }
+
+  /** Show whom the draft will go to, before it is made: the sender alone, or all where there are more. */
+  async #address(row, form) {
+    const [to, all] = [form.querySelector(".to"), form.elements.all];
+    to.textContent = "Reading whom it goes to…";
+    try {
+      const { answer } = await readHead(row);
+      const show = () => {
+        const chosen = all.checked && answer.all ? answer.all : answer.alone;
+        to.replaceChildren(newer(answer), ...recipients(chosen), warnings(answer.warnings));
+      };
+      all.parentElement.hidden = !answer.all;
+      if (answer.all) all.nextElementSibling.textContent = `Answer all ${number(countOf(answer.all))}`;
+      all.addEventListener("change", show);
+      show();
+    } catch (error) {
+      to.textContent = `Whom it goes to cannot be shown. ${error.message}`;
+    }
+    this.#list.settle(row);
   }
 
   #sendOff(event, form) {
@@ -79,12 +106,12 @@ export class Drafts {
   }
 
   async #make(row) {
-    const comment = this.#form.querySelector("textarea").value.trim();
+    const [comment, toAll] = [this.#form.querySelector("textarea").value.trim(), this.#form.elements.all.checked];
     this.close();
     this.#note(row, "Making the draft…");
     this.#say("Making the draft…");
     try {
-      const made = await this.#draft(row, comment);
+      const made = await this.#draft(row, comment, toAll);
       this.#texts.delete(row.id);
       const words = made.alreadyExisted ? OLD : MADE;
       const more = " To undo it, delete it in the mailbox. ";
@@ -96,10 +123,11 @@ export class Drafts {
     }
   }
 
-  async #draft(row, comment) {
+  async #draft(row, comment, replyAll = false) {
     this.#underWay.set(row.id, row);
+    const asked = { rowId: row.id, ...(comment && { comment }), ...(replyAll && { replyAll }) };
     try {
-      return await inOrder(row.id, () => write("/api/comms/draft-reply", { rowId: row.id, ...(comment && { comment }) }));
+      return await inOrder(row.id, () => write("/api/comms/draft-reply", asked));
     } finally {
       this.#underWay.delete(row.id);
     }

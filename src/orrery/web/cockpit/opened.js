@@ -1,6 +1,7 @@
-// A row that is expanded: its text, read once and shown as plain text.
+// A row that is expanded: who wrote it to whom, and its text, read once and shown as plain text.
+import { person, readHead, recipients, warnings } from "./head.js";
 import { readText } from "./server.js";
-import { isolated, linkTo, make, manyLines, moment, number } from "./words.js";
+import { linkTo, make, manyLines, moment, number } from "./words.js";
 
 const BODY = "/api/comms/message-body?messageId=";
 const LONGEST = 20_000;
@@ -32,12 +33,23 @@ export class Opened {
     this.#list.opened.add(row.id);
     this.#list.touch(row);
     const text = make("div", { className: "text", dir: "auto", textContent: "Reading the text…" });
-    const facts = make("p", { className: "facts" }, "From ", isolated(row.sender), `, ${moment(row.received_at)}`);
+    const from = make("p", {}, "From ", ...person({ name: row.sender, address: row.address }), `, ${moment(row.received_at)}`);
     const link = linkTo(row.web_link, "Open in the mailbox");
-    if (link) facts.append(" ", link);
+    if (link) from.append(" ", link);
+    const facts = make("div", { className: "facts" }, from);
     const body = make("div", { className: "body" }, facts, text);
     this.#list.node(row).querySelector(".below").append(body);
-    await this.#fill(row, text);
+    await Promise.all([this.#fill(row, text), this.#name(row, facts)]);
+  }
+
+  /** Name whom a message went to, and what to look at about who wrote it. */
+  async #name(row, facts) {
+    try {
+      const head = await readHead(row);
+      facts.append(...recipients(head), warnings(head.warnings));
+    } catch (error) {
+      facts.append(make("p", { className: "fault", textContent: `Whom it went to cannot be shown. ${error.message}` }));
+    }
   }
 
   async #fill(row, text) {

@@ -1,5 +1,6 @@
 // One row as an element: built once, painted when something about it has changed.
-import { age, due, freshness, HUB, isolated, LABELS, make, moment, oneLine, SOURCES, TRACKS } from "./words.js";
+import { age, due, freshness, HUB, isolated, LABELS, make, meetingTime, moment, oneLine } from "./words.js";
+import { REASONS, SOURCES, TRACKS } from "./words.js";
 
 const template = document.getElementById("row-template");
 const PREVIEW = 300;
@@ -18,6 +19,8 @@ function badge(kind, words) {
 function badges(row, look) {
   const until = row.until ? due(row.until) : null;
   return [
+    row.warning && badge("alarm", "Check the sender"),
+    row.reason && badge("reason", REASONS[row.reason] ?? oneLine(row.reason, 30)),
     row.priority === "high" && badge("high", "High"),
     row.priority === "low" && badge("low", "Low"),
     until && badge(until.late ? "late" : "until", until.words),
@@ -29,14 +32,17 @@ function badges(row, look) {
 function label(row, look) {
   const marks = badges(row, look).map((one) => one.textContent);
   const track = TRACKS[row.track] ? `track ${TRACKS[row.track]}` : "no track";
-  const parts = [`${SOURCES[row.source] ?? row.source} from ${oneLine(row.sender)}`, oneLine(row.subject), ...marks, track];
-  return [...parts, oneLine(row.account)].join(", ");
+  const [from, address] = [oneLine(row.sender), oneLine(row.address)];
+  const who = [`${SOURCES[row.source] ?? row.source} from ${from}`, address === from ? "" : address];
+  const parts = [...who, oneLine(row.subject), ...marks, oneLine(row.warning), track, oneLine(row.account)];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** Write what the row shows into its element. */
 export function paint(element, row, look) {
-  const { sender, subject, preview, received_at, priority, until, gone } = row;
-  const seen = JSON.stringify([sender, subject, preview, received_at, priority, until, gone, look]);
+  const { sender, subject, preview, received_at, ends_at, priority, until, reason, gone } = row;
+  const shown = [sender, subject, preview, received_at, ends_at, priority, until, reason, gone, row.address, row.warning];
+  const seen = JSON.stringify([...shown, look]);
   if (element.seen === seen) return;
   element.seen = seen;
   const at = (name) => element.querySelector(name);
@@ -50,6 +56,7 @@ export function paint(element, row, look) {
   at(".source use").setAttribute("href", `#i-${row.source in SOURCES ? row.source : "mail"}`);
   at(".source span").textContent = SOURCES[row.source] ?? oneLine(row.source, 20);
   at(".sender").textContent = oneLine(row.sender) || "(no sender)";
+  at(".sender").title = oneLine(row.address);
   at(".subject").textContent = oneLine(row.subject) || "(no subject)";
   at(".preview").textContent = oneLine(row.preview, PREVIEW);
   at(".badges").replaceChildren(...badges(row, look));
@@ -57,7 +64,7 @@ export function paint(element, row, look) {
   at(".account").textContent = oneLine(row.account);
   at(".toggle").setAttribute("aria-expanded", String(look.isOpen));
   paintActs(at, row, look);
-  paintAge(at(".age"), row.received_at);
+  paintAge(at(".age"), row.received_at, row);
 }
 
 function paintActs(at, row, look) {
@@ -65,20 +72,26 @@ function paintActs(at, row, look) {
   at('[data-act="task"]').hidden = row.source === HUB;
   at('[data-act="task"] span').textContent = look.isTask ? "In tasks" : "Add to tasks";
   at('[data-act="task"]').ariaDisabled = String(look.isTask);
+  at('[data-act="done"]').hidden = row.reason === "done";
+  at('[data-act="back"]').hidden = !["done", "later"].includes(row.reason);
+  at('[data-act="dismiss"]').hidden = Boolean(row.reason);
   for (const button of at(".acts").children) {
     button.title = `${button.textContent} (${button.getAttribute("aria-keyshortcuts")})`;
   }
 }
 
-function paintAge(element, iso) {
+function paintAge(element, iso, { ends_at = null, is_all_day = false } = {}) {
   element.dataset.at = iso;
+  element.dataset.ends = ends_at ?? "";
+  element.dataset.day = is_all_day ? "whole" : "";
   element.dateTime = iso;
   element.title = moment(iso);
   countAge(element);
 }
 
 function countAge(element) {
-  const words = age(element.dataset.at);
+  const { at, ends, day } = element.dataset;
+  const words = ends ? meetingTime(at, ends, day === "whole") : age(at);
   if (element.textContent === words) return;
   element.textContent = words;
   element.dataset.fresh = freshness(element.dataset.at);

@@ -3,7 +3,8 @@ import { hideBanner, showBanner } from "./notices.js";
 import { listeners, read, UNANSWERED } from "./server.js";
 import { counted } from "./words.js";
 
-const ROWS = "/api/comms/rows";
+const LISTED = "/api/comms/rows";
+const NOT_LISTED = `${LISTED}?listed=false`;
 const LOADING_PAUSE = 2000;
 const OFFLINE_PAUSE = 5000;
 const SIGN_IN_TIME = 600_000;
@@ -41,13 +42,13 @@ export class Sync {
 
   /** Read what is known now. */
   async reread() {
-    await this.#load(ROWS);
+    await this.#load();
   }
 
   async #refresh() {
     const before = this.#board.byId;
     this.#say("Asking every mailbox…");
-    if (!(await this.#load(`${ROWS}?sync=pulse`))) return this.#say(`Not refreshed. ${this.failure?.message ?? ""}`);
+    if (!(await this.#load("sync=pulse"))) return this.#say(`Not refreshed. ${this.failure?.message ?? ""}`);
     const fresh = this.#board.rows.filter((row) => !before.has(row.id)).length;
     const waiting = this.#board.mailboxes.filter((one) => one.state === "loading").length;
     const old = this.#board.mailboxes.filter((one) => !["fresh", "loading"].includes(one.state)).length;
@@ -58,13 +59,15 @@ export class Sync {
     return this.#say([`Refreshed: ${counted(fresh, "new row")}`, ...rest.filter(Boolean)].join(", ") + ".");
   }
 
-  async #load(path) {
+  async #load(query = "") {
     const asked = this.#board.ask();
+    const { isListed } = this.#board;
+    const path = isListed ? LISTED : NOT_LISTED;
     clearTimeout(this.#poll);
     try {
-      const answer = await read(path);
+      const answer = await read(query ? `${path}${isListed ? "?" : "&"}${query}` : path);
       this.failure = null;
-      if (asked > this.#taken) {
+      if (asked > this.#taken && isListed === this.#board.isListed) {
         this.#taken = asked;
         this.#board.take(answer, asked);
         this.#checkPage(answer.page);

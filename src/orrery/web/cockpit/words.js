@@ -7,12 +7,27 @@ export const TRACKS = { A: "A · internal", B: "B · public material" };
 /** The label of a row's track, as everything has it that Orrery writes: a copy of the page still says whose it is. */
 export const LABELS = { A: "[track:A] internal", B: "[track:B] public" };
 
+/** Why a row is not listed, as the server names it, and as its mark says it. */
+export const REASONS = {
+  answered: "Answered",
+  bulk: "Bulk",
+  "not-to-you": "Not to you",
+  earlier: "Earlier in a conversation",
+  own: "Your own",
+  over: "Over",
+  declined: "Declined",
+  "no-message": "No message",
+  later: "For later",
+  done: "Done",
+};
+
 const MINUTE = 60_000;
 const LONGEST_LINE = 400;
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 const FORMATS = /(?![\u200c\u200d])\p{Cf}/gu; // joiners stay: Indic scripts and emoji are written with them
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const DAY_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "short" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short" });
 const NUMBER = new Intl.NumberFormat("en");
 
@@ -45,6 +60,23 @@ export function localDay(date = new Date()) {
 
 function dayWords(date) {
   return (date.getFullYear() === new Date().getFullYear() ? DAY : DAY_AND_YEAR).format(date);
+}
+
+/** A day with its weekday. */
+export const weekday = (date) => WEEKDAY.format(date);
+
+/** The day that is so many days after today, by its parts: a day may have 23 or 25 hours. */
+export function dayAfter(days) {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
+}
+
+/** When a meeting is: "in 2 h", "now" while it is under way, and of a whole day which day it is. */
+export function meetingTime(iso, ends, isAllDay) {
+  const [begins, end] = [new Date(iso), new Date(ends)];
+  if (begins <= Date.now() && Date.now() < end) return isAllDay ? "today" : "now";
+  if (!isAllDay) return age(iso);
+  return localDay(begins) === localDay(dayAfter(1)) ? "tomorrow" : dayWords(begins);
 }
 
 /** "5 min ago", "in 2 h", or the day when it is over a week away. */

@@ -1,0 +1,212 @@
+"""What a sender's style hides: the declarations of one element, and what those around it leave of them. Pure."""
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from orrery.cockpit.plain_text.characters import has_visible, visible_length
+
+LONGEST_PREHEADER = 300
+"""Characters of a hidden beginning that a mail program shows beside the subject: newsletters have one."""
+
+Colour = tuple[int, int, int]
+
+MAY_HIDE = re.compile(
+    "hidden|display|visib|font|opacity|colou?r|background|height|width|indent|left|top|clip|transform",
+    re.IGNORECASE,
+)
+"""What an element must have in its attributes to be looked at."""
+
+_DECLARATION = re.compile(r"(?:^|[;{\s])([a-z-]{3,30}+)\s*+:\s*+([^;]{1,200})", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LONGEST_STYLE = 4000
+_LENGTH = re.compile(r"(-?[0-9]*\.?[0-9]+)\s*(px|pt|em|rem|ex|%|vh|vw|cm|mm|in|)(?![\w.])", re.IGNORECASE)
+_HEX = re.compile(r"#([0-9a-f]{3,8})\b", re.IGNORECASE)
+_RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+([\d.]+%?))?", re.IGNORECASE)
+_NO_CLIP = re.compile(r"rect\(\s*(?:0|1px)|inset\(\s*(?:100|50)%", re.IGNORECASE)
+_NAMED: dict[str, Colour] = {
+    "white": (255, 255, 255),
+    "black": (0, 0, 0),
+    "snow": (255, 250, 250),
+    "ivory": (255, 255, 240),
+}
+
+_TINY = 1.0
+"""Pixels or points of a letter that nobody sees."""
+
+_FAR = 500.0
+"""Pixels beyond an edge that are out of sight on every screen."""
+
+_SAME = 12
+"""How little two colours may differ in each of red, green and blue, and look the same."""
+
+_RELATIVE = frozenset({"em", "%", "ex"})
+_WHITE = _NAMED["white"]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What one element says. `is_gone`: nothing in it is seen; the rest may be taken back further inside."""
+
+    is_gone: bool = False
+    is_tiny: bool | None = None
+    is_unseen: bool | None = None
+    colour: Colour | None = None
+    ground: Colour | None = None
+    has_picture: bool = False
+
+
+NOTHING = Style()
+"""Of an element that says nothing about it, always this one."""
+
+
+@lru_cache(maxsize=4096)
+def style_of(style: str, ground: str = "", colour: str = "") -> Style:
+    """Return what the attributes `style`, `bgcolor` and `color` of an element hide or show."""
+    said = {
+        name.lower(): value.replace("!important", "").strip().lower()
+        for name, value in _DECLARATION.findall(_COMMENT.sub(" ", style[:_LONGEST_STYLE]))
+    }
+    behind = said.get("background-color") or said.get("background", ground.lower())
+    found = Style(
+        is_gone=_is_gone(said),
+        is_tiny=_is_tiny(said.get("font-size") or said.get("font", "")),
+        is_unseen={"hidden": True, "collapse": True, "visible": False}.get(said.get("visibility", "")),
+        colour=_colour(said.get("color", colour.lower())),
+        ground=_colour(behind),
+        has_picture="url(" in said.get("background", "") + said.get("background-image", ""),
+    )
+    return NOTHING if found == NOTHING else found
+
+
+def _is_gone(said: dict[str, str]) -> bool:
+    if said.get("display") == "none" or said.get("color") == "transparent":
+        return True
+    if _number(said.get("opacity", "")) == 0 or "scale(0" in said.get("transform", ""):
+        return True
+    if "hidden" in said.get("overflow", "") and any(
+        _number(said.get(one, "")) == 0 for one in ("height", "max-height", "width", "max-width")
+    ):
+        return True
+    if said.get("position") in {"absolute", "fixed"} and (
+        any((_number(said.get(one, "")) or 0) <= -_FAR for one in ("left", "top", "right", "bottom"))
+        or _NO_CLIP.search(said.get("clip", "") + said.get("clip-path", "")) is not None
+    ):
+        return True
+    return any((_number(said.get(one, "")) or 0) <= -_FAR for one in ("text-indent", "margin-left", "margin-top"))
+
+
+def _number(value: str) -> float | None:
+    found = _LENGTH.match(value)
+    return float(found[1]) if found else None
+
+
+def _is_tiny(value: str) -> bool | None:
+    """Return whether letters are too small to be seen; None where it is not said, or depends on those around."""
+    found = _LENGTH.search(value)
+    if found is None:
+        return False if value and value[0].isalpha() and "inherit" not in value else None
+    size, unit = float(found[1]), found[2].lower()
+    if unit in _RELATIVE:
+        return True if size == 0 else None
+    return size <= _TINY and unit in {"", "px", "pt"}
+
+
+def _colour(value: str) -> Colour | None:
+    if found := _HEX.search(value):
+        digits = found[1] if len(found[1]) > 4 else "".join(2 * one for one in found[1])  # noqa: PLR2004  the short forms
+        return (int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)) if len(digits) >= 6 else None  # noqa: PLR2004  the long forms
+    if found := _RGB.search(value):
+        red, green, blue, _ = found.groups()
+        return int(red), int(green), int(blue)
+    return _NAMED.get(value.split(maxsplit=1)[0]) if value else None
+
+
+@dataclass(slots=True)
+class _Layer:
+    """An element with a style: its name, how many elements were open in it, and what holds in it.
+
+    `level` counts the elements of its name that are open in it, which are not kept otherwise; of a block it is 0.
+    """
+
+    name: str
+    depth: int
+    level: int
+    style: Style
+
+
+@dataclass(slots=True)
+class Hiding:
+    """Where in a document nothing is seen, and how much stands there.
+
+    A style that is in the element itself counts; a style sheet is not read, so what only that hides is shown.
+    """
+
+    has_sheet: bool
+    preheader: int = 0
+    hidden: int = 0
+    _is_begun: bool = False
+    _layers: list[_Layer] = field(default_factory=list[_Layer])
+    hides: bool = False
+
+    def enter(self, name: str, depth: int, style: Style, *, is_block: bool) -> None:
+        """Begin an element that says something."""
+        around = self._layers[-1].style if self._layers else Style(ground=None if self.has_sheet else _WHITE)
+        self._layers.append(_Layer(name, depth, 0 if is_block else 1, _inside(around, style)))
+        self._look()
+
+    def again(self, name: str) -> None:
+        """Begin an element that is not kept and says nothing."""
+        if self._layers and self._layers[-1].level and self._layers[-1].name == name:
+            self._layers[-1].level += 1
+
+    def end(self, name: str) -> None:
+        """End an element that is not kept."""
+        if self._layers and self._layers[-1].level and self._layers[-1].name == name:
+            self._layers[-1].level -= 1
+            if not self._layers[-1].level:
+                _ = self._layers.pop()
+                self._look()
+
+    def leave(self, depth: int) -> None:
+        """End what was begun deeper than this."""
+        while self._layers and self._layers[-1].depth > depth:
+            _ = self._layers.pop()
+        self._look()
+
+    def close(self) -> None:
+        """End the document: a hidden beginning of nothing is no preview."""
+        if not self._is_begun:
+            self.hidden, self.preheader = self.hidden + self.preheader, 0
+
+    def saw(self, text: str) -> None:
+        """Take a text that is shown."""
+        self._is_begun = self._is_begun or has_visible(text)
+
+    def hid(self, text: str) -> None:
+        """Count a text that is not."""
+        length = visible_length(text)
+        if self._is_begun or self.preheader + length > LONGEST_PREHEADER:
+            self.hidden += length
+        else:
+            self.preheader += length
+
+    def _look(self) -> None:
+        style = self._layers[-1].style if self._layers else NOTHING
+        alike = style.colour is not None and style.ground is not None and _alike(style.colour, style.ground)
+        self.hides = bool(style.is_tiny or style.is_unseen or alike)
+
+
+@lru_cache(maxsize=4096)
+def _inside(around: Style, style: Style) -> Style:
+    """Return what holds in an element of this style."""
+    return Style(
+        is_tiny=around.is_tiny if style.is_tiny is None else style.is_tiny,
+        is_unseen=around.is_unseen if style.is_unseen is None else style.is_unseen,
+        colour=style.colour or around.colour,
+        ground=None if style.has_picture else style.ground or around.ground,
+    )
+
+
+def _alike(one: Colour, other: Colour) -> bool:
+    return all(abs(a - b) <= _SAME for a, b in zip(one, other, strict=True))

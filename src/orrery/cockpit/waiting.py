@@ -1,0 +1,121 @@
+"""What waits for an answer: the one definition, the same for every source (decision 57). Pure.
+
+A message waits when its last word is another's, it is addressed to the account or came by a list that is watched,
+and it is neither answered, done, set aside until later, flagged complete, over, declined, nor bulk. What a source
+does not say lets it wait.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Literal
+
+from orrery.ports.comms.messages import Message
+
+Reason = Literal[
+    "done", "later", "over", "declined", "own", "answered", "earlier", "bulk", "not-to-you", "no-message"
+]
+"""Why a message does not wait."""
+
+WORDS: Mapping[Reason, str] = {
+    "answered": "answered",
+    "bulk": "bulk",
+    "not-to-you": "not to you",
+    "earlier": "earlier in a listed conversation",
+    "own": "your own",
+    "over": "over",
+    "declined": "declined",
+    "no-message": "without a message",
+    "later": "for later",
+    "done": "done",
+}
+"""The reasons as a person reads them, in the order in which equal numbers of them are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """That a person has set a row aside: until a day on which it comes back, or with None as done."""
+
+    until: date | None = None
+
+    @property
+    def reason(self) -> Reason:
+        return "later" if self.until else "done"
+
+    def holds(self, now: datetime) -> bool:
+        """Return whether the row is still set aside: it comes back when its day begins on this machine."""
+        return self.until is None or now.astimezone().date() < self.until
+
+
+def said_of(message: Message, watched: frozenset[str]) -> Reason | None:
+    """Return the first reason for which a message does not wait, as far as it says so itself; None if it waits.
+
+    `watched` are the ids and addresses of lists, in lower case.
+    """
+    standing = message.standing
+    reasons: list[tuple[bool, Reason]] = [
+        (standing.is_cancelled, "over"),
+        (standing.is_declined, "declined"),
+        (standing.is_own, "own"),
+        (standing.is_answered, "answered"),
+        (standing.is_notice, "no-message"),
+        (standing.is_complete, "done"),
+    ]
+    if found := next((reason for holds, reason in reasons if holds), None):
+        return found
+    if is_watched(message, watched):
+        return None
+    if standing.is_bulk:
+        return "bulk"
+    return None if standing.addressed == "to" else "not-to-you"
+
+
+def why_not(message: Message, said: Reason | None, now: datetime, aside: Aside | None) -> Reason | None:
+    """Return why a message does not wait now: what a person said comes first, then the time, then `said_of`."""
+    if aside is not None and aside.holds(now):
+        return aside.reason
+    return "over" if is_over(message, now) else said
+
+
+def is_over(message: Message, now: datetime) -> bool:
+    """Return whether a meeting is past its end, or past its day where the end is not known."""
+    if message.source != "meeting":
+        return False
+    return now >= (message.ends_at or midnight_after(message.received_at))
+
+
+def is_watched(message: Message, watched: frozenset[str]) -> bool:
+    """Return whether a message came by a list that is watched: its headers or its recipients name the list."""
+    if not watched:
+        return False
+    named = (one.address.casefold() for one in (*message.to, *message.cc))
+    return any(one in watched for one in (*message.standing.lists, *named))
+
+
+def midnight_after(moment: datetime) -> datetime:
+    """Return the end of a moment's day, by the calendar of this machine."""
+    day = moment.astimezone().date() + timedelta(days=1)
+    return datetime.combine(day, time()).astimezone()
+
+
+@dataclass(frozen=True, slots=True)
+class NotListed:
+    """How many messages were read and do not wait, by reason, the most frequent first."""
+
+    reasons: Mapping[Reason, int]
+
+    @classmethod
+    def of(cls, reasons: Iterable[Reason]) -> "NotListed":
+        counted, places = Counter(reasons), [*WORDS]
+        ordered = sorted(counted, key=lambda one: (-counted[one], places.index(one)))
+        return cls({one: counted[one] for one in ordered})
+
+    @property
+    def count(self) -> int:
+        return sum(self.reasons.values())
+
+    def __str__(self) -> str:
+        """The line "41 not listed: 20 answered, 12 bulk, 9 not to you"; empty when there is nothing to say."""
+        named = ", ".join(f"{count:,} {WORDS[reason]}" for reason, count in self.reasons.items())
+        return f"{self.count:,} not listed: {named}" if named else ""
