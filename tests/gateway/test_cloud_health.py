@@ -205,9 +205,10 @@ async def test_what_was_known_before_is_kept() -> None:
     assert report.jobs == WELL.jobs
 
 
-async def test_a_webhook_that_was_never_known_is_not_missing() -> None:
+@pytest.mark.parametrize("part", ["webhook", "action group"])
+async def test_a_webhook_that_was_never_known_is_not_missing(part: str) -> None:
     """No urgent push says that there is none; that it is not known stands beside it."""
-    one = await found("gateway webhook", webhook_expires_at=None, unknown=(gap("webhook"),))
+    one = await found("gateway webhook", webhook_expires_at=None, unknown=(gap(part),))
     assert (one.state, one.why) == ("ok", "When the webhook expires is not known.")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from orrery.errors import StoreError
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
-from orrery.gateway.reports import CloudReport, Reports
+from orrery.gateway.reports import WEBHOOK_PARTS, CloudReport, Reports
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 
@@ -57,7 +57,7 @@ class CloudHealth:
 def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:
     """Yield what a report says now."""
     yield _finding(PART, list(_reasons(report, now)), _well(report))
-    expires, is_known = report.webhook_expires_at, "webhook" not in {gap.part for gap in report.unknown}
+    expires, is_known = report.webhook_expires_at, WEBHOOK_PARTS.isdisjoint(gap.part for gap in report.unknown)
     well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else "When the webhook expires is not known."
     yield _finding(WEBHOOK, list(_of_webhook(expires, now)) if expires or is_known else [], well)
 

@@ -17,6 +17,9 @@ KEPT = timedelta(days=30)
 AlertState = Literal["on", "off", "missing", "unknown"]
 GapState = Literal["not allowed", "unreadable"]
 
+WEBHOOK_PARTS = frozenset({"webhook", "action group"})
+"""Without one of these, the end of the webhook may not be known: the action group says which one it is."""
+
 
 class ReportedJob(Record):
     """One job of the runbook."""
@@ -67,19 +70,21 @@ class CloudReport(Record):
             return self
         since = {gap.part: gap.since for gap in earlier.unknown}
         fields = {name for gap in self.unknown for name in _FIELDS.get(gap.part, ())}
-        kept = {name: getattr(earlier, name) for name in fields}
+        kept = {name: getattr(earlier, name) for name in fields if getattr(self, name) in _NOTHING}
         gaps = tuple(gap.change(since=since.get(gap.part, gap.since)) for gap in self.unknown)
         return self.change(**kept, unknown=gaps)
 
 
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "webhook": ("webhook_expires_at",),
+    **dict.fromkeys(WEBHOOK_PARTS, ("webhook_expires_at",)),
     "health alert": ("health_alert",),
     "deallocate alert": ("deallocate_alert",),
     "jobs": ("jobs", "last_outage"),
     "activity log": ("last_outage",),
 }
-"""What a report does not know without a part. Power and health pass: they are unknown then."""
+"""What a report may not know without a part. Power and health pass: they are unknown then."""
+
+_NOTHING = (None, "unknown", ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from orrery.gateway.cloud.report import LastOutage, report
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
-from orrery.gateway.reports import Reports
+from orrery.gateway.reports import WEBHOOK_PARTS, Reports
 from orrery.gateway.routes import CloudBody
 from tests.support.clock import ManualClock
 from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job, text
@@ -60,6 +60,15 @@ def test_the_site_takes_a_report_of_half() -> None:
     assert (taken.power, taken.alerts.health, taken.alerts.deallocate) == ("unknown", "unknown", "on")
     assert taken.troubles == []
     assert "webhook_expires_at" not in taken.model_fields_set
+
+
+def test_a_webhook_is_not_missing_where_the_action_group_is_not_known() -> None:
+    """On the machine of the reports, which has no URI: what is left out is not known, and the part is named."""
+    survey = replace(COMPLETE, action_group=UNREADABLE, uri="")
+    body = report(survey, WANTED, QUIET, findings(survey, WANTED, text, QUIET), None)
+    taken = CloudBody.model_validate_json(json.dumps(body)).report
+    assert "webhook_expires_at" not in taken.model_fields_set
+    assert not WEBHOOK_PARTS.isdisjoint(one.part for one in taken.unknown)
 
 
 def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:

@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913  each is an option of the command line
     gaps = gaps_of({"activity log": log, "jobs": jobs})
     note_gaps(gaps)
     if outage is None and picture is None:
-        _show_list(found, since, as_json=as_json)
+        _show_list(found, f"No outage in {since}{' is known' if gaps else ''}.", as_json=as_json)
     else:
         _tell(_chosen(found, outage or "last"), picture, as_json=as_json)
     if gaps:
@@ -158,7 +158,7 @@ def _lasted(one: Outage) -> str:
     return "still" if one.seconds is None else clock(timedelta(seconds=one.seconds)).removeprefix("+")
 
 
-def _show_list(found: Sequence[Outage], since: str, *, as_json: bool) -> None:
+def _show_list(found: Sequence[Outage], empty: str, *, as_json: bool) -> None:
     if as_json:
         show_json([_document(one) for one in found])
         return
@@ -171,7 +171,7 @@ def _show_list(found: Sequence[Outage], since: str, *, as_json: bool) -> None:
         }
         for one in found
     ]
-    show(rows, _COLUMNS, as_json=False, empty=f"No outage in {since}.")
+    show(rows, _COLUMNS, as_json=False, empty=empty)
 
 
 def _document(one: Outage) -> dict[str, object]:
