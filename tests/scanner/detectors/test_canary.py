@@ -4,10 +4,11 @@ from random import Random
 
 import pytest
 
-from orrery.scanner.detectors.canary import DIGITS, LETTERS, CanaryDetector, is_canary, new_canary
+from orrery.scanner.detectors.canary import DIGITS, LETTERS, canaries, is_canary, new_canary
+from orrery.scanner.detectors.searching import SearchDetector
 
 TOKEN = new_canary(b"12345678")
-DETECTOR = CanaryDetector()
+DETECTOR = SearchDetector(canaries)
 
 
 def test_a_token_is_known_by_itself() -> None:

@@ -2,12 +2,15 @@
 
 import pytest
 
-from orrery.scanner.detectors.corporate import CorporateDetector
+from orrery.scanner.detectors.corporate import corporate
+from orrery.scanner.detectors.engine import TermSearch
+from orrery.scanner.detectors.searching import SearchDetector
 from orrery.scanner.policy import Policy
 
-DETECTOR = CorporateDetector(
-    Policy(addresses=frozenset({"ann@corp.example", "bob@other.example"}), domains=frozenset({"corp.example"}))
+POLICY = Policy(
+    addresses=frozenset({"ann@corp.example", "bob@other.example"}), domains=frozenset({"corp.example"})
 )
+DETECTOR = SearchDetector(TermSearch(corporate(POLICY)))
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,8 @@ def test_corporate_is_found(text: str, kinds: list[str]) -> None:
 
 
 def test_what_is_no_domain_is_left_out() -> None:
-    """An empty line of the settings finds nothing, and not everything."""
-    empty = CorporateDetector(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"})))
+    """An empty line of the settings is searched for in no text."""
+    empty = SearchDetector(
+        TermSearch(corporate(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"}))))
+    )
     assert list(empty.matches(b"any text local @", "")) == []

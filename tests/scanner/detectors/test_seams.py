@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.scanner.detectors.terms import TermDetector
+from orrery.scanner.detectors.engine import TermSearch
+from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.terms import watched
 from orrery.scanner.policy import Term
 
 NAME = "Northwind"
 TERMS = (Term("customer", NAME), Term("customer", "Quasar Net"), Term("domain", "quasarnet.example"))
-DETECTOR = TermDetector(TERMS)
+DETECTOR = SearchDetector(TermSearch(watched(TERMS)))
 
 MARKS = ("*", "**", "***", "__", "~", "~~", "`", "``", "^", "==", "++", "||", "*__", "**_", "~~**", "_**", "**`")
 EMPHASIS = {

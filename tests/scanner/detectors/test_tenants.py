@@ -6,14 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from orrery.scanner.detectors.tenants import TenantDetector
+from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.tenants import TenantSearch
 from orrery.scanner.policy import Policy
 
 FOREIGN = "3f2a91c4-7be0-4d16-9a53-c81e64b7f209"
 INTERNAL = "b81d05e7-42fa-4c39-8e67-15d0a9c3f4b2"
 PUBLIC = "6d4c2ab1-90fe-4873-b5d2-0e17f8c6a394"
-DETECTOR = TenantDetector(
-    Policy(public_tenants=frozenset({PUBLIC.upper()}), internal_tenants=frozenset({INTERNAL}))
+DETECTOR = SearchDetector(
+    TenantSearch(Policy(public_tenants=frozenset({PUBLIC.upper()}), internal_tenants=frozenset({INTERNAL})))
 )
 NUMBERS = UUID(FOREIGN)
 C_FORM = "{{0x{:08x},0x{:04x},0x{:04x},{{{}}}}}".format(
@@ -147,5 +148,5 @@ def test_a_site_of_a_label_is_found(text: str) -> None:
 
 def test_without_settings_every_tenant_is_foreign() -> None:
     """Also one that a policy would name public."""
-    found = TenantDetector(Policy()).matches(f"tenantId: {PUBLIC}".encode(), "")
+    found = SearchDetector(TenantSearch(Policy())).matches(f"tenantId: {PUBLIC}".encode(), "")
     assert [one.value for one in found] == [PUBLIC]

@@ -2,7 +2,9 @@
 
 import pytest
 
-from orrery.scanner.detectors.terms import TermDetector, why_unsearchable
+from orrery.scanner.detectors.engine import TermSearch
+from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.terms import watched, why_unsearchable
 from orrery.scanner.policy import Term
 
 TERMS = (
@@ -27,7 +29,7 @@ TERMS = (
     Term("domain", "bücher.example"),
     Term("address", "ann@corp.example"),
 )
-DETECTOR = TermDetector(TERMS)
+DETECTOR = SearchDetector(TermSearch(watched(TERMS)))
 
 FOUND = [
     *(("anna kowalska", text) for text in ("Anna Kowalska", "ANNA_KOWALSKA", "annakowalska", "anna.kowalska")),
@@ -204,4 +206,7 @@ def test_a_term_that_cannot_be_searched_is_refused(term: Term, said: str) -> Non
     assert bool(why) == bool(said)
     assert term.text not in why
     if why:
-        assert list(TermDetector([term]).matches(f"x {term.text} x 2024 P&G".encode(), "")) == []
+        assert (
+            list(SearchDetector(TermSearch(watched([term]))).matches(f"x {term.text} x 2024 P&G".encode(), ""))
+            == []
+        )

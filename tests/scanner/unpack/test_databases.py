@@ -85,15 +85,18 @@ def test_a_value_in_the_log_is_found(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_value_in_the_journal_is_found(tmp_path: Path) -> None:
-    """It holds the pages from before a change."""
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_value_in_the_journal_is_found(tmp_path: Path, is_done: bool) -> None:  # noqa: FBT001  pytest's way
+    """It holds the pages from before a change, also when that is done and its header is zeroed."""
     connection = _written(tmp_path / "a.db", "PRAGMA journal_mode=PERSIST")
     _filled(connection, bytes)
     _ = connection.execute("PRAGMA cache_size=1")
     _ = connection.execute("BEGIN")
     _ = connection.execute("UPDATE a SET c = zeroblob(length(c))")
+    if is_done:
+        _ = connection.execute("COMMIT")
     journal = (tmp_path / "a.db-journal").read_bytes()
-    assert journal[:1] == b"\xd9"
+    assert journal[:1] == (b"\0" if is_done else b"\xd9")
     assert _missed(tmp_path / "a.db-journal") == []
     connection.close()
 

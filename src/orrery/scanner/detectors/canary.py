@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from orrery.scanner.detectors.hints import CANARY
 from orrery.scanner.detectors.reading import Reading
-from orrery.scanner.detectors.searching import Place, SearchDetector
+from orrery.scanner.detectors.searching import Place
 
 LETTERS = "ABCDEFGHJKMNPQRTVWXY"
 """Without those that are easily taken for a digit or for each other."""
@@ -60,13 +60,6 @@ def _word(number: int) -> str:
 def _checksum(word: str) -> str:
     digest = sha256(b"orrery canary\0" + word.encode()).digest()
     return _word(int.from_bytes(digest[:16], "big") % _VALUES)
-
-
-class CanaryDetector(SearchDetector):
-    """See `Detector`."""
-
-    def __init__(self) -> None:
-        super().__init__(canaries)
 
 
 def canaries(readings: Sequence[Reading]) -> Iterator[Place]:

@@ -1,17 +1,8 @@
 """The addresses and domains of the deployment's own organisation: found as the watch-list's are."""
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
 from orrery.scanner.detectors.spelling import is_domain
 from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
-
-
-class CorporateDetector(SearchDetector):
-    """See `Detector`. An address is one finding, and not its domain again."""
-
-    def __init__(self, policy: Policy) -> None:
-        super().__init__(TermSearch(corporate(policy)))
 
 
 def corporate(policy: Policy) -> list[tuple[Kind, str]]:

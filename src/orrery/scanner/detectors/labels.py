@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from orrery.scanner.detectors.hints import LABEL
 from orrery.scanner.detectors.reading import Reading
-from orrery.scanner.detectors.searching import Place, SearchDetector
+from orrery.scanner.detectors.searching import Place
 from orrery.scanner.regex import around, compiled
 from orrery.syntax.track import label_places
 
@@ -12,13 +12,6 @@ _AFTER = 1024
 """Bytes after the word in which its label ends: mark-up may stand between."""
 
 _HINT = compiled(LABEL)
-
-
-class LabelDetector(SearchDetector):
-    """See `Detector`."""
-
-    def __init__(self) -> None:
-        super().__init__(labels)
 
 
 def labels(readings: Sequence[Reading]) -> Iterator[Place]:

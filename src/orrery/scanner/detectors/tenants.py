@@ -9,7 +9,7 @@ from typing import cast
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
 from orrery.scanner.detectors.hints import JWT
 from orrery.scanner.detectors.reading import Raw, Reading
-from orrery.scanner.detectors.searching import Place, SearchDetector
+from orrery.scanner.detectors.searching import Place
 from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
 from orrery.scanner.regex import compiled
@@ -53,13 +53,6 @@ _SITE = re.compile(
 )
 _TOKEN = compiled(JWT)
 _IN_ISSUER = re.compile(_GUID)
-
-
-class TenantDetector(SearchDetector):
-    """See `Detector`."""
-
-    def __init__(self, policy: Policy) -> None:
-        super().__init__(TenantSearch(policy))
 
 
 class TenantSearch:

@@ -172,7 +172,8 @@ def _runs(text: bytes, hints: set[bytes]) -> Iterator[Run]:
     for decoder in TABLE:
         if not decoder.hints or not hints.isdisjoint(decoder.hints):
             for start, end in decoder.find(text, hints):
-                yield Run(decoder, start, text[start:end])
+                if end - start >= decoder.shortest:
+                    yield Run(decoder, start, text[start:end])
 
 
 def _judged_together(runs: Sequence[Run], strings: list[bytes]) -> Iterator[Decoded]:
@@ -234,8 +235,6 @@ def _escaped(text: bytes, hints: set[bytes], strings: list[bytes], depth: int = 
 def _judged(run: Run, strings: list[bytes]) -> Iterator[Decoded]:
     """Yield a text, a file or a packed stream that a run is; else what is readable in it at each alignment."""
     decoder, place = run.decoder, run.place
-    if len(run.octets) < decoder.shortest:
-        return
     for number, content in enumerate(decoder.decode(run.octets)):
         if is_packed(content, is_readable):
             yield Decoded(place, decoder.name, content, packed=True)

@@ -36,6 +36,9 @@ _TEXTS: Final = frozenset({"orrery.scanner.unpack.pdf:read", "orrery.scanner.unp
 _ANY: Final = re.compile(
     b"|".join(kind.begins.pattern for kind in _KINDS if not kind.reader.endswith("zlib")), re.DOTALL
 )
+_JOURNAL_HEADER: Final = 28
+"""Bytes that SQLite writes zeros over when a change is done and the journal stays: `journal_mode=PERSIST`."""
+
 _MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
 _NOTEBOOK: Final = re.compile(rb"\s*\{\s*\"(?:cells|worksheets|nbformat|nbformat_minor)\"\s*:")
 _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
@@ -46,6 +49,8 @@ def reader_of(first: bytes, name: str) -> str:
     for kind in _KINDS:
         if kind.begins.match(first) and (kind.reader in _TEXTS or not is_text(first)):
             return kind.reader
+    if name.lower().endswith("-journal") and first.startswith(bytes(_JOURNAL_HEADER)):
+        return "orrery.scanner.unpack.sqlite:read"
     if _is_mail(first, name):
         return "orrery.scanner.unpack.mail:read"
     if name.lower().endswith(".ipynb") or _NOTEBOOK.match(first):

@@ -27,6 +27,8 @@ _LARGEST_PAGE: Final = 65536
 _SIZES: Final = frozenset(2**power for power in range(9, 17))
 _BYTES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
 _BLOB: Final = 12
+_SECTOR: Final = 512
+_MOST_PAGES: Final = 2**24
 _POINTER: Final = re.compile(rb"(?=(\x00[\x00-\xff]{3}))")
 
 
@@ -88,6 +90,19 @@ class _Files:
         yield from _left(pages, met)
 
 
+def _size_by_numbers(part: Part) -> int:
+    """Return the size of the pages in a journal whose header was zeroed, as it is after each change, or 0.
+
+    It is the one at which the number of a page stands wherever one has to.
+    """
+    for size in sorted(_SIZES):
+        places = range(_SECTOR, part.size - size - 7, size + 8)
+        numbers = [_number(b"".join(part.slice(place, place + 4)), 0) for place in places]
+        if numbers and all(0 < number < _MOST_PAGES for number in numbers):
+            return size
+    return 0
+
+
 def _pages(part: Part, first: bytes) -> _Pages | None:
     """Return the pages of a file by its header, or nothing if that says no size that a page has.
 
@@ -100,6 +115,8 @@ def _pages(part: Part, first: bytes) -> _Pages | None:
         size, begin, before, after = _number(first, 8), 32, 24, 0
     else:
         size, begin, before, after = _number(first, 24), _number(first, 20), 4, 4
+        if not size:
+            size, begin = _size_by_numbers(part), _SECTOR
     if size not in _SIZES:
         return None
     places: list[tuple[int, int]] = []
