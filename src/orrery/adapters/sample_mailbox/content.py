@@ -42,7 +42,7 @@ _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class WrittenInvitation(BaseModel):
-    """What a message says of a meeting; it begins so many `minutes` before the mailbox was opened."""
+    """What a message says of a meeting; it begins `minutes` before the mailbox was opened."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
