@@ -276,7 +276,7 @@ ELSEWHERE = {
 """Times that are compared with the present; the tests in these files hold how."""
 
 OF_OTHERS = {
-    *("AccessEnd.expires_at", "AccessRecord.expires_at", "LedgerItem.until"),
+    *("AccessEnd.expires_at", "AccessRecord.expires_at", "LedgerItem.until", "SetAside.until"),
     *("CloudReport.webhook_expires_at", "Reversal.respond_by", "Restored.at", "Restored.reconciled_since"),
     *("Attempt.expires_at", "Restored.messages_known_since"),
 }
@@ -292,7 +292,13 @@ TOLD = {
     *("Offer.failed_at", "Outage.told_at", "OwnSession.made_at", "Pending.failed_at", "PingStretch.first_at"),
     *("RefreshOutcome.generated_at", "RefusedWebhooks.since", "ReportedJob.ended_at", "ReportedJob.started_at"),
     *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Row.created_at"),
-    *("SignIn.signed_in_at", "TrackJournalEntry.created_at", "UnknownSales.since", "UnreadableEvent.noted_at"),
+    *(
+        "SetAside.set_at",
+        "SignIn.signed_in_at",
+        "TrackJournalEntry.created_at",
+        "UnknownSales.since",
+        "UnreadableEvent.noted_at",
+    ),
 }
 """Times that are only shown, sorted by, or counted from: nothing waits for them."""
 

@@ -33,7 +33,8 @@ GRAPH_CALLS = {
     "GET /me/events/{}",
     "GET /me/messages/{}",
     "GET /me/mailFolders/drafts/messages",
-    "GET /me/mailFolders/inbox/messages/delta",
+    "GET /me/mailFolders/{}/messages",
+    "GET /me/mailFolders/{}/messages/delta",
     "GET /chats/{}/messages/{}",
     NEXT_PAGE,
     "GET /me/todo/lists",
@@ -51,7 +52,7 @@ GRAPH_CALLS = {
 
 MAIL_COMMANDS = {
     *("login", "authenticate", "capability", "response", "logout", "shutdown", "xatom STARTTLS"),
-    *("select", "list", "append", "uid SEARCH", "uid FETCH", "uid STORE", "uid EXPUNGE"),
+    *("select", "status", "list", "append", "uid SEARCH", "uid FETCH", "uid STORE", "uid EXPUNGE"),
     *("close", "search"),  # of a socket and a pattern, which look the same from here
 }
 """All that is asked of a mail server; `append` is to the folder for drafts alone."""
@@ -85,7 +86,16 @@ LIBRARIES = {
         "tomllib",
         "webbrowser",
     ),
-    *("collections.abc", "concurrent.futures", "contextlib", "dataclasses", "datetime", "functools", "http"),
+    *(
+        "collections",
+        "collections.abc",
+        "concurrent.futures",
+        "contextlib",
+        "dataclasses",
+        "datetime",
+        "functools",
+        "http",
+    ),
     *("importlib.resources", "importlib.resources.abc", "pathlib", "typing", "urllib.parse"),
     *("email", "email.errors", "email.header", "email.mime.text", "email.policy", "email.utils", "imaplib"),
     *("cachetools", "fastapi", "fastapi.responses", "httpx2", "pydantic", "pydantic.alias_generators"),
@@ -109,7 +119,7 @@ PAGE_CALLS = {
         "/api/comms/message-head",
         "/api/comms/draft-reply",
     ),
-    *("/api/comms/add-to-tasks", "/api/comms/sign-in", "/api/action-hub/action"),
+    *("/api/comms/add-to-tasks", "/api/comms/set-aside", "/api/comms/sign-in", "/api/action-hub/action"),
 }
 
 SCOPES_NAMED = re.compile(r"^#?\s*scopes = (\[.*\])", re.MULTILINE)

@@ -38,7 +38,10 @@ def classes() -> Iterator[type[BaseModel]]:
     for folder in folders():
         package = importlib.import_module(f"orrery.{folder}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith((".routes", ".section", ".settings")) and ".cli" not in found.name:
+            if (
+                not found.name.endswith((".routes", ".schema", ".section", ".settings"))
+                and ".cli" not in found.name
+            ):
                 module = importlib.import_module(found.name)
                 for one in vars(module).values():
                     if isinstance(one, type) and issubclass(one, BaseModel) and one.__module__ == found.name:

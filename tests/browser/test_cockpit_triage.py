@@ -228,3 +228,49 @@ def test_a_used_link_opens_nothing(open_page: OpenPage, cockpit: Cockpit, watch:
     expect(used.locator("#locked")).to_contain_text("If you did not use it, somebody else may have")
     assert "#" not in used.url
     watch.forgive("401")
+
+
+def test_done_and_later_by_keyboard(desk: Desk, cockpit: Cockpit) -> None:
+    """What is done or for later leaves the list, is counted, shown by a key with its reason, and comes back."""
+    before, page = cockpit.listed(), desk.page
+    row = cockpit.row(source="mail", track="A")
+    desk.press("/")
+    page.keyboard.type(row["subject"])
+    desk.press("Enter", "f")
+    desk.expect_said("Done:")
+    desk.press("Escape", "Escape")
+    desk.count(len(before["rows"]) - 1)
+    line = page.locator("#not-listed-line")
+    expect(line).to_contain_text(f"{before['not_listed']['count'] + 1} not listed:")
+    desk.press("l")
+    expect(page.get_by_role("dialog", name="Later")).to_be_visible()
+    desk.press("Escape", "n")
+    expect(page.locator(f'[data-id="{row["id"]}"] .badges')).to_contain_text("Done")
+    expect(page).to_have_title(f"({before['not_listed']['count'] + 1:,}) Not listed · Orrery")
+    page.locator(f'[data-id="{row["id"]}"] .preview').click()
+    desk.press("b")
+    desk.expect_said("Listed again:")
+    page.get_by_role("button", name="Back to the list").click()
+    desk.count(len(before["rows"]))
+
+
+def test_later_and_undo(desk: Desk, cockpit: Cockpit, watch: Watch) -> None:
+    """A day is chosen by keyboard; undo brings the row back at once, and a refused day says why."""
+    number, row = len(cockpit.rows()), cockpit.row(source="teams", track="B")
+    desk.page.locator(f'[data-id="{row["id"]}"] .preview').click()
+    desk.press("l", "Enter")
+    desk.expect_said("For later, until")
+    desk.count(number - 1)
+    desk.press("z")
+    desk.expect_said("Brought back:")
+    desk.count(number)
+    assert row["id"] in {one["id"] for one in cockpit.rows()}
+    meeting = cockpit.row(source="meeting")
+    desk.page.locator(f'[data-id="{meeting["id"]}"] .preview').click()
+    desk.page.evaluate("document.activeElement.blur()")
+    desk.press("l")
+    desk.page.get_by_label("Another day").fill("2027-01-01")
+    desk.button("Until this day").click()
+    desk.expect_said("Not set aside:")
+    desk.count(number)
+    watch.forgive("422")

@@ -48,5 +48,5 @@ def build(runtime: Runtime) -> Parts:
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
         unreadable=[ledger.items.unreadable, set_asides.records.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],
-        offers={Ledger: ledger, CockpitHealth: health, Launch: launch},
+        offers={Ledger: ledger, SetAsides: set_asides, CockpitHealth: health, Launch: launch},
     )

@@ -184,8 +184,8 @@ def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[lis
     waiting, others = list[Row](), list[tuple[Row, Reason]]()
     seen = set[tuple[str, str, str]]()
     for row in rows:
-        conversation = (row.id.track, row.id.account, row.message.conversation)
-        reason = why_not(row.message, row.said, now, asides.of(row))
+        conversation = (*row.whose, row.message.conversation)
+        reason = why_not(row.message, row.said, now, asides.of(row.id))
         if reason is None and conversation in seen:
             reason = "earlier"
         if row.message.conversation and reason in {None, "done", "later"}:

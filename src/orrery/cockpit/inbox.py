@@ -12,7 +12,7 @@ from typing import Literal
 
 import structlog
 
-from orrery.cockpit.rows import Row, RowId, newest_first, row_of
+from orrery.cockpit.rows import Row, newest_first, row_of
 from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.comms.mailboxes import Batch, Mailbox
@@ -29,6 +29,8 @@ LATE = timedelta(seconds=3)
 
 GROWTH = 1.2
 """By how much the rows of a first reading grow until they are shown anew: sorting at each batch costs too much."""
+
+Key = str | tuple[Source, str]
 
 InboxState = Literal["loading", "fresh", "stale", "failed", "sign-in-needed"]
 """`stale`: the rows of before are there, and a reason. `failed`: a reason, and nothing was ever read."""
@@ -65,7 +67,7 @@ class Inbox:
         self._watched = watched
         self._batch_seconds = batch_seconds
         self._began = 0.0
-        self._by_id: dict[RowId, Row] = {}
+        self._by_id: dict[Key, Row] = {}
         self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> None:
@@ -101,14 +103,14 @@ class Inbox:
 
     def find(self, source: Source, source_id: str) -> Row | None:
         """Return a row of this mailbox by its source's id."""
-        return self._by_id.get(RowId(self.mailbox.track, self.mailbox.account, source, source_id))
+        return self._by_id.get(_key(source, source_id))
 
     def _is_late(self) -> bool:
         """Return whether it was asked and takes long: by then a refresh has answered without it."""
         return self.asked_at is not None and self._clock.monotonic() - self._began >= LATE.total_seconds()
 
     async def _read(self) -> None:
-        before, found = self._by_id, dict[RowId, Row]()
+        before, found = self._by_id, dict[Key, Row]()
         unreadable, whose = 0, label(self.mailbox.track)
         written_to = list[Person]()
         self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
@@ -117,7 +119,11 @@ class Inbox:
                 unreadable += batch.unreadable
                 written_to += batch.written_to
                 unreadable += self._add(batch, before, found)
-                for one in [key for key in found if key.source_id in batch.gone] if batch.gone else ():
+                for one in (
+                    [key for key, row in found.items() if row.message.source_id in batch.gone]
+                    if batch.gone
+                    else ()
+                ):
                     del found[one]
                 if self.at is None and len(found) > len(self.rows) * GROWTH:
                     self._show(before | found)
@@ -138,17 +144,17 @@ class Inbox:
         finally:
             self.asked_at = None
 
-    def _add(self, batch: Batch, before: Mapping[RowId, Row], found: dict[RowId, Row]) -> int:
+    def _add(self, batch: Batch, before: Mapping[Key, Row], found: dict[Key, Row]) -> int:
         """Add the rows of a batch; return how many of its messages no calendar can date.
 
         The row of a message that is as before is the row of before: most are at each reading.
         """
         left_out = 0
         for message in batch.messages:
-            row_id = RowId(self.mailbox.track, self.mailbox.account, message.source, message.source_id)
-            old = before.get(row_id)
+            key = _key(message.source, message.source_id)
+            old = before.get(key)
             if old is not None and old.message == message:
-                found[old.id] = old
+                found[key] = old
                 continue
             try:
                 score, whose = self._scores[message.priority], self.mailbox
@@ -156,7 +162,7 @@ class Inbox:
             except (ValueError, OverflowError):
                 left_out += 1
             else:
-                found[row.id] = row
+                found[key] = row
         return left_out
 
     async def _batches(self) -> AsyncGenerator[Batch]:
@@ -173,12 +179,17 @@ class Inbox:
                 yield batch
                 await self._clock.sleep(0)  # others go on, however fast the mailbox answers
 
-    def _show(self, found: dict[RowId, Row]) -> None:
+    def _show(self, found: dict[Key, Row]) -> None:
         self._by_id = found
         self.rows = newest_first(found.values())
 
 
-def _kept(before: Mapping[RowId, Row], error: OrreryError) -> dict[RowId, Row]:
+def _key(source: Source, source_id: str) -> Key:
+    """Return what finds a row of one mailbox: of mail, which is most, the id itself, which is there anyway."""
+    return source_id if source == "mail" else (source, source_id)
+
+
+def _kept(before: Mapping[Key, Row], error: OrreryError) -> dict[Key, Row]:
     """Return the rows that a failed reading says nothing about: of a source that was read, none is."""
     unread = error.unread if isinstance(error, MailboxError) else ()
-    return {key: row for key, row in before.items() if not unread or key.source in unread}
+    return {key: row for key, row in before.items() if not unread or row.message.source in unread}

@@ -62,6 +62,7 @@ MODULE = Module(
     ),
     provides=(
         "orrery.cockpit.ledger:Ledger",
+        "orrery.cockpit.set_aside:SetAsides",
         "orrery.cockpit.health:CockpitHealth",
         "orrery.edge.launch:Launch",
     ),

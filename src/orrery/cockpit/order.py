@@ -31,10 +31,10 @@ def _rank(row: Row, end: datetime, now: datetime) -> Rank:
         begins = _begins(row, now)
         band = 0 if begins < end else 3
         counts = midnight_after(begins) if row.message.is_all_day else begins
-        return band, counts.timestamp(), -row.score, row.id.source_id
+        return band, counts.timestamp(), -row.score, row.message.source_id
     if row.until:
-        return 1, row.until.toordinal(), -row.score, row.id.source_id
-    return 2, -row.message.received_at.timestamp(), -row.score, row.id.source_id
+        return 1, row.until.toordinal(), -row.score, row.message.source_id
+    return 2, -row.message.received_at.timestamp(), -row.score, row.message.source_id
 
 
 def _begins(row: Row, now: datetime) -> datetime:

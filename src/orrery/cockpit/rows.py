@@ -86,12 +86,13 @@ def digest_of(*parts: str) -> str:
 class Row:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
-    `until` is when it is due, and `said` why it does not wait, as far as it says so itself. `texts` and `rest` are
-    JSON for the page. There are `texts` only where those of the message are not one plain line each; the rest is
-    the same for many rows, and kept once.
+    `whose` are its track and account, the same object for all rows of a mailbox. `until` is when it is due, and
+    `said` why it does not wait, as far as it says so itself. `texts` and `rest` are JSON for the page. There are
+    `texts` only where those of the message are not one plain line each; the rest is the same for many rows, and
+    kept once.
     """
 
-    id: RowId
+    whose: tuple[Track, str]
     message: Message
     score: int
     link: str
@@ -99,6 +100,11 @@ class Row:
     said: Reason | None
     texts: bytes | None
     rest: bytes
+
+    @property
+    def id(self) -> RowId:
+        """Made anew each time: a list may have 50,000 rows."""
+        return RowId(*self.whose, self.message.source, self.message.source_id)
 
     def shown(self, reason: Reason | None = None, warning: str = "") -> bytes:
         """Return the row as JSON, with why it is not listed, and what to look at about who wrote it.
@@ -151,10 +157,10 @@ def row_of(
         "is_all_day": message.is_all_day,
         "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
-    row_id, link = RowId(track, account, message.source, message.source_id), safe_link(message.web_link)
+    link = safe_link(message.web_link)
     texts = None if plain == sent else _texts(*plain, message.received_at)
     shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
-    return Row(row_id, message, score, link, until, said_of(message, watched), texts, shown)
+    return Row(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
 
 
 def _texts_of(message: Message) -> bytes:
@@ -166,6 +172,12 @@ def _texts(sender: str, address: str, subject: str, preview: str, received_at: d
     texts = (sender, address, subject, preview, _stamp(received_at))
     written = tuple(_quoted(one).encode() for one in texts)
     return b'"sender":%b,"address":%b,"subject":%b,"preview":%b,"received_at":%b' % written
+
+
+@lru_cache
+def _whose(track: Track, account: str) -> tuple[Track, str]:
+    """Return the same object for all rows of a mailbox."""
+    return track, account
 
 
 @lru_cache

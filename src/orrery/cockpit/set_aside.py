@@ -6,7 +6,7 @@ from typing import Literal
 
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.records import SetAside
-from orrery.cockpit.rows import Row, digest_of
+from orrery.cockpit.rows import Row, RowId, digest_of
 from orrery.cockpit.waiting import Aside, is_over
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store
@@ -41,16 +41,16 @@ class Asides:
         self.held = held or {}
         self._ids = frozenset(source_id for source_id, _ in self.held.values())
 
-    def of(self, row: Row) -> Aside | None:
+    def of(self, row_id: RowId) -> Aside | None:
         """Return what was said of a row."""
-        if row.id.source_id not in self._ids:
+        if row_id.source_id not in self._ids:
             return None
-        found = self.held.get(_key_of(row))
+        found = self.held.get(_key_of(row_id))
         return found[1] if found else None
 
 
-def _key_of(row: Row) -> str:
-    return digest_of(row.id.track, row.id.account, row.id.source, row.id.source_id)
+def _key_of(row_id: RowId) -> str:
+    return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id)
 
 
 class SetAsides:
@@ -61,6 +61,10 @@ class SetAsides:
         self._clock = clock
         self._known: Asides | None = None
         self.records = Collection(store, clock, SetAside, PREFIX, life=_life)
+
+    def now(self) -> datetime:
+        """Return the time by which a row comes back."""
+        return self._clock.now()
 
     async def known(self) -> Asides:
         """Return what is set aside; raise the store's errors."""
@@ -79,13 +83,13 @@ class SetAsides:
         if until:
             self._check(row, until, days)
         new = None if what == "undo" else Aside(until)
-        if (await self.known()).of(row) == new:
+        if (await self.known()).of(row.id) == new:
             return False
         await self._store_as(row, new)
         return True
 
     async def _store_as(self, row: Row, new: Aside | None) -> None:
-        record_id = _key_of(row)
+        record_id = _key_of(row.id)
         now, source_id = self._clock.now(), row.id.source_id
         record = SetAside(track=row.id.track, source_id=source_id, until=new.until, set_at=now) if new else None
 

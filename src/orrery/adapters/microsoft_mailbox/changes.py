@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from orrery.adapters.microsoft_mailbox.client import BadRequest, GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.shapes import changes_of, items_of, next_of
@@ -15,15 +15,16 @@ MOST_OF_DAYS = 5000
 """How many messages of a period the vendor lists at most, without a word about the rest."""
 
 Item = Mapping[str, Any]
+Folder = Literal["inbox", "sentitems"]
 
 
 class FolderChanges:
     """A folder's delta query. A reading that broke off goes on where it was."""
 
-    def __init__(self, folder: str, query: Mapping[str, str], days: int, first_page: int = PAGE) -> None:
+    def __init__(self, folder: Folder, query: Mapping[str, str], days: int, first_page: int = PAGE) -> None:
         """`query` has what is asked of each message; `days` is how far back is listed, 0 is all."""
-        self.path = f"/me/mailFolders/{folder}/messages"
-        self.query = query
+        self._folder = folder
+        self._query = query
         self._days = timedelta(days=days)
         self._first_page = first_page
         self.forget()
@@ -56,16 +57,16 @@ class FolderChanges:
                 return await session.follow(self._link, _size(PAGE))
             except (BadRequest, RowGone):
                 raise StateLost("The mailbox must be read anew.") from None
-        params = {**self.query, "$orderby": "receivedDateTime desc"}
+        params = {**self._query, "$orderby": "receivedDateTime desc"}
         if since := self.since(now):
             params["$filter"] = f"receivedDateTime ge {moment(since)}"
-        return await session.get(f"{self.path}/delta", params, _size(self._first_page))
+        return await session.get(f"/me/mailFolders/{self._folder}/messages/delta", params, _size(self._first_page))
 
     async def older(self, session: GraphSession, now: datetime, than: datetime) -> AsyncGenerator[Sequence[Item]]:
         """Yield the pages of what a first round that was cut has left out: by a list that has no such end."""
         period = f"receivedDateTime ge {moment(self.since(now) or now)} and receivedDateTime le {moment(than)}"
-        params = {**self.query, "$orderby": "receivedDateTime desc", "$filter": period, "$top": str(PAGE)}
-        page = await session.get(self.path, params)
+        params = {**self._query, "$orderby": "receivedDateTime desc", "$filter": period, "$top": str(PAGE)}
+        page = await session.get(f"/me/mailFolders/{self._folder}/messages", params)
         while True:
             yield items_of(page)
             if not (following := next_of(page)):

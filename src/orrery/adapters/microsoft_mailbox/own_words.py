@@ -41,7 +41,7 @@ def answered_at(properties: Iterable[Property] | None, received_at: datetime) ->
 
 
 class OwnWords:
-    """Reads the folder of sent mail by its changes, and is told what the inbox knows besides."""
+    """Reads the folder of sent mail by its changes, and notes what the inbox knows besides."""
 
     def __init__(self, days: int) -> None:
         """`days` is how far back mail is listed; 0 is all of it."""

@@ -6,8 +6,6 @@ from typing import Any, cast
 
 from orrery.errors import MailboxUnreachable
 
-_MAIL = "smtp:"
-
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -26,6 +24,7 @@ def owner_of(answer: Mapping[str, Any], *known: str) -> Owner:
     if not isinstance(own_id, str):
         raise MailboxUnreachable("The mailbox does not say whose it is.")
     held = cast("list[object]", others) if isinstance(others, list) else []
-    proxies = (one[len(_MAIL) :] for one in held if isinstance(one, str) and one.lower().startswith(_MAIL))
+    # Each is behind its kind and a colon; that of chats is no other address.
+    proxies = (one.partition(":")[2] for one in held if isinstance(one, str) and "@" in one)
     named = (one for one in (*known, answer.get("mail"), *proxies) if isinstance(one, str) and one)
     return Owner(own_id, frozenset(one.casefold() for one in named))

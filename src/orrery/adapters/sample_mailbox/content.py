@@ -42,7 +42,7 @@ _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class WrittenInvitation(BaseModel):
-    """What a message says of a meeting; it begins `minutes` before the mailbox was opened."""
+    """What a message says of a meeting; its beginning is `minutes` before the mailbox was opened."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,9 +65,9 @@ class WrittenInvitation(BaseModel):
 class Written(BaseModel):
     """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
 
-    A meeting `lasts` so many minutes. `list` is the mailing list that it came by; `addressed` and the others are
-    as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each sender but to
-    one who `is_stranger`.
+    `lasts` is how many minutes a meeting takes. `list` is the mailing list that it came by; `addressed` and the
+    others are as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each
+    sender but to one who `is_stranger`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,7 +1,7 @@
 """`orrery cockpit ledger`: what needs doing, from whom, until when (decision 35)."""
 
 import sys
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,8 @@ from orrery.syntax.track import Track
 if TYPE_CHECKING:
     from orrery.cockpit.ledger import Ledger
     from orrery.cockpit.records import LedgerItem
-    from orrery.runtime.collection import Stored
+    from orrery.cockpit.set_aside import Asides
+    from orrery.runtime.collection import Page, Stored
     from orrery.runtime.console.runner import Services
 
 group = typer.Typer(no_args_is_help=True)
@@ -82,13 +83,25 @@ def list_items(
     *,
     runner: Handed,
 ) -> None:
-    """List the items that wait, the soonest first. Exit 1 when one cannot be read."""
-    found = runner.run(lambda services: _ledger(services).all())
-    chosen = [one for one in found.records if every or not one.record.dismissed_at]
+    """List the items that wait, the soonest first, and how many do not. Exit 1 when one cannot be read."""
+    from orrery.cockpit.cli.listed import sorted_out  # noqa: PLC0415  it loads the store's records
+
+    found, asides, now = runner.run(_known)
+    waiting, not_listed = sorted_out(found.records, asides, now)
+    chosen = found.records if every else waiting
     rows = [
         _row(one) for one in sorted(chosen, key=lambda one: (one.record.until or date.max, one.record.created_at))
     ]
+    if not every and str(not_listed):
+        note(str(not_listed))
     show(rows, _COLUMNS, as_json=as_json, empty="Nothing waits.", unreadable=found.unreadable)
+
+
+async def _known(services: "Services") -> "tuple[Page[LedgerItem], Asides, datetime]":
+    from orrery.cockpit.set_aside import SetAsides  # noqa: PLC0415  it loads the store's records
+
+    asides = services[SetAsides]
+    return await _ledger(services).all(), await asides.known(), asides.now()
 
 
 @group.command()

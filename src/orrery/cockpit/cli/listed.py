@@ -1,0 +1,26 @@
+"""Which items of the action ledger wait, and why the others do not."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from orrery.cockpit.records import LedgerItem
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, RowId
+from orrery.cockpit.set_aside import Asides
+from orrery.cockpit.waiting import NotListed, Reason
+from orrery.runtime.collection import Stored
+
+
+def sorted_out(
+    items: Sequence[Stored[LedgerItem]], asides: Asides, now: datetime
+) -> tuple[list[Stored[LedgerItem]], NotListed]:
+    """Return the items that wait, and how many do not, by reason."""
+    waiting, reasons = list[Stored[LedgerItem]](), list[Reason]()
+    for one in items:
+        aside = asides.of(RowId(one.record.track, LEDGER_ACCOUNT, LEDGER, one.id))
+        if one.record.dismissed_at:
+            reasons.append("done")
+        elif aside and aside.holds(now):
+            reasons.append(aside.reason)
+        else:
+            waiting.append(one)
+    return waiting, NotListed.of(reasons)
