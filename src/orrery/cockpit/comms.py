@@ -206,7 +206,9 @@ def _in_pieces(
     """
     yield b'{"rows":['
     mark = b""
-    while several := b",".join(row.shown(reason, alarms.get(row.id, "")) for row, reason in islice(rows, PIECE)):
+    while several := b",".join(
+        row.shown(reason, alarms.get(row.id, "") if alarms else "") for row, reason in islice(rows, PIECE)
+    ):
         yield mark + several
         mark = b","
     yield b"]," + rest[1:]
