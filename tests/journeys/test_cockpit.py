@@ -6,17 +6,13 @@ import signal
 import socket
 import stat
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import get_args
 
 import pexpect
 import pytest
 
-from orrery.cockpit.waiting import Reason
 from tests.support.cockpit import PORT_VARIABLE, Client, Cockpit, running_cockpit
 from tests.support.package_copy import ROOT, run_python
 from tests.support.ports import free_ports
@@ -71,37 +67,6 @@ def test_the_sample_shows_every_source_and_track(cockpit: Cockpit) -> None:
     assert due == sorted(due)
     times = [one["received_at"] for one in rows if not one["until"] and one["source"] != "meeting"]
     assert times == sorted(times, reverse=True)
-
-
-def test_the_sample_shows_what_is_not_listed(cockpit: Cockpit) -> None:
-    """Every reason but the person's own word is there from the start, in one line and row by row."""
-    listed = cockpit.listed()
-    others = cockpit.ask("GET", "/api/comms/rows?listed=false").json()
-    counted = Counter(one["reason"] for one in others["rows"])
-    assert {*get_args(Reason)} - {"later"} <= {*counted}
-    assert listed["not_listed"] == others["not_listed"]
-    assert listed["not_listed"]["reasons"] == counted
-    assert listed["not_listed"]["line"].startswith(f"{counted.total()} not listed: ")
-    assert {one["reason"] for one in listed["rows"]} == {None}
-
-
-def test_done_and_later_survive_a_restart(settings: Path, tmp_path: Path) -> None:
-    """They are on the disk, with the track; a day that is none is refused in one sentence."""
-    with running_cockpit(tmp_path, "--config", str(settings)) as cockpit:
-        done, later, *_ = [one["id"] for one in cockpit.rows() if one["source"] == "mail"]
-        today = datetime.now().astimezone().date()  # noqa: TID251  the process has the machine's clock
-        until = (today + timedelta(days=1)).isoformat()
-        asked = {"rowId": later, "action": "later", "until": until}
-        answer = cockpit.ask("POST", "/api/comms/set-aside", {"rowId": done, "action": "done"})
-        assert (answer.status, answer.json()["changed"], answer.json()["track"]) == (200, True, "B")
-        assert cockpit.ask("POST", "/api/comms/set-aside", asked).json()["until"] == until
-        for wrong in ({"until": today.isoformat()}, {"until": "tomorrow"}, {"until": None}, {"action": "send"}):
-            refused = cockpit.ask("POST", "/api/comms/set-aside", asked | wrong)
-            assert (refused.status, refused.json()["error"]) == (422, "invalid-field")
-    with running_cockpit(tmp_path, "--config", str(settings)) as cockpit:
-        assert not {done, later} & {one["id"] for one in cockpit.rows()}
-        others = cockpit.ask("GET", "/api/comms/rows?listed=false").json()["rows"]
-        assert {done: "done", later: "later"}.items() <= {one["id"]: one["reason"] for one in others}.items()
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
