@@ -87,6 +87,7 @@ NESTED = {
         "b",
         1,
     ),
+    "another style in what has no size": ('b<div style="font-size:0"><p style="color:#f00">a</div>', "b", 1),
     "seen inside of what is unseen": (
         'c<div style="visibility:hidden">a<p style="visibility:visible">b</div>',
         "c\n\nb",

@@ -5,9 +5,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC
 from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
@@ -17,7 +18,8 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
-from orrery.ports.comms.messages import Message, Source
+from orrery.ports.comms.messages import Message, Person, Source
+from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot
@@ -34,11 +36,12 @@ SENDING = re.compile("send|sent|deliver|submit|dispatch|forward|transmit|post|sm
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of a draft, read past the port."""
+    """What became of a draft, read past the port; `others` are the addresses that it goes to besides."""
 
     to: str
     subject: str
     text: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ def sample(folder: Path, track: Track, messages: int = 0) -> Subject:
 
     def drafts() -> list[Kept]:
         found = [json.loads(one.read_text("utf-8")) for one in folder.glob("*")]
-        return [Kept(one["to"], one["subject"], one["text"]) for one in found]
+        return [kept(one, *one["to"].split(", "), *one.get("cc", "").split(", ")) for one in found]
+
+    def kept(one: dict[str, str], to: str, *others: str) -> Kept:
+        return Kept(to, one["subject"], one["text"], tuple(filter(None, others)))
 
     mailbox = opened()
     return Subject(mailbox, opened(), drafts, lambda one: mailbox.is_unread(one.source, one.source_id))
@@ -78,7 +84,8 @@ def scripted() -> Subject:
     def kept(reply: Reply) -> Kept:
         message = reply.message
         subject = message.subject if message.source == "teams" else f"Re: {message.subject}"
-        return Kept(message.address, subject, f"{reply.comment}\n\n> Text of {message.source_id}\n")
+        others = tuple(one.address for one in (*reply.to[1:], *reply.cc))
+        return Kept(reply.to[0].address, subject, reply.text.content, others)
 
     return Subject(mailbox, mailbox, drafts, lambda one: one.source_id in mailbox.unread)
 
@@ -96,10 +103,12 @@ def microsoft(tmp_path: Path) -> Iterator[Subject]:
 
         def drafts() -> list[Kept]:
             answer = web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status()
-            return [
-                Kept(one["toRecipients"][0]["emailAddress"]["address"], one["subject"], one["body"]["content"])
-                for one in answer.json()["value"]
-            ]
+            return [kept(one) for one in answer.json()["value"]]
+
+        def kept(one: dict[str, Any]) -> Kept:
+            named = (*one["toRecipients"], *one["ccRecipients"])
+            to, *others = (each["emailAddress"]["address"] for each in named)
+            return Kept(to, one["subject"], one["body"]["content"], tuple(others))
 
         def is_unread(message: Message) -> bool:
             path = f"/me/messages/{message.source_id}"
@@ -114,7 +123,7 @@ def imap(dovecot: Dovecot) -> Subject:
     account.fill()
 
     def drafts() -> list[Kept]:
-        return [Kept(one.to, one.subject, one.text) for one in account.drafts()]
+        return [Kept(one.to, one.subject, one.text, one.others) for one in account.drafts()]
 
     return Subject(account.mailbox(), account.mailbox(), drafts, account.is_unread, frozenset({"mail"}))
 
@@ -214,6 +223,28 @@ async def test_a_draft_is_kept(subject: Subject, key: str) -> None:
         assert kept.subject.endswith(one.subject)
         quoted = kept.text.partition(comment)[2]
         assert all(word in quoted for word in re.sub(r"<[^>]*>", " ", body.content).split()[:1])
+
+
+async def test_a_draft_to_all(subject: Subject, key: str) -> None:
+    """It goes to the people that it was made for, and to nobody else; one to the sender alone goes to one."""
+    one = next(each for each in await replyable(subject.mailbox) if each.source == "mail")
+    bo, di = Person('Bo, the "second"', "bo@corp.example"), Person("Dí", "di@corp.example")
+    own = Person("Ann", next(iter(subject.mailbox.own_addresses)))
+    message = replace(one, to=(own, bo), cc=(di, own))
+    for to_all, others in ((True, ("bo@corp.example", "di@corp.example")), (False, ())):
+        reply = reply_to(f"{key}-{to_all}", message, f"To all: {to_all}", to_all=to_all, own=[own.address])
+        assert (await subject.mailbox.draft(reply)).is_new
+        [kept] = [each for each in subject.drafts() if f"To all: {to_all}" in each.text]
+        assert (kept.to, kept.others) == (one.address, others)
+
+
+async def test_every_mailbox_quotes_alike(subject: Subject, key: str) -> None:
+    """The comment, one line with who wrote and when, the original."""
+    one = next(each for each in await replyable(subject.mailbox) if each.source == "mail")
+    await subject.mailbox.draft(reply_to(key, one, "Yes."))
+    [kept] = subject.drafts()
+    intro = f"On {one.received_at.astimezone(UTC):%Y-%m-%d at %H:%M UTC}, {one_line(one.sender)[:100]} wrote:"
+    assert kept.text.replace("\r\n", "\n") == f"Yes.\n\n{intro}\n> Is noon well?\n"
 
 
 async def test_a_draft_without_a_comment(subject: Subject, key: str) -> None:

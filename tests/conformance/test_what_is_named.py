@@ -112,15 +112,19 @@ CASES = {
     ),
     "a picture within the text": Case(
         several(
-            b"related",
+            b"mixed",
             b'Content-Type: text/html\r\n\r\n<p>Text.</p><img src="cid:1" alt="Logo">',
             file(b"image/png", b"inline\r\nContent-ID: <1>"),
+            file(b"application/pdf; name=a.pdf"),
         ),
         {
             "body": ("html", '<p>Text.</p><img src="cid:1" alt="Logo">'),
-            "attachments": [{"name": "logo.png", "contentType": "image/png", "isInline": True}],
+            "attachments": [
+                {"name": "logo.png", "contentType": "image/png", "isInline": True},
+                {"name": "a.pdf", "contentType": "application/pdf", "size": 9},
+            ],
         },
-        ["Text.", "", "[image: Logo]"],
+        ["[Attachment: a.pdf, application/pdf, 9 bytes]", "", "Text.", "", "[image: Logo]"],
     ),
     "a message within": Case(
         several(b"mixed", TEXT, b"Content-Type: message/rfc822\r\n\r\nSubject: Inner\r\n\r\nInner."),

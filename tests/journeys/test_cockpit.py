@@ -57,14 +57,16 @@ def mode(path: Path) -> int:
 
 
 def test_the_sample_shows_every_source_and_track(cockpit: Cockpit) -> None:
-    """Rows from mail, teams, meeting and action-hub, of both tracks, the most urgent first."""
+    """Rows from mail, teams, meeting and action-hub, of both tracks: the next meeting, what is due, the newest."""
     rows = cockpit.rows()
     assert {one["source"] for one in rows} == {"mail", "teams", "meeting", "action-hub"}
     assert {one["track"] for one in rows} == {"A", "B"}
-    assert rows == sorted(rows, key=lambda one: -one["score"])
-    for score in {one["score"] for one in rows}:
-        times = [one["received_at"] for one in rows if one["score"] == score]
-        assert times == sorted(times, reverse=True)
+    meetings = [one["received_at"] for one in rows if one["source"] == "meeting"]
+    assert rows[0]["received_at"] == min(meetings)
+    due = [one["until"] for one in rows if one["until"]]
+    assert due == sorted(due)
+    times = [one["received_at"] for one in rows if not one["until"] and one["source"] != "meeting"]
+    assert times == sorted(times, reverse=True)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -178,10 +178,14 @@ def answered(cockpit: Cockpit, tracks: Tracks) -> dict[str, Answered]:
     found = {
         "GET /api/comms/rows": cockpit.ask("GET", "/api/comms/rows"),
         "GET /api/comms/message-body": cockpit.ask("GET", f"/api/comms/message-body?messageId={row['id']}"),
+        "GET /api/comms/message-head": cockpit.ask("GET", f"/api/comms/message-head?messageId={row['id']}"),
         "POST /api/comms/draft-reply": cockpit.ask(
             "POST", "/api/comms/draft-reply", {"rowId": row["id"], "comment": comment}
         ),
         "POST /api/comms/add-to-tasks": cockpit.ask("POST", "/api/comms/add-to-tasks", {"rowId": row["id"]}),
+        "POST /api/comms/set-aside": cockpit.ask(
+            "POST", "/api/comms/set-aside", {"rowId": row["id"], "action": "undo"}
+        ),
         "POST /api/comms/sign-in": cockpit.ask("POST", "/api/comms/sign-in", {"account": BOB_A}),
         "POST /api/action-hub/action": cockpit.ask(
             "POST", "/api/action-hub/action", {"rowId": item["id"], "action": "dismiss"}

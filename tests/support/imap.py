@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email import message_from_bytes, policy
+from typing import Any
 from uuid import uuid4
 
 from orrery.adapters.imap_mailbox.connection import Server
@@ -30,6 +31,10 @@ def mail(number: int = 1, rest: bytes = PLAIN, head: bytes = b"") -> bytes:
     return own + head + (rest % number if b"%d" in rest else rest)
 
 
+def _addresses(header: Any) -> Sequence[Any]:  # noqa: ANN401  the library's own class of a header
+    return header.addresses if header else ()
+
+
 @dataclass(frozen=True)
 class DraftSeen:
     """A draft as another mail program reads it."""
@@ -38,6 +43,7 @@ class DraftSeen:
     subject: str
     text: str
     headers: dict[str, str]
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class ImapAccount:
                 subject=str(one["Subject"]),
                 text=one.get_content().replace("\r\n", "\n"),
                 headers={name.lower(): str(value) for name, value in one.items()},
+                others=tuple(each.addr_spec for each in (*one["To"].addresses[1:], *_addresses(one["Cc"]))),
             )
             for one in found
         ]

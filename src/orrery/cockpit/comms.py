@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -182,14 +183,15 @@ def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[lis
     `rows` come newest first. What a person set aside stands for the messages before it, too.
     """
     waiting, others = list[Row](), list[tuple[Row, Reason]]()
-    seen = set[tuple[str, str, str]]()
+    seen = defaultdict[tuple[str, str], set[str]](set)
     for row in rows:
-        conversation = (*row.whose, row.message.conversation)
-        reason = why_not(row.message, row.said, now, asides.of(row.id))
-        if reason is None and conversation in seen:
+        conversation, known = row.message.conversation, seen[row.whose]
+        aside = asides.of(row.id) if row.message.source_id in asides.source_ids else None
+        reason = why_not(row.message, row.said, now, aside)
+        if reason is None and conversation in known:
             reason = "earlier"
-        if row.message.conversation and reason in {None, "done", "later"}:
-            seen.add(conversation)
+        if conversation and reason in {None, "done", "later"}:
+            known.add(conversation)
         if reason:
             others.append((row, reason))
         else:
@@ -206,7 +208,9 @@ def _in_pieces(
     """
     yield b'{"rows":['
     mark = b""
-    while several := b",".join(row.shown(reason, alarms.get(row.id, "")) for row, reason in islice(rows, PIECE)):
+    while several := b",".join(
+        row.shown(reason, alarms.get(row.id, "") if alarms else "") for row, reason in islice(rows, PIECE)
+    ):
         yield mark + several
         mark = b","
     yield b"]," + rest[1:]

@@ -8,36 +8,42 @@
 A priority is a mark. It decides only between two that are equal in time: a sender's word alone moves nothing up.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 
-from orrery.cockpit.rows import Row
+from orrery.cockpit.rows import Row, newest_first
 from orrery.cockpit.waiting import midnight_after
 
-Rank = tuple[int, float, int, str]
+
+def in_order(rows: Iterable[Row], now: datetime) -> Iterator[Row]:
+    """Yield rows in the order of the list; days are those of this machine's calendar."""
+    meetings, due, others = list[Row](), list[Row](), list[Row]()
+    for row in rows:
+        kind = meetings if row.message.source == "meeting" else due if row.until else others
+        kind.append(row)
+    meetings.sort(key=lambda row: (_counts(row, now), *_among_equals(row)))
+    end = midnight_after(min(_begins(row, now) for row in meetings)) if meetings else now
+    yield from (row for row in meetings if _begins(row, now) < end)
+    yield from sorted(due, key=lambda row: (row.until or now.date(), *_among_equals(row)))
+    # Of these there may be 50,000: a rank for each would take 6 MB, and they come nearly in order.
+    for _, same in groupby(newest_first(others), key=lambda row: row.message.received_at):
+        yield from sorted(same, key=_among_equals)
+    yield from (row for row in meetings if _begins(row, now) >= end)
 
 
-def in_order(rows: Iterable[Row], now: datetime) -> list[Row]:
-    """Return rows in the order of the list; days are those of this machine's calendar."""
-    known = [*rows]
-    starts = [_begins(row, now) for row in known if row.message.source == "meeting"]
-    end = midnight_after(min(starts)) if starts else now
-    return sorted(known, key=lambda row: _rank(row, end, now))
-
-
-def _rank(row: Row, end: datetime, now: datetime) -> Rank:
-    """Return a row's rank; `end` is that of the next meeting's day."""
-    if row.message.source == "meeting":
-        begins = _begins(row, now)
-        band = 0 if begins < end else 3
-        counts = midnight_after(begins) if row.message.is_all_day else begins
-        return band, counts.timestamp(), -row.score, row.message.source_id
-    if row.until:
-        return 1, row.until.toordinal(), -row.score, row.message.source_id
-    return 2, -row.message.received_at.timestamp(), -row.score, row.message.source_id
+def _among_equals(row: Row) -> tuple[int, str]:
+    """Return the rank among rows of the same time."""
+    return -row.score, row.message.source_id
 
 
 def _begins(row: Row, now: datetime) -> datetime:
     """Return when a meeting begins; one of several days that is under way counts as one of today."""
     begins = row.message.received_at
     return max(begins, now) if row.message.is_all_day else begins
+
+
+def _counts(row: Row, now: datetime) -> datetime:
+    """Return the moment by which meetings are ordered: those of a whole day stand behind the others of it."""
+    begins = _begins(row, now)
+    return midnight_after(begins) if row.message.is_all_day else begins

@@ -143,8 +143,9 @@ def row_of(
 
     `watched` are the lists that are watched.
     """
-    sent = (message.sender, message.sender_address, message.subject, message.preview)
-    plain = tuple(one_line(text, LONGEST_TEXT) for text in sent)
+    sent = [message.sender, message.sender_address, message.subject, message.preview]
+    plain = [one_line(text, LONGEST_TEXT) for text in sent]
+    sender, address, subject, preview = plain
     _ = message.received_at.astimezone(UTC)  # it raises for what no calendar can date
     rest = {
         "source": message.source,
@@ -158,7 +159,7 @@ def row_of(
         "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
     link = safe_link(message.web_link)
-    texts = None if plain == sent else _texts(*plain, message.received_at)
+    texts = None if plain == sent else _texts(sender, address, subject, preview, message.received_at)
     shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
     return Row(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
 

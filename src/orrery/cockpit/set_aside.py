@@ -34,17 +34,15 @@ def _life(record: SetAside) -> timedelta:
 class Asides:
     """What is set aside: by the keys of the rows, each with its source's id.
 
-    Of 50,000 rows only those are looked up whose source's id is among these: a key takes long to make.
+    Of 50,000 rows only those are looked up whose source's id is among `source_ids`: a key takes long to make.
     """
 
     def __init__(self, held: Mapping[str, tuple[str, Aside]] | None = None) -> None:
         self.held = held or {}
-        self._ids = frozenset(source_id for source_id, _ in self.held.values())
+        self.source_ids = frozenset(source_id for source_id, _ in self.held.values())
 
     def of(self, row_id: RowId) -> Aside | None:
         """Return what was said of a row."""
-        if row_id.source_id not in self._ids:
-            return None
         found = self.held.get(_key_of(row_id))
         return found[1] if found else None
 
