@@ -42,6 +42,8 @@ def test_the_specified_values_are_effective_and_a_second_run_changes_nothing(mac
         == before
     )
     assert machine.run("systemctl show --property=MainPID installed-watch.service") == watch
+    _ = gateway.install("--answer-within", "3")  # the watch runs what was written, whatever the files' times
+    assert machine.run("systemctl show --property=MainPID installed-watch.service") != watch
 
 
 def test_systemd_finds_nothing_to_complain_of_in_the_units(machine: Machine) -> None:

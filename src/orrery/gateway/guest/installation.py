@@ -18,7 +18,7 @@ from orrery.gateway.guest.unit_name import UnitName
 _WANTED_BY = "/etc/systemd/system"
 _STATE = ("LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
 _OLDER = "watch-is-older"
-"""A file in /run: the watch runs what was there before the last files were written."""
+"""A file in /run: the watch runs what was there before the last files were written. Its start removes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,20 @@ def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
 def write(host: Host, planned: Plan) -> None:
     """Write the files that are new or changed, each whole or not at all."""
     host.remove_unfinished(_folders(planned.files))
-    unit = planned.unit
-    read = {conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}"}
-    changed = {one.path for one in planned.changes if one.change != "same"}
-    if read & changed and host.entries(unit.run_folder):  # without that folder, no watch has run since the boot
-        host.write(HostFile(f"{unit.run_folder}/{_OLDER}", "", 0o600))
+    folder = planned.unit.run_folder
+    if _changes_the_watch(planned) and host.entries(
+        folder
+    ):  # without that folder, no watch has run since the boot
+        host.write(HostFile(f"{folder}/{_OLDER}", "", 0o600))
     for file, change in zip(planned.files, planned.changes, strict=True):
         if change.change != "same":
             host.write(file)
+
+
+def _changes_the_watch(planned: Plan) -> bool:
+    unit = planned.unit
+    read = {conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}"}
+    return any(one.path in read and one.change != "same" for one in planned.changes)
 
 
 def require_unit(host: Host, unit: UnitName) -> None:
@@ -121,7 +127,7 @@ def start(host: Host, planned: Plan) -> list[str]:
         if not _is_started(host, name):
             _ = host.systemctl("enable", "--now", "--", name)
             done.append(f"{name} was enabled and started")
-        elif name == unit.watch and watch_is_older(host, unit):
+        elif name == unit.watch and (_changes_the_watch(planned) or watch_is_older(host, unit)):
             restart_watch(host, unit)
             done.append(f"{name} was restarted")
     _ = host.remove(f"{unit.run_folder}/{_OLDER}")

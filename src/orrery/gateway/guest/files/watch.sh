@@ -19,6 +19,7 @@ watch() {
   read_sleep
   slept_before "$$" "$(insist show --property=ExecMainStartTimestampMonotonic --value -- "$name-watch.service")"
   echo "$slept $woke" >"$RUN/slept"
+  rm -f "$RUN/watch-is-older" # what an installation was killed before it restarted this
   while :; do
     if [ "$now" -ge "$next_look" ] || ! is_as_before; then check; fi
     note_clock
