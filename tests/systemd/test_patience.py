@@ -78,6 +78,7 @@ def test_a_gateway_that_stops_slowly_is_not_killed_within_its_patience(machine: 
     machine.run("touch /run/careful-dead")
     gateway.is_looked_at_now()
     eventually(lambda: gateway.goes("deactivating/stop-sigterm"))
+    gateway.looked_at(7)
     machine.run("rm /run/careful-dead; touch /run/careful-go")
     eventually(lambda: machine.run("test -e /run/careful-ended"))
     eventually(lambda: gateway.goes("active/running"))
