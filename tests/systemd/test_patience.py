@@ -98,7 +98,7 @@ def test_a_restart_that_did_not_help_is_repeated_ever_later(machine: Machine) ->
     def failures(times: int) -> None:
         assert machine.run("cut -d ' ' -f 2 /run/hopeless-recover/failed-at").strip() == str(times)
 
-    failed_before(0, 4)
+    failed_before(240, 4)
     machine.run("touch /run/hopeless-dead")
     gateway.is_looked_at_now()
     gateway.looked_at(4)
