@@ -21,12 +21,12 @@ ANSWERS = {
 """What answers the probe, by what it is judged to be, and the seconds for which the first answer is waited."""
 
 
-def scripted(machine: Machine, name: str) -> Gateway:
-    """Return a gateway that answers as the script /run/NAME says, and is watched by nobody yet."""
+def scripted(machine: Machine, name: str, script: str = GOOD) -> Gateway:
+    """Return a gateway that answers `/cgi-bin/scripted?NAME` as the script /run/NAME says."""
     machine.run("mkdir -p /srv/answer/cgi-bin")
     machine.write("/srv/answer/cgi-bin/scripted", "#!/bin/sh\n. /run/$QUERY_STRING\n")
     machine.run("chmod +x /srv/answer/cgi-bin/scripted")
-    machine.write(f"/run/{name}", GOOD)
+    machine.write(f"/run/{name}", script)
     gateway = machine.gateway(name)
     gateway.await_answer()
     return gateway
@@ -61,6 +61,7 @@ def test_a_slow_gateway_is_restarted_by_nobody(machine: Machine) -> None:
     eventually(gateway.seen_to_answer)
     process = gateway.shows("MainPID")
     machine.write("/run/unhurried", ANSWERS["slow"][0])
+    gateway.is_looked_at_now()
     eventually(lambda: gateway.said("unhurried.service is slow: it answers, but not within 3 s."))
     machine.run(f"systemctl stop unhurried-watch.service; rm -f /run/asked; {gateway.script}; rm -f /run/asked")
     assert "active and slow" in gateway.guest("verify")
@@ -75,15 +76,17 @@ def test_a_gateway_that_stops_slowly_is_not_killed_within_its_patience(machine: 
     gateway.install("--stop-within", "1m", probe="test ! -e /run/careful-dead")
     eventually(gateway.seen_to_answer)
     machine.run("touch /run/careful-dead")
+    gateway.is_looked_at_now()
     eventually(lambda: gateway.goes("deactivating/stop-sigterm"))
-    machine.run(f"{gateway.script} status; rm /run/careful-dead; touch /run/careful-go")
-    eventually(lambda: gateway.said("careful.service has recovered"))
-    machine.run("test -e /run/careful-ended")
+    gateway.looked_at(7)
+    machine.run("rm /run/careful-dead; touch /run/careful-go")
+    eventually(lambda: machine.run("test -e /run/careful-ended"))
+    eventually(lambda: gateway.goes("active/running"))
     assert "is killed" not in gateway.log()
 
 
 def test_a_restart_that_did_not_help_is_repeated_ever_later(machine: Machine) -> None:
-    """After 1, 2, 4 and 8 minutes, and then by the timer alone: here the clock of the last one is put back."""
+    """After 1, 2, 4 and 8 minutes, and then by the timer alone: here the last one is made to lie back so far."""
     gateway = machine.gateway("hopeless")
     gateway.install("--start-within", "1s", probe="test ! -e /run/hopeless-dead")
     eventually(gateway.seen_to_answer)
@@ -95,12 +98,13 @@ def test_a_restart_that_did_not_help_is_repeated_ever_later(machine: Machine) ->
     def failures(times: int) -> None:
         assert machine.run("cut -d ' ' -f 2 /run/hopeless-recover/failed-at").strip() == str(times)
 
-    failed_before(100, 2)
+    failed_before(240, 4)
     machine.run("touch /run/hopeless-dead")
-    gateway.looked_at(14)
+    gateway.is_looked_at_now()
+    gateway.looked_at(4)
     gateway.recovered(0)
-    failed_before(121, 2)
-    eventually(lambda: failures(3))
+    failed_before(480, 4)
+    eventually(lambda: failures(5))
     eventually(gateway.has_pushed(1))
     failed_before(3000, 5)
     gateway.looked_at(3)

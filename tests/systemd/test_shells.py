@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.waiting import eventually
 from tests.systemd.gateway import PUSHES, Machine
+from tests.systemd.test_patience import ANSWERS, scripted
 
 SHELLS = ["/bin/dash", "/bin/bash", "/bin/busybox sh"]
 
@@ -55,3 +56,7 @@ def test_wget_serves_where_there_is_no_curl(machine: Machine, wget: str) -> None
     machine.run(f"sed -i 's|^PROBE=.*|PROBE={tunnel}|' /usr/local/sbin/{name}-recover.conf")
     eventually(lambda: machine.run(f"curl -s {tunnel}"))
     assert "probe: 502" in machine.run(f"PATH={tools} /bin/sh {gateway.script} status")
+    half = scripted(machine, f"half-{name}", ANSWERS["dead, and cut off"][0])
+    address = f"{half.address}cgi-bin/scripted?half-{name}"
+    machine.run(f"sed -i 's|^PROBE=.*|PROBE={address}|' /usr/local/sbin/{name}-recover.conf")
+    assert "probe: none" in machine.run(f"PATH={tools} /bin/sh {gateway.script} status")
