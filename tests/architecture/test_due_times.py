@@ -203,11 +203,14 @@ PING = Ping("active", "200", active_seconds=60)
 
 
 async def ping(clock: WallClock) -> Case:
-    """The gateway's silence is seen."""
-    pings = Pings(MemoryStore(clock), clock, PLAN)
+    """The gateway's silence is seen by who starts then; who kept the ping knows how the clock jumped."""
+    store = MemoryStore(clock)
+    pings = Pings(store, clock, PLAN)
     await pings.receive(PING)
     assert [one.state for one in await GatewayHealth(pings, clock, PLAN).check()] == ["ok"]
     yield
+    assert [one.state for one in await GatewayHealth(pings, clock, PLAN).check()] == ["ok"]
+    pings = Pings(store, clock, PLAN)
     assert [one.state for one in await GatewayHealth(pings, clock, PLAN).check()] == ["broken"]
 
 
