@@ -207,3 +207,30 @@ def test_a_json_key_file_is_one_secret_with_many_parts(machine: Machine) -> None
     secrets = load()[1]
     assert json.loads(secrets.reveal("analytics_service_account_key") or "") == {"private_key": pem}
     assert "QUJDREVGR0hJSktMTU5PUA" in secrets.values()
+
+
+def test_a_file_that_cannot_be_read_is_fatal_behind_a_variable_too(machine: Machine) -> None:
+    """It counts at the next start without the variable: nothing of it is passed over."""
+    machine.write(SECRETS)
+    machine.secret("push_token", b"\xff")
+    machine.set(ORRERY_PUSH_TOKEN="from-the-environment")  # noqa: S106  a test's own text
+    assert "push_token cannot be read (UnicodeDecodeError)" in machine.refusal()
+
+
+def test_each_secret_that_leads_to_nowhere_is_named(machine: Machine) -> None:
+    """A link without a target is a secret that cannot be read, beside all else that is wrong."""
+    machine.write(SECRETS)
+    place = machine.secret("mail_password", "short")
+    (place / "push_token").symlink_to("gone")
+    said = machine.refusal()
+    assert "push_token cannot be read (FileNotFoundError)" in said
+    assert "mail_password is shorter" in said
+
+
+def test_the_managers_copy_goes_before_a_file_of_the_same_secret(machine: Machine) -> None:
+    """In one folder, the name with the role before it counts, whichever comes first in the alphabet."""
+    machine.write(SECRETS)
+    for name, begins in (("access_service_token", ""), ("webhook_signing_secret", "whsec_")):
+        machine.secret(name, f"{begins}of-the-file")
+        machine.secret(f"site_{name}", f"{begins}of-the-copy")
+    assert load()[1].values() == ["whsec_of-the-copy", "of-the-copy"]
