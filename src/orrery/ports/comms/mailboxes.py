@@ -129,7 +129,7 @@ class Mailbox(Protocol):
         """A sentence that the page shows beside this mailbox, such as that it has two locks only, or nothing."""
         ...
 
-    def days_of(self, source: Source) -> int:
+    def days_of(self, source: Source, /) -> int:
         """Return how many days back messages of this source are listed; 0 is all of them."""
         ...
 
