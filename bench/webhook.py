@@ -31,7 +31,7 @@ WEBHOOKS = 2_000
 """Webhooks in one round."""
 CONNECTIONS = 64
 """Deliveries under way at once."""
-KEYS = 11
+KEYS = 13
 """As many keys as the commit of a paid session writes."""
 
 

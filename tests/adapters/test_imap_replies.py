@@ -27,12 +27,11 @@ HEADERS = {"from": "Cy <cy@lab.example>", "subject": "Noon", "message-id": "<1@l
 PLAIN = MessageBody("text/plain", "Is noon well?\n> Perhaps.\n")
 
 
-def raw_draft(comment: str = "", original: MessageBody = PLAIN, *, to_all: bool = False, **headers: str) -> bytes:
+def raw_draft(comment: str = "", original: MessageBody = PLAIN, **headers: str) -> bytes:
     """Return a draft; `headers` are those of the original beside its own, `reply_to` for Reply-To."""
     given = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
     message = message_of("1.1.INBOX", START, given, "")
-    own = ["ann@lab.example"]
-    return written_reply(reply_to("a-key", message, comment, original, to_all=to_all, own=own), *own, given, START)
+    return written_reply(reply_to("a-key", message, comment, original), "ann@lab.example", given, START)
 
 
 def draft(comment: str = "", original: MessageBody = PLAIN, **headers: str) -> EmailMessage:

@@ -63,7 +63,8 @@ def of_every_kind(count: int, _: datetime) -> Iterator[Write]:
 def of_notifications(count: int, now: datetime) -> Iterator[Write]:
     """Put so many notifications in every state."""
     row = Row(id="NAME", channel="email", to="", title="t", body="b", created_at=now, due_at=now)
-    indexes = {"waiting": f"outbox-due:{sortable(now)}:", "held": "outbox-held:", "dead": "outbox-dead:"}
+    waiting = f"outbox-next:email:{sortable(now)}:{sortable(now)}:"
+    indexes = {"waiting": waiting, "held": "outbox-held:", "dead": "outbox-dead:"}
     values = {state: row.change(state=state).to_bytes() for state in (*indexes, "delivered")}
     for number in range(count):
         for state, value in values.items():

@@ -49,6 +49,11 @@ def test_help_cites_nothing() -> None:
     assert {typed: cited(text) for typed, text in told.items() if cited(text)} == {}
 
 
+def test_help_shows_no_mark_up() -> None:
+    """What keeps the lines of an example apart in a docstring is not printed, as it is of a raw docstring."""
+    assert [typed for typed, text in help_texts() if "\\b" in text] == []
+
+
 def test_messages_cite_nothing() -> None:
     """No text in the code that could be printed, pushed or answered cites a rule by its number."""
     sources = {path: [*literals(path.read_text(encoding="utf-8"))] for path in PRODUCT.rglob("*.py")}

@@ -22,7 +22,7 @@ from orrery.edge.local import local_app
 from orrery.errors import TrackRefused
 from orrery.runtime.module import Role
 from orrery.sandbox.identity.config import TENANT_A
-from orrery.syntax.track import HEADER, TRACKS, label, labels_in
+from orrery.syntax.track import HEADER, TRACKS, label, labelled, labels_in
 from orrery.tenants.publishing import Publishing
 from tests.support.cockpit import Answered, Cockpit, running_cockpit
 from tests.support.commands import COMMANDS, commands
@@ -30,6 +30,7 @@ from tests.support.destinations import publishing_in
 from tests.support.identity import identity
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
+from tests.support.repositories import new_repo
 from tests.support.scanners import WordScanner
 from tests.support.tracks import ANN_A, BOB_A, Tracks, track_toml
 
@@ -63,32 +64,42 @@ FORMATS = {"--json", "--all"}
 
 OTHER_OPTIONS = {"--config", "--account", "--track", "--limit", "--body", "--media-type", "--output"}
 
-ONE_SENTENCE = "it prints a sentence, or the id of what was typed"
-WITHOUT_DATA = {
-    "orrery cockpit": "its page and its routes carry the data; it prints the link",
-    "orrery cockpit ledger add": ONE_SENTENCE,
-    "orrery cockpit ledger import": ONE_SENTENCE,
-    "orrery cockpit ledger dismiss": ONE_SENTENCE,
-    "orrery cockpit ledger undo": ONE_SENTENCE,
-    "orrery cockpit store create": ONE_SENTENCE,
-    "orrery cockpit restore": ONE_SENTENCE,
-    "orrery cockpit privacy erase": "it prints how many were erased",
+Typed = tuple[tuple[str, ...], str, int]
+"""The words behind a command, what it gets by standard input, and its exit code."""
+
+WITHOUT_DATA: Mapping[str, Typed] = {
+    "orrery cockpit store create": ((), "", 0),
+    "orrery cockpit ledger add": ((f"{MARK} Call {ADDRESS}", "--from", ADDRESS, "--track", "A"), "", 0),
+    "orrery cockpit ledger import": (
+        ("-",),
+        json.dumps({"track": "A", "title": f"{MARK} Write", "person": ADDRESS}),
+        0,
+    ),
+    "orrery cockpit ledger dismiss": (("{item}",), "", 0),
+    "orrery cockpit ledger undo": (("{item}",), "", 0),
+    "orrery tenants journal add": ((f"{MARK} Called {ADDRESS}", "--track", "A", "--account", ANN_A), "", 0),
+    "orrery tenants sign-out": (("--account", ANN_A), "", 0),
+    "orrery tenants watch new-key": ((), "", 0),
+    "orrery tenants watch add": (("--kind", "customer"), MARK, 0),
+    "orrery tenants watch import": (("-",), f"person\t{ADDRESS}", 0),
+    "orrery tenants watch list": ((), "", 0),
+    "orrery tenants watch remove": ((), ADDRESS, 0),
+    "orrery tenants watch show": (("--fingerprint", "0" * 12), "", 2),
+    "orrery tenants canary new": ((), "", 0),
+    "orrery tenants hooks": (("install", "{repository}"), "", 0),
+    "orrery tenants scan": (("{folder}",), "", 1),
+    "orrery tenants publish": (("{folder}/internal.txt", "blog"), "", 1),
+    "orrery cockpit restore": (("{backup}",), "", 0),
+    "orrery cockpit privacy erase": ((ADDRESS, "--reason", "asked"), "", 0),
+}
+"""The commands that print no words of an account, in an order in which each has data of track A to print."""
+
+NOT_RUN = {
+    "orrery cockpit": "it serves; what it prints is looked at by itself",
     "orrery tenants sign-in": "it prints a code for the person",
-    "orrery tenants sign-out": ONE_SENTENCE,
     "orrery tenants run": "the tool prints, in Orrery's place; ahead of it stands the account with its label",
-    "orrery tenants journal add": ONE_SENTENCE,
-    "orrery tenants publish": "what it prints may be public",
-    "orrery tenants scan": "it prints places and kinds, and nothing of a text",
     "orrery tenants watch": "a group",
-    "orrery tenants watch add": ONE_SENTENCE,
-    "orrery tenants watch import": ONE_SENTENCE,
-    "orrery tenants watch remove": ONE_SENTENCE,
-    "orrery tenants watch list": "it prints fingerprints; at a terminal it may print terms, with the label",
-    "orrery tenants watch show": "it prints at a terminal only, with the label",
-    "orrery tenants watch new-key": "it prints where the key is",
     "orrery tenants canary": "a group",
-    "orrery tenants canary new": "it prints a word that each scan finds",
-    "orrery tenants hooks": "it prints the names of hooks",
 }
 """The other commands, and why."""
 
@@ -236,6 +247,31 @@ def test_each_object_has_its_label(printed: Outputs, answered: dict[str, Answere
     assert {name: objects for name, objects in found.items() if objects} == {}
 
 
+def test_the_other_commands_print_no_data(tracks: Tracks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command of the list runs on data of track A, and prints none of its words without their label."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("ORRERY_CONFIG", str(tmp_path / "orrery.toml"))
+    places = _places(tmp_path)
+    _write_settings(tracks, tmp_path, places["blog"])
+    Tracks(tracks.box, tmp_path).sign_in(ANN_A)
+    unlabelled: dict[str, list[bytes]] = {}
+    for name, (words, given, code) in WITHOUT_DATA.items():
+        typed = [*name.split()[1:], *(one.format_map(places) for one in words)]
+        told = run_orrery(*typed, given=given)
+        assert told.returncode == code, (name, told.stdout, told.stderr)
+        printed = _parts([*told.stdout.splitlines(), *told.stderr.splitlines()])
+        unlabelled[name] = [part for _, part in printed if "A" not in labels_in(part)]
+        if name == "orrery cockpit ledger add":
+            places["item"] = told.stdout.strip()
+            _ = _run(tmp_path, "cockpit", "backup", places["backup"])
+    assert {name: parts for name, parts in unlabelled.items() if parts} == {}
+
+
+def test_a_cockpit_prints_no_data(cockpit: Cockpit) -> None:
+    """Its terminal has the link, and no words of an account."""
+    assert [*_parts(cockpit.program.printed().splitlines())] == []
+
+
 def test_an_unlabelled_object_is_found() -> None:
     """The look does find what has no label, however deep; so does the look at the parts of a table."""
     assert [*_unlabelled({"rows": [{"title": "A secret"}]})] == [{"title": "A secret"}]
@@ -264,8 +300,8 @@ def test_every_command_is_known() -> None:
     }
     assert knows_tracks == {"cockpit", "scan"}
     named = {name for name in commands() if _role(name) in knows_tracks}
-    assert named == {*RUN, *INTO_A_FILE, *WITHOUT_DATA}
-    assert not {*RUN, *INTO_A_FILE} & {*WITHOUT_DATA}
+    assert named == {*RUN, *INTO_A_FILE, *WITHOUT_DATA, *NOT_RUN}
+    assert not {*RUN, *INTO_A_FILE} & {*WITHOUT_DATA, *NOT_RUN}
 
 
 def test_every_route_is_known(tracks: Tracks, answered: dict[str, Answered]) -> None:
@@ -273,6 +309,25 @@ def test_every_route_is_known(tracks: Tracks, answered: dict[str, Answered]) -> 
     assert asyncio.run(_routes(tracks.folder / "orrery.toml")) == {*answered, *ROUTES_WITHOUT_DATA}
     of_the_site = [module for module in MODULES if "site" in module.roles]
     assert not [one.name for one in of_the_site if {"cockpit", "tenants"} & {*one.reads, *one.needs}]
+
+
+def _places(root: Path) -> dict[str, str]:
+    """Make a folder of track A's, the one of a destination, and a repository; return the names of the places."""
+    places = {name: str(root / name) for name in ("folder", "blog", "repository", "backup")}
+    for name in ("folder", "blog", "secrets"):
+        (root / name).mkdir(mode=0o700)
+    (root / "folder/internal.txt").write_text(labelled(f"{MARK} {ADDRESS}", "A"))
+    _ = new_repo(root / "repository")
+    return places
+
+
+def _write_settings(tracks: Tracks, folder: Path, blog: str) -> None:
+    """Write settings with both tracks, a destination, and a place for a watch-list and its key."""
+    (folder / "orrery.toml").write_text(
+        track_toml(tracks.box.authority, folder, tracks.box.ca_file)
+        + f'[[tenants.B.destinations]]\nname = "blog"\nkind = "blog"\nfolder = "{blog}"\n'
+        + f'[secrets]\ndirectory = "{folder / "secrets"}"\n[scan]\nwatch_list = "{folder / "watch-list"}"\n'
+    )
 
 
 def _is_refused(publishing: Publishing, content: bytes) -> bool:

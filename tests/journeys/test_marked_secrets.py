@@ -120,7 +120,7 @@ def meet_a_broken_record(shop: Deployment) -> None:
     shop.records.write("outbox:broken", json.dumps(broken).encode())
     answer = shop.client.get(f"{shop.public}/guided/api/access/cs_broken")
     assert answer.status_code >= 500
-    shop.records.write("outbox-due:20200101T000000.000000Z:broken", b"broken")
+    shop.records.write("outbox-next:email:20200101T000000.000000Z:20200101T000000.000000Z:broken", b"broken")
     eventually(lambda: expect_equal("notification cannot be read" in shop.printed(), wanted=True))
     shop.records.write("offer:cs_broken", json.dumps(broken).encode())
     with closing(sqlite3.connect(shop.store)) as database:  # no store writes a key that is no text

@@ -9,7 +9,8 @@ from orrery.errors import DeliveryFailed, NotConfigured, StoreUnavailable
 from orrery.ports.notifier import Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
-from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock

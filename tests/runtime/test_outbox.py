@@ -14,7 +14,8 @@ from orrery.ports.notifier import Message, Notifier
 from orrery.ports.store import Absent, Committed, Conflict, Put, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes
-from orrery.runtime.outbox import Channel, Draft, Outbox, Row
+from orrery.runtime.outbox import Draft, Outbox, Row
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import run_ahead
@@ -337,12 +338,13 @@ async def test_an_index_without_a_row_is_cleaned() -> None:
     """An index that points to nothing, or to a row that moved on, is removed and stops nobody."""
     desk = Desk()
     stamp = f"{START:%Y%m%dT%H%M%S.%fZ}"
-    orphans = [Put(f"outbox-due:{stamp}:{number:03}", f"gone-{number}".encode()) for number in range(40)]
-    await desk.store.commit([*orphans, Put("outbox-due:20200101T000000.000000Z:note-1", b"note-1")])
+    places = {f"outbox-next:push:{stamp}:{stamp}:": "gone", f"outbox-due:{stamp}:": "old"}
+    orphans = [Put(f"{at}{one}-{n}", f"{one}-{n}".encode()) for at, one in places.items() for n in range(40)]
+    await desk.store.commit([*orphans, Put("outbox-next:push:20200101T000000.000000Z::note-1", b"note-1")])
     await desk.enqueue(PUSH)
-    await desk.outbox.deliver_due()
+    await desk.outbox.deliver_due(since=7)
     assert desk.push.ids == ["note-1"]
-    assert await desk.keys("outbox-due:") == []
+    assert await desk.keys("outbox-") == []
 
 
 async def test_dropped_while_it_is_sent() -> None:

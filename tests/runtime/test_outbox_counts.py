@@ -11,7 +11,8 @@ from orrery.ports.store import Put
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
-from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier

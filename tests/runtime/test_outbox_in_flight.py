@@ -10,7 +10,8 @@ from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.ports.notifier import Notifier
 from orrery.ports.store import Put
 from orrery.runtime import outbox
-from orrery.runtime.outbox import LONGEST_RETRY, ROW, Channel, Draft, Outbox, Row
+from orrery.runtime.outbox import LONGEST_RETRY, ROW, Draft, Outbox, Row
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import ManualClock, settled
 from tests.support.notifiers import ScriptedNotifier

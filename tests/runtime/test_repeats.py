@@ -12,7 +12,8 @@ from orrery.errors import DeliveryFailed, StoreUnavailable
 from orrery.ports.notifier import Notifier
 from orrery.runtime import outbox
 from orrery.runtime.lease import Lease
-from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.repeats import ASK_DEADLINE, FURTHEST, SLACK
 from tests.support.clock import ManualClock, settled
 from tests.support.hasty_loop import run_ahead

@@ -11,7 +11,8 @@ from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
-from orrery.runtime.outbox import Channel, Draft, Outbox
+from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock

@@ -92,6 +92,7 @@ BYTES = (
     "outbox-dead:",
     "outbox-due:",
     "outbox-held:",
+    "outbox-next:",
     "outbox-unreadable:",
     "preflight-left:",
     "verifying:",

@@ -143,8 +143,8 @@ def row_of(
 
     `watched` are the lists that are watched.
     """
-    sent = (message.sender, message.sender_address, message.subject, message.preview)
-    plain = tuple(one_line(text, LONGEST_TEXT) for text in sent)
+    sent = [message.sender, message.sender_address, message.subject, message.preview]
+    plain = [one_line(text, LONGEST_TEXT) for text in sent]
     _ = message.received_at.astimezone(UTC)  # it raises for what no calendar can date
     rest = {
         "source": message.source,

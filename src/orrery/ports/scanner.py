@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 NO_NAMES = (
     "There is a track A, but no watch-list, so none of its names would be found: nothing goes out until there is "
-    "one; type: orrery tenants watch add --kind customer"
+    "one; type: orrery tenants watch add --kind customer (its key first, once: orrery tenants watch new-key)"
 )
 """The refusal where finding nothing would be no all-clear (decision 71)."""
 

@@ -13,7 +13,8 @@ from orrery.runtime.findings import Findings
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
 from orrery.runtime.jobs import Job, Workers
-from orrery.runtime.outbox import CHANNELS, Channel, Outbox
+from orrery.runtime.outbox import Outbox
+from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.overview import Overview
 from orrery.runtime.parts import Parts

@@ -211,7 +211,8 @@ class Collection(Generic[R]):
         life = self._life(old, new, anew=anew)
         before = set(self.index(old.record)) if old else set[str]()
         after = set(self.index(new)) if new else set[str]()
-        kept = after if life else after - before
+        # Entries that would expire are written again, as those of a record that becomes permanent.
+        kept = after if life or (old and old.expires_at) else after - before
         writes: list[Write] = [Delete(key) for key in sorted(before - after)]
         writes += [Put(key, record_id.encode(), life) for key in sorted(kept)]
         writes.append(Put(self.key(record_id), new.to_bytes(), life) if new else Delete(self.key(record_id)))

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Notifier
-from orrery.runtime.outbox import CHANNELS, MOST_COUNTED, Channel, Outbox
+from orrery.runtime.outbox import MOST_COUNTED, Outbox
+from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.store_probe import STORE, StoreProbe, broken_store
 from orrery.tls import advice
 

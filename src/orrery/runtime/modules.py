@@ -40,7 +40,7 @@ NOTIFICATIONS = Module(
         "orrery.runtime.findings:Findings",
         "orrery.runtime.readiness:Readiness",
     ),
-    prefixes=("outbox:", "outbox-due:", "outbox-dead:", "outbox-held:", "outbox-unreadable:"),
+    prefixes=("outbox:", "outbox-next:", "outbox-due:", "outbox-dead:", "outbox-held:", "outbox-unreadable:"),
     build="orrery.runtime.build:notifications",
 )
 

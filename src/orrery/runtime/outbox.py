@@ -36,17 +36,16 @@ from orrery.ports.store import (
 from orrery.record import Record
 from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, sortable
 from orrery.runtime.due import SLACK
+from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, Wait, keys
 from orrery.runtime.repeats import Repeats
 from orrery.runtime.tasks import together
 
-Channel = Literal["push", "email"]
-CHANNELS: tuple[Channel, ...] = ("push", "email")
 DeliveryState = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
-MANY = 11
-"""After this many failed attempts a notification counts as undeliverable: with the back-off, after 85 minutes."""
+UNDELIVERABLE = timedelta(minutes=85)
+"""What was tried and still waits after this time is undeliverable: with the back-off, after 11 attempts."""
 KEEP_DELIVERED = timedelta(days=30)
 SEND_DEADLINE = 20.0
 """Seconds that one delivery may take."""
@@ -54,7 +53,6 @@ MOST_COUNTED = 1000
 """How many notifications in one state are counted."""
 
 ROW = "outbox:"
-_DUE = "outbox-due:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
 UNREADABLE = "outbox-unreadable:"
@@ -160,9 +158,11 @@ class Outbox:
     def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
         self._store = store
         self._clock = clock
-        self._receivers = {channel: Repeats(notifier, clock) for channel, notifier in notifiers.items()}
+        self._receivers: Mapping[Channel, Repeats] = {
+            channel: Repeats(notifier, clock) for channel, notifier in notifiers.items()
+        }
         self._rows = rows_of(store, clock)
-        self._channels: dict[str, Channel] = {}
+        self._lanes = Lanes(store, clock)
         self._before: dict[Channel, tuple[int, set[str]]] = {}
 
     async def deliver_due(self, *channels: Channel, since: int = 0) -> int:
@@ -175,30 +175,34 @@ class Outbox:
         return sum(await together(*(self._deliver_all(one, since) for one in channels or CHANNELS)))
 
     async def _deliver_all(self, channel: Channel, since: int) -> int:
-        count, seen = 0, set[str]()
+        count = 0
         if receiver := self._receivers.get(channel):
             receiver.begin(since)
         before = await self._waiting_before(channel, since)
-        async for index in self._due():
-            row_id = index.value.decode(errors="replace")
-            seen.add(row_id)
-            if self._channels.get(row_id, channel) == channel and (found := await self._behind(index)):
-                self._channels[row_id] = found.record.channel
-                if found.record.channel == channel:
-                    count += 1
-                    if not await self._deliver(found, may_be_tried=row_id in before):
-                        return count
-        # In a long queue a row of the other channel is not read again once a second.
-        self._channels = {one: kept for one, kept in self._channels.items() if one in seen}
+        async for index in self._due(channel):
+            if found := await self._behind(index):
+                count += 1
+                if not await self._deliver(found, may_be_tried=found.id in before):
+                    break
         return count
 
     async def _waiting_before(self, channel: Channel, since: int) -> set[str]:
         """Return the ids of the rows that waited when the lease was taken: another process may have tried them."""
         token, before = self._before.get(channel, (0, set[str]()))
         if token != since:
-            before = {index.value.decode(errors="replace") async for index in self._rows.entries(_DUE)}
+            await self._index_anew()
+            before = {_id(index) async for index in self._lanes.waiting(channel)}
             self._before[channel] = since, before
         return before
+
+    async def _index_anew(self) -> None:
+        """Put the rows into the lanes that the release before has enqueued or put off, which knows no lanes."""
+        known = {Wait.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
+        async for index in self._rows.entries(OF_ALL):
+            due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")
+            if Wait(due, "", row_id) not in known and (found := await self._behind(index)):
+                writes = [Put(key, index.value) for key in index_of(found.record)]
+                _ = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
 
     async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Row]:
         """Yield every row that can be read, or those in `state`, by id."""
@@ -217,15 +221,19 @@ class Outbox:
 
     async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
         """Return how many rows are in `state`, at most `MOST_COUNTED`."""
-        prefix = {"waiting": _DUE, "held": _HELD, "dead": _DEAD, "unreadable": UNREADABLE}[state]
         if state in ("held", "dead"):
-            return len(await self._indexed(prefix, MOST_COUNTED))
-        return len([index async for index in self._rows.entries(prefix, limit=MOST_COUNTED)])
+            return len(await self._indexed({"held": _HELD, "dead": _DEAD}[state], MOST_COUNTED))
+        prefixes = [UNREADABLE] if state == "unreadable" else [lane for one in CHANNELS for lane in LANES[one]]
+        found = [index for one in prefixes async for index in self._rows.entries(one, limit=MOST_COUNTED)]
+        return min(len(found), MOST_COUNTED)
 
     async def stuck(self) -> int:
-        """Return how many of the next 100 were tried `MANY` times by a service that is configured."""
-        rows = await self._indexed(_DUE, 100)
-        return sum(row.attempts >= MANY and row.channel in self._receivers for row in rows)
+        """Return how many are undeliverable, though their service is configured."""
+        now = self._clock.now()
+        oldest, latest = sortable(now - UNDELIVERABLE), sortable(now + SLACK)
+        waits = [Wait.of(index) async for index in self._lanes.waiting(*self._receivers)]
+        # What came in a future that a clock jump undid is as old as can be.
+        return sum(at.due != at.came and not oldest < at.came <= latest for at in waits)
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""
@@ -236,20 +244,18 @@ class Outbox:
         """Never send a held or dead row; return whether there was one; raise `RecordUnreadable`."""
         return await self._change(row_id, lambda row: row.change(state="delivered", dropped=True))
 
-    async def _due(self) -> AsyncIterator[Entry]:
-        """Yield the index of what is due, oldest first."""
-        await self._bring_forward()
-        async for index in self._rows.entries(_DUE):
-            if _due_at(index) > sortable(self._clock.now()):
-                break
-            yield index
+    async def _due(self, channel: Channel) -> AsyncIterator[Entry]:
+        for lane in LANES[channel]:
+            await self._bring_forward(lane)
+            async for index in self._lanes.due(lane):
+                yield index
 
-    async def _bring_forward(self) -> None:
+    async def _bring_forward(self, lane: str) -> None:
         """Make due now what was put off further than any wait is long: that was before the clock was put back."""
         latest = sortable(self._clock.now() + LONGEST_RETRY + SLACK)
         while True:
-            newest = self._rows.entries(_DUE, limit=_MOST_PUT_OFF, newest_first=True)
-            ahead = [index async for index in newest if _due_at(index) > latest]
+            newest = self._rows.entries(lane, limit=_MOST_PUT_OFF, newest_first=True)
+            ahead = [index async for index in newest if Wait.of(index).due > latest]
             for index in ahead:
                 if found := await self._behind(index):
                     await self._replace(found, found.record.change(due_at=self._clock.now()))
@@ -262,7 +268,7 @@ class Outbox:
 
     async def _behind(self, index: Entry) -> Stored[Row] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
-        row_id = index.value.decode(errors="replace")
+        row_id = _id(index)
         writes: list[Write] = [Delete(index.key)]
         try:
             found = await self._rows.get(row_id)
@@ -363,17 +369,24 @@ def stored(row: Row, life: timedelta | None = None) -> list[Write]:
 
 
 def index_of(row: Row) -> Iterable[str]:
-    """Return the key by which a row is found, unless it is delivered."""
-    prefixes = {"waiting": f"{_DUE}{sortable(row.due_at)}:", "held": _HELD, "dead": _DEAD}
-    return [f"{prefixes[row.state]}{row.id}"] if row.state in prefixes else []
+    """Return the keys by which a row is found, unless it is delivered."""
+    match row.state:
+        case "waiting":
+            return keys(row.channel, row.priority, row.due_at, row.created_at, row.id)
+        case "held":
+            return [f"{_HELD}{row.id}"]
+        case "dead":
+            return [f"{_DEAD}{row.id}"]
+        case "delivered":
+            return []
 
 
 def _life(row: Row) -> timedelta | None:
     return KEEP_DELIVERED if row.state == "delivered" else None
 
 
-def _due_at(index: Entry) -> str:
-    return index.key.removeprefix(_DUE).partition(":")[0]
+def _id(index: Entry) -> str:
+    return index.value.decode(errors="replace")
 
 
 def _dead_letter(row: Row, reason: str) -> Draft:

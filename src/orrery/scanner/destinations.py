@@ -42,13 +42,13 @@ def _looked(place: Place, scan: Scan, sources: Sources) -> Looked:
     found: dict[Finding, None] = {}
     try:
         if not place.folder.is_dir():
-            return Looked(place.name, trouble=f"The folder {place.folder} is missing.")
+            return Looked(place.name, trouble="Its folder is missing.")
         for source in _sources(place, sources):
             found |= dict.fromkeys(scan.findings(source))
     except OrreryError as error:
         return Looked(place.name, tuple(found), str(error))
     except OSError as error:
-        return Looked(place.name, tuple(found), f"{place.folder} cannot be read: {error.strerror}.")
+        return Looked(place.name, tuple(found), f"Its folder cannot be read: {error.strerror}.")
     return Looked(place.name, tuple(found))
 
 

@@ -177,7 +177,7 @@ async def delivered(shop: Shop) -> dict[str, ScriptedNotifier]:
     push, email = (ReferringNotifier(receivers[channel], references) for channel in ("push", "email"))
     outbox = Outbox(shop.store, shop.clock, {"push": push, "email": email})
     for _ in range(2):
-        await outbox.deliver_due()
+        await outbox.deliver_due(since=1)
         shop.clock.advance(3600)
     return receivers
 

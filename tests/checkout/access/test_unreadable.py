@@ -38,6 +38,7 @@ KINDS = (
     "offer-address:",
     "outbox-due:",
     "outbox-held:",
+    "outbox-next:",
     "outbox:",
     "own-session:",
     "pending:",
@@ -167,7 +168,7 @@ async def world_with(kind: str) -> World:
         await led(world)
         lease = Lease(world.shop.store, world.shop.clock, "reconcile", "elsewhere", timedelta(seconds=30))
         await lease.take()
-    if kind == "outbox-due:":
+    if kind in {"outbox-due:", "outbox-next:"}:
         await world.shop.desk.resend("cs_1", "why")
     return world
 

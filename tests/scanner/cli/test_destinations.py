@@ -155,7 +155,7 @@ def test_a_destination_that_is_away(machine: Machine) -> None:
         ("urgent", "1 new finding in blog"),
         ("high", "The search for leaks has a gap"),
     ]
-    assert "team: The folder " in machine.pushed[1][2]
+    assert "team: Its folder is missing." in machine.pushed[1][2]
     (machine.user.home / "elsewhere").rename(machine.user.home / "team")
     machine.round("--notify")
     machine.round("--notify")

@@ -16,8 +16,9 @@ from orrery.ports.notifier import Message, Notifiers
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
-from orrery.runtime.outbox import Channel, DeliveryState, Outbox
+from orrery.runtime.outbox import DeliveryState, Outbox
 from orrery.runtime.outbox import Row as Notification
+from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
 from orrery.syntax.email_address import is_email_address
 from orrery.tls import advice

@@ -40,7 +40,7 @@ def add(
     *,
     runner: Handed,
 ) -> None:
-    r"""Write one entry; print its id. The label of its track is required.
+    """Write one entry; print its id. The label of its track is required.
 
     What stands in a command can be read by other users of the machine, and stays in the shell's history: what is
     nobody's business comes by standard input.

@@ -20,7 +20,7 @@ def command(
     *,
     runner: Handed,
 ) -> None:
-    r"""Run the tool of the settings for one account, and nothing of it for another.
+    """Run the tool of the settings for one account, and nothing of it for another.
 
     The tool takes the place of this command. Its server mode is refused: that ignores the account.
 

@@ -1,0 +1,156 @@
+"""However much waits: a dead server is noticed, what is urgent goes first, and no channel slows the other."""
+
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import Priority
+from orrery.ports.store import Delete, Put
+from orrery.runtime import outbox
+from orrery.runtime.collection import sortable
+from orrery.runtime.outbox import UNDELIVERABLE, Draft, Outbox
+from orrery.runtime.outbox_lanes import Channel
+from tests.support.clock import ManualClock
+from tests.support.counting_store import CountingStore
+from tests.support.notifiers import ScriptedNotifier
+
+pytestmark = pytest.mark.anyio
+
+BUSY = DeliveryFailed("The service answered 503.", permanent=False)
+STEP = timedelta(minutes=1)
+
+
+class Queue:
+    """An outbox over a store that counts; the clock moves by `STEP` with each delivery."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.store = CountingStore(MemoryStore(self.clock))
+        self.push, self.email = ScriptedNotifier(), ScriptedNotifier()
+        self.outbox = Outbox(self.store, self.clock, {"push": self.push, "email": self.email})
+
+    async def enqueue(self, channel: Channel, *ids: str, priority: Priority = "default") -> None:
+        """Enqueue one message for each id."""
+        drafts = [Draft(one, channel, "A title", "A body", priority=priority) for one in ids]
+        await self.store.commit(outbox.enqueue(drafts, self.clock.now()))
+
+    async def waits_until_stuck(self) -> timedelta:
+        """Return how long it takes until something counts as undeliverable, while nothing is accepted."""
+        began = self.clock.now()
+        while not await self.outbox.stuck():
+            assert self.clock.now() - began < timedelta(days=1), "it is never noticed"
+            self.email.troubles = [BUSY]
+            await self.outbox.deliver_due("email", since=1)
+            self.clock.advance(STEP.total_seconds())
+        return self.clock.now() - began
+
+
+@pytest.mark.parametrize("count", [1, 100, 1000])
+async def test_a_dead_server_is_noticed(count: int) -> None:
+    """After 85 minutes, whether one letter waits or a thousand, of which each is tried once in a long time."""
+    queue = Queue()
+    await queue.enqueue("email", *(f"mail-{number}" for number in range(count)))
+    assert await queue.waits_until_stuck() == UNDELIVERABLE
+
+
+async def test_a_letter_that_is_always_refused_for_now() -> None:
+    """It is noticed as soon, though each letter before and behind it is accepted."""
+    queue = Queue()
+    await queue.enqueue("email", "mail-0")
+    began, number = queue.clock.now(), 0
+    while not await queue.outbox.stuck():
+        assert queue.clock.now() - began <= UNDELIVERABLE
+        number += 1
+        queue.email.troubles = [BUSY]
+        await queue.outbox.deliver_due("email")
+        await queue.enqueue("email", f"mail-{number}")
+        queue.email.troubles = []
+        queue.clock.advance(STEP.total_seconds())
+        if number % 5 == 0:
+            await queue.enqueue("email", f"late-{number}")
+    assert queue.clock.now() - began == UNDELIVERABLE
+
+
+async def test_what_was_not_tried_is_not_stuck() -> None:
+    """What waits because the service was stopped for hours is no trouble of the server."""
+    queue = Queue()
+    await queue.enqueue("email", "mail-0", "mail-1")
+    queue.clock.advance(timedelta(hours=10).total_seconds())
+    assert await queue.outbox.stuck() == 0
+    queue.email.troubles = [BUSY]
+    await queue.outbox.deliver_due("email")
+    assert await queue.outbox.stuck() == 1
+
+
+async def test_an_urgent_push_goes_first() -> None:
+    """It does not wait behind pushes that were enqueued before it."""
+    queue = Queue()
+    await queue.enqueue("push", *(f"sale-{number}" for number in range(30)))
+    queue.clock.advance(1)
+    await queue.enqueue("push", "gateway", priority="urgent")
+    await queue.outbox.deliver_due("push")
+    assert queue.push.ids[0] == "gateway"
+    assert len(queue.push.ids) == 31
+
+
+async def test_one_channel_reads_nothing_of_the_other() -> None:
+    """A walk of the pushes costs the same, whether no letter waits or a thousand."""
+    costs: list[int] = []
+    for count in (0, 1000):
+        queue = Queue()
+        await queue.enqueue("email", *(f"mail-{number}" for number in range(count)))
+        await queue.enqueue("push", "note-1")
+        await queue.outbox.deliver_due("push")
+        costs.append(queue.store.reads.total())
+    assert costs[0] == costs[1]
+
+
+async def test_what_the_release_before_has_enqueued() -> None:
+    """Its rows have no lane; whoever takes the job puts them there, and sends them once."""
+    queue = Queue()
+    await queue.enqueue("email", "mail-1")
+    await queue.enqueue("push", "note-1")
+    lanes = await queue.store.scan("outbox-next:")
+    assert len(lanes) == 2
+    await queue.store.commit([Delete(one.key) for one in lanes])
+    for channel in ("push", "email"):
+        await queue.outbox.deliver_due(channel, since=7)
+    assert (queue.push.ids, queue.email.ids) == (["note-1"], ["mail-1"])
+    assert [one.key for one in await queue.store.scan("outbox-")] == []
+
+
+async def test_what_the_release_before_has_put_off() -> None:
+    """A row that it tried in between is due when it says, and not when the lane says."""
+    queue = Queue()
+    await queue.enqueue("email", "mail-1")
+    [row] = [one async for one in queue.outbox.rows()]
+    [lane] = await queue.store.scan("outbox-next:")
+    later = row.change(attempts=1, due_at=queue.clock.now() + timedelta(minutes=5))
+    key = next(one for one in outbox.index_of(row) if one.startswith("outbox-due:"))
+    put = Put(f"outbox-due:{sortable(later.due_at)}:mail-1", b"mail-1")
+    await queue.store.commit([Put("outbox:mail-1", later.to_bytes()), Delete(key), put])
+    await queue.outbox.deliver_due("email", since=7)
+    assert queue.email.ids == []
+    assert await queue.store.get(lane.key) is None
+    queue.clock.advance(300)
+    await queue.outbox.deliver_due("email", since=7)
+    assert queue.email.ids == ["mail-1"]
+
+
+async def test_the_release_before_finds_what_waits() -> None:
+    """What is enqueued and put off stands in its index as well, so that it can be rolled back to."""
+    queue = Queue()
+
+    async def old_index() -> list[str]:
+        return [one.key.removeprefix("outbox-due:") for one in await queue.store.scan("outbox-due:")]
+
+    await queue.enqueue("email", "mail-1")
+    assert await old_index() == [f"{sortable(queue.clock.now())}:mail-1"]
+    queue.email.troubles = [BUSY]
+    await queue.outbox.deliver_due("email")
+    assert await old_index() == [f"{sortable(queue.clock.now() + outbox.FIRST_RETRY)}:mail-1"]
+    queue.clock.advance(5)
+    await queue.outbox.deliver_due("email")
+    assert await old_index() == []
