@@ -49,7 +49,7 @@ def test_a_large_mailbox_fills_in(page: Page, cockpit: Cockpit) -> None:
     expect(strip).to_contain_text("Being read")
     expect(strip).to_contain_text("250 rows so far")
     desk.count(250)
-    expect(desk.rows.first).to_contain_text("Offer for the museum")
+    expect(desk.rows.first).to_contain_text("Lunch?")
     expect(strip).to_contain_text("Stale")
     desk.press("r")
     desk.count(2004)

@@ -4,6 +4,7 @@ import base64
 import json
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,13 @@ AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 def message(source_id: str = "m-1", *, minutes: int = 0, priority: Priority = "normal", **texts: str) -> Message:
     """Return a mail that came some minutes before noon."""
-    given_texts = {"sender": "Bo", "address": "bo@lab.example", "subject": "Hello", "preview": "Hi", **texts}
+    given_texts: dict[str, Any] = {
+        "sender": "Bo",
+        "address": "bo@lab.example",
+        "subject": "Hello",
+        "preview": "Hi",
+        **texts,
+    }
     return Message(
         "mail", source_id, **given_texts, received_at=AT - timedelta(minutes=minutes), priority=priority
     )

@@ -75,13 +75,10 @@ async def test_it_comes_back(desk: Desk) -> None:
 
 async def test_the_last_word_of_a_person_counts(desk: Desk) -> None:
     """What is done may be set aside, and the other way round; another day takes the place of the first."""
-    for what, until, reason in (
-        ("done", None, "done"),
-        ("later", IN_A_WEEK, "later"),
-        ("later", TOMORROW, "later"),
-    ):
+    said: list[tuple[Set, date | None]] = [("done", None), ("later", IN_A_WEEK), ("later", TOMORROW)]
+    for what, until in said:
         assert await desk.actions.set_aside(corp("mail-1"), what, until)
-        assert [one["reason"] for one in (await answer(desk, listed=False))["rows"]] == [reason]
+        assert [one["reason"] for one in (await answer(desk, listed=False))["rows"]] == [what]
     desk.clock.advance(DAY)
     assert "Subject 1" in await subjects(desk)
 

@@ -145,7 +145,6 @@ def row_of(
     """
     sent = [message.sender, message.sender_address, message.subject, message.preview]
     plain = [one_line(text, LONGEST_TEXT) for text in sent]
-    sender, address, subject, preview = plain
     _ = message.received_at.astimezone(UTC)  # it raises for what no calendar can date
     rest = {
         "source": message.source,
@@ -159,19 +158,19 @@ def row_of(
         "ends_at": _stamp(message.ends_at) if message.ends_at else None,
     }
     link = safe_link(message.web_link)
-    texts = None if plain == sent else _texts(sender, address, subject, preview, message.received_at)
+    texts = None if plain == sent else _texts(plain, message.received_at)
     shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
     return Row(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
 
 
 def _texts_of(message: Message) -> bytes:
-    return _texts(message.sender, message.sender_address, message.subject, message.preview, message.received_at)
+    texts = (message.sender, message.sender_address, message.subject, message.preview)
+    return _texts(texts, message.received_at)
 
 
-def _texts(sender: str, address: str, subject: str, preview: str, received_at: datetime) -> bytes:
-    """Return the texts of a row, each of which is one plain line, as JSON."""
-    texts = (sender, address, subject, preview, _stamp(received_at))
-    written = tuple(_quoted(one).encode() for one in texts)
+def _texts(texts: Sequence[str], received_at: datetime) -> bytes:
+    """Return a row's sender, address, subject and preview, each of which is one plain line, as JSON."""
+    written = tuple(_quoted(one).encode() for one in (*texts, _stamp(received_at)))
     return b'"sender":%b,"address":%b,"subject":%b,"preview":%b,"received_at":%b' % written
 
 

@@ -45,7 +45,7 @@ class MailboxSettings(Section):
     """
 
     account: AccountAddress
-    addresses: tuple[AccountAddress, ...] = Field((), max_length=100)
+    addresses: Annotated[tuple[AccountAddress, ...], Field(max_length=100)] = ()
 
     @property
     def stated_track(self) -> Track | None:
@@ -164,7 +164,7 @@ class CockpitSettings(HasStore):
     port: int = Field(8791, ge=1024, le=65535)
     store: Path = Path(".orrery/cockpit.db")
     mailboxes: tuple[AnyMailbox, ...] = ()
-    watched_lists: tuple[ListId, ...] = Field((), max_length=1000)
+    watched_lists: Annotated[tuple[ListId, ...], Field(max_length=1000)] = ()
     to_do: ToDoSettings = ToDoSettings()
     scores: Annotated[Mapping[Priority, Score], AfterValidator(_scores)] = SCORES
     kinds: Annotated[Mapping[Source, Word], AfterValidator(_kinds)] = KINDS

@@ -62,8 +62,9 @@ def said_of(message: Message, watched: frozenset[str]) -> Reason | None:
         (standing.is_notice, "no-message"),
         (standing.is_complete, "done"),
     ]
-    if found := next((reason for holds, reason in reasons if holds), None):
-        return found
+    for holds, reason in reasons:
+        if holds:
+            return reason
     if is_watched(message, watched):
         return None
     if standing.is_bulk:

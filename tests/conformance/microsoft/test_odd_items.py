@@ -8,7 +8,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
-from orrery.cockpit.waiting import said_of
+from orrery.cockpit.waiting import Reason, said_of
 from orrery.errors import MailboxUnreachable
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message
@@ -76,7 +76,14 @@ KINDS: Mapping[Part, tuple[dict[str, Any], type[Shape]]] = {
     "teams": (CHAT, Chat),
     "meeting": (MEETING, Meeting),
 }
-ODD = {"missing": None, "null": None, "a number": 5, "a text": "x", "a list": [None], "an object": {"x": []}}
+ODD: dict[str, object] = {
+    "missing": None,
+    "null": None,
+    "a number": 5,
+    "a text": "x",
+    "a list": [None],
+    "an object": {"x": []},
+}
 NEEDED = {"id", "receivedDateTime", "start"}
 """Without these an item has no place in the list: it is counted as unreadable."""
 
@@ -167,7 +174,7 @@ async def test_items_without_an_id(graph: OddGraph, part: Part) -> None:
     assert (len(found), unreadable) == (1, 2)
 
 
-RECIPIENTS = {
+RECIPIENTS: dict[str, tuple[dict[str, object], Reason | None]] = {
     "to me": ({"toRecipients": [person("cy@lab.example"), person("ANN@lab.example")]}, None),
     "to an address of mine": ({"toRecipients": [person("also.ann@lab.example")]}, None),
     "a copy": ({"toRecipients": [person("cy@lab.example")], "ccRecipients": [person(ANN)]}, "not-to-you"),
@@ -197,7 +204,7 @@ async def test_what_a_message_says(graph: OddGraph, name: str) -> None:
     assert said_of(found, LIST) == reason
 
 
-CHANGES = {
+CHANGES: dict[str, tuple[dict[str, object], Reason | None]] = {
     "answered": ({"singleValueExtendedProperties": [{"id": "Integer 0x1081", "value": "102"}]}, "answered"),
     "complete": ({"flag": {"flagStatus": "complete"}}, "done"),
     "read": ({"isRead": True, "parentFolderId": "inbox"}, None),
@@ -226,7 +233,7 @@ async def listed(mailbox: MicrosoftMailbox) -> list[Message]:
     return [one async for batch in mailbox.messages() for one in batch.messages]
 
 
-MEETINGS = {
+MEETINGS: dict[str, tuple[dict[str, object], Reason | None]] = {
     "with others": (
         {"isOrganizer": True, "organizer": person(ANN), "attendees": [person("bo@lab.example")]},
         None,
@@ -255,7 +262,11 @@ async def test_which_meetings_wait(graph: OddGraph, name: str) -> None:
 async def test_removed_in_the_first_reading(graph: OddGraph) -> None:
     """What leaves while it is read for the first time is taken back, and one that comes again is there."""
     first: Answer = (200, {"value": [MAIL, other(MAIL)], "@odata.nextLink": f"{graph.url}/v1.0/me/x?page=2"})
-    rest = [{"id": "m1", "@removed": {"reason": "deleted"}}, {"id": "nobody", "@removed": {}}, {"@removed": {}}]
+    rest: list[dict[str, Any]] = [
+        {"id": "m1", "@removed": {"reason": "deleted"}},
+        {"id": "nobody", "@removed": {}},
+        {"@removed": {}},
+    ]
     last: Answer = (200, {"value": rest, "@odata.deltaLink": f"{graph.url}/v1.0/me/x?token=z"})
     graph.answer = lambda asked: last if "page=2" in asked else first
     batches = [one async for one in graph.mailbox().messages()]

@@ -60,7 +60,7 @@ class Entry:
     source_id: str
     received_at: datetime
     message: Message | None = None
-    message_id: bytes = b""
+    message_id: str = ""
 
 
 @dataclass(slots=True)
@@ -167,8 +167,10 @@ class Listing:
                 headers = headers_of(head)
                 known = message_of(entry.source_id, entry.received_at, headers, preview, self._own)
                 thread = [*named_in(headers), *message_ids(headers.get("message-id", ""))[:1]]
-                entry.message = replace(known, conversation=digest_of(thread[0]).hex() if thread else "")
-                entry.message_id = digest_of(thread[-1]) if "message-id" in headers and thread else b""
+                conversation = digest_of(thread[0]) if thread else ""
+                entry.message = replace(known, conversation=conversation)
+                if thread and "message-id" in headers:  # of most it is the same text, and kept once
+                    entry.message_id = conversation if len(thread) == 1 else digest_of(thread[-1])
         return Batch([*filter(None, map(self._answered, entries))], unreadable)
 
     def _answered(self, entry: Entry) -> Message | None:

@@ -1,6 +1,7 @@
 """What the account's owner sent, by any program: which messages it answers."""
 
 import re
+from base64 import b64encode
 from collections.abc import Collection, Mapping
 from datetime import date
 from hashlib import blake2b
@@ -23,9 +24,9 @@ _ITEMS = (
 _EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
 
 
-def digest_of(message_id: str) -> bytes:
+def digest_of(message_id: str) -> str:
     """Return a message's id in short: thousands are kept."""
-    return blake2b(message_id.encode("utf-8", "replace"), digest_size=9).digest()
+    return b64encode(blake2b(message_id.encode("utf-8", "replace"), digest_size=9).digest()).decode()
 
 
 def named_in(headers: Mapping[str, str]) -> list[str]:
@@ -42,7 +43,7 @@ class SentMail:
         self._named = named
         self._folder: str | None = None
         self._seen = (0, 0)
-        self._answered: set[bytes] = set()
+        self._answered: set[str] = set()
         self._people: dict[str, Person] = {}
 
     @property
@@ -55,7 +56,7 @@ class SentMail:
         """To whom it went."""
         return self._people.values()
 
-    def has_answered(self, message_id: bytes) -> bool:
+    def has_answered(self, message_id: str) -> bool:
         """Return whether a message that was sent names this one."""
         return message_id in self._answered
 

@@ -141,7 +141,7 @@ class Levers:
         found, now = _found(mailbox, given), mailbox.now()
         if given.get("sent") is not False:
             sent = message(f"Re: {found['subject']}", (account, account), now, folder="sentitems", read=True)
-            mailbox.new(**sent | {"conversation": found["conversation"]})
+            _ = mailbox.new(**sent | {"conversation": found["conversation"]})
         if given.get("flagged") is not False:
             verb = {"Integer 0x1081": _REPLIED, "SystemTime 0x1082": utc(now)}
             mailbox.store(found | {"properties": found["properties"] | verb})
