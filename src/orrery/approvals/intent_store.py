@@ -41,7 +41,8 @@ class Proposal:
     @property
     def progress(self) -> Progress | None:
         """Return how far it has come, or None where it counts for nothing."""
-        return self.known.record if isinstance(self.known, Stored) else None
+        known = self.known
+        return known.record if isinstance(known, Stored) else None
 
     @property
     def damaged(self) -> RecordUnreadable | None:

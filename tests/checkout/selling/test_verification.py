@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from orrery.checkout.keys import DRIFT
 from orrery.checkout.selling.receipts import failed
 from orrery.checkout.selling.verification import SLACK
 from orrery.errors import ApprovalRefused, ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
+from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed
 from tests.support.till import Counterpart, Rehearsal
@@ -223,12 +225,26 @@ async def test_a_drift_in_several_things_is_one_push() -> None:
     await rehearsal.verification.check_newest()
     (body,) = await drift_told(rehearsal)
     assert (THREE_D_SECURE in body, "payment_method_types" in body) == (True, True)
+    rehearsal.clock.advance(6 * HOUR)
+    await visit(rehearsal, "half mended", three_d_secure="challenge")
+    await rehearsal.verification.check_newest()
     for number in range(2):
         rehearsal.clock.advance(6 * HOUR)
         await visit(rehearsal, f"mended {number}")
         await rehearsal.verification.check_newest()
     over = [row for row in await rehearsal.told() if row.title == "The checkout is as it was sent again"]
     assert [row.priority for row in over] == ["low"]
+
+
+async def test_a_look_that_cannot_be_read_counts_as_none() -> None:
+    """A damaged note of the last look is replaced: the same drift is told once more."""
+    rehearsal = await selling()
+    for _ in range(2):
+        await visit(rehearsal, three_d_secure="challenge")
+        assert await rehearsal.verification.check_newest()
+        await rehearsal.memory.commit([Put(DRIFT, b"{")])
+        rehearsal.clock.advance(6 * HOUR)
+    assert len(await drift_told(rehearsal)) == 2
 
 
 async def test_only_visitors_are_looked_at() -> None:
