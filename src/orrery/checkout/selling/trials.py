@@ -180,17 +180,17 @@ class Trials:
     async def carry_out(self, trial: Trial) -> TrialOutcome:
         """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
         if not trial.is_unfinished:
-            return _outcome(trial)
+            return outcome_of(trial)
         trial = await self._with_session(trial)
         if trial.state != "open":
-            return _outcome(trial)
+            return outcome_of(trial)
         trial = await self._closed(trial)
         if trial.mismatch and trial.state == "expired":
             trial = _after(trial, "rejected", trial.mismatch)
         receipt = [] if trial.stand_in or trial.mismatch else [self._receipt(trial)]
         await self._keep(trial, [*receipt, *self._pushes(trial)])
         log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
-        return _outcome(trial)
+        return outcome_of(trial)
 
     async def clean_up(self, left: OpenTrial) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
@@ -203,11 +203,11 @@ class Trials:
             return TrialOutcome(left.name, "cleaned up", note=gone)
         trial = await self._with_session(trial)
         if trial.state != "open":
-            return _outcome(trial)
+            return outcome_of(trial)
         trial = await self._closed(trial)
         await self._keep(trial, self._pushes(trial))
         if trial.state != "expired":
-            return _outcome(trial)
+            return outcome_of(trial)
         return TrialOutcome(left.name, "cleaned up", trial.session_id, "A session of an earlier run is expired.")
 
     def _why_gone(self, trial: Trial) -> str:
@@ -346,7 +346,7 @@ def _after(trial: Trial, state: TrialState, note: str) -> Trial:
     return trial.change(state=state, note=note)
 
 
-def _outcome(trial: Trial) -> TrialOutcome:
+def outcome_of(trial: Trial) -> TrialOutcome:
     """Return the result of a trial as far as it came."""
     result = _RESULTS.get(trial.state) or ("tried" if trial.stand_in else "accepted")
     has_session = trial.state not in {"asked", "rejected", "gone"}
