@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 
 from orrery import errors
 from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
-from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable
+from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
 from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
@@ -46,6 +46,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (CloudNotReady(INSIDE), 500, "internal"),
     (errors.RowGone("A sentence."), 404, "row-gone"),
     (NotARow("A sentence."), 422, "invalid-field"),
+    (WrongDay("A sentence."), 422, "invalid-field"),
     (NotReplyable("A sentence."), 422, "not-replyable"),
     (NotInLedger("A sentence."), 422, "not-in-ledger"),
     (errors.MailboxError(INSIDE), 500, "internal"),

@@ -55,12 +55,14 @@ WALL_CLOCK = {"now", "wall_clock", "modified_at", "units_read_at"}
 
 READERS = {
     "cli/cloud.py doctor": "pings from a file, whose times another machine has written",
+    "cli/cloud.py report": "how far back the cloud's own log is asked",
     "cli/cloud.py pause": "the runbook reads the end of the pause on another machine",
-    "cli/start.py _look": "beside the end of the pause, which another machine has written",
+    "cli/start.py _tried": "beside the end of the pause, which another machine has written",
     "cli/start.py _taken": "beside the end of the pause, which another machine has written",
     "cli/timeline.py command": "how far back the cloud and a journal are asked",
+    "cloud/asking.py activity": "the end of what the cloud's own log is asked for",
+    "cloud/asking.py survey": "beside the times at which the cloud made its webhooks, and their end",
     "cloud/provision.py _put_webhook": "the webhook ends on a day, at the cloud",
-    "cloud/provision.py survey": "the webhook ends on a day, at the cloud",
     "cloud_health.py check": "days since the last report, and until the webhook ends",
     "guest/drill.py kept_report": "shown, and names the report's file",
     "guest/examination.py _unread": "two readings of the past, as systemd compares them; names a file",

@@ -219,7 +219,7 @@ def test_an_old_record_put_back(desk: Desk, tmp_path: Path) -> None:
     desk.does("sign", intent_id, *word)
     after = desk.shop.records.scan(key)[key]
     desk.shop.records.write(key, before)
-    desk.refuses(intent_id, word, "the log says that the intent is done")
+    desk.refuses(intent_id, word, "The approval is used: the intent is done.")
     assert desk.blocked().count(address) == 1
     assert f"Not as the log says: {intent_id}." in desk.does("verify", code=1).stdout
     desk.shop.records.write(key, after)

@@ -39,7 +39,19 @@ ADDRESS = "bo@corp.example"
 OF_TRACK_A = (MARK, ADDRESS, ANN_A, BOB_A, TENANT_A, "Sign the renewal")
 """Words that are in data of track A alone."""
 
-TEXTS = {"title", "subject", "preview", "text", "person", "sender", "from", "account", "webLink", "address"}
+TEXTS = {
+    "words",
+    "title",
+    "subject",
+    "preview",
+    "text",
+    "person",
+    "sender",
+    "from",
+    "account",
+    "webLink",
+    "address",
+}
 """The fields in which the words of an account's data are."""
 
 RUN: Mapping[str, tuple[str, ...]] = {

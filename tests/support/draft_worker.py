@@ -20,7 +20,7 @@ from tests.support.killed_steps import kill_at_each_step
 from tests.support.mailboxes import reply_to
 
 KEY = "a-key"
-COMMENT = "Is noon well? " * 5000
+COMMENT = ("Is noon well? " * 5000).strip()
 
 
 def mailbox_in(folder: Path) -> SampleMailbox:

@@ -117,6 +117,7 @@ class PersonRead(BaseModel):
 
     name: str
     address: str
+    track: Track
 
 
 class WarningRead(BaseModel):
@@ -124,6 +125,7 @@ class WarningRead(BaseModel):
 
     kind: WarningKind
     words: str
+    track: Track
 
 
 class RecipientsRead(BaseModel):
@@ -143,6 +145,7 @@ class AnswerRead(BaseModel):
     alone: RecipientsRead
     all: RecipientsRead | None
     warnings: list[WarningRead]
+    track: Track
 
 
 class HeadRead(BaseModel):

@@ -54,7 +54,7 @@ class Lasting(Generic[R]):
         return found.record if found else None
 
     async def begin(self, new: R | None, told: outbox.Draft) -> bool:
-        """Store the record with its push; return False where it lasts or was told already.
+        """Store the record with its push; return False where it lasts or was reported already.
 
         Without a record only the push is enqueued: nothing tells when it ends.
         """
