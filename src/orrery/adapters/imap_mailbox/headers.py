@@ -7,6 +7,7 @@ from email.errors import HeaderParseError
 from email.header import decode_header
 from email.utils import getaddresses, parseaddr
 from itertools import islice
+from sys import intern
 
 from orrery.ports.comms.messages import UNKNOWN, Message, Person, Priority, Standing, addressed, kept_once, people
 from orrery.syntax.bulk_mail import is_bulk, lists_of
@@ -87,7 +88,8 @@ def address_of(headers: Mapping[str, str], *names: str) -> tuple[str, str]:
         except (ValueError, IndexError, RecursionError):  # it follows comments inside of comments
             continue
         if is_email_address(address):
-            return words_of(shown) or address, address
+            # Those of many messages are the same, and kept once.
+            return intern(words_of(shown) or address), intern(address)
     return "", ""
 
 
