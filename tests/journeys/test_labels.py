@@ -82,11 +82,7 @@ Typed = tuple[tuple[str, ...], str, int]
 WITHOUT_DATA: Mapping[str, Typed] = {
     "orrery cockpit store create": ((), "", 0),
     "orrery cockpit ledger add": ((f"{MARK} Call {ADDRESS}", "--from", ADDRESS, "--track", "A"), "", 0),
-    "orrery cockpit ledger import": (
-        ("-",),
-        json.dumps({"track": "A", "title": f"{MARK} Write", "person": ADDRESS}),
-        0,
-    ),
+    "orrery cockpit ledger import": (("-",), f'{{"track": "A", "title": "{MARK}", "person": "{ADDRESS}"}}', 0),
     "orrery cockpit ledger dismiss": (("{item}",), "", 0),
     "orrery cockpit ledger undo": (("{item}",), "", 0),
     "orrery tenants journal add": ((f"{MARK} Called {ADDRESS}", "--track", "A", "--account", ANN_A), "", 0),

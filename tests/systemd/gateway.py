@@ -160,6 +160,10 @@ class Gateway:
         """Fail unless something was logged."""
         assert text in self.log()
 
+    def verified(self, text: str) -> None:
+        """Fail unless `verify` is content and finds this."""
+        assert text in self.guest("verify")
+
     def said_nothing_of_the_shell(self) -> None:
         """Fail when a shell or a program complained."""
         assert "sbin" not in self.log().replace(f"{self.script} pause", "")

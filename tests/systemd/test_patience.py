@@ -64,7 +64,7 @@ def test_a_slow_gateway_is_restarted_by_nobody(machine: Machine) -> None:
     gateway.is_looked_at_now()
     eventually(lambda: gateway.said("unhurried.service is slow: it answers, but not within 3 s."))
     machine.run(f"systemctl stop unhurried-watch.service; rm -f /run/asked; {gateway.script}; rm -f /run/asked")
-    assert "active and slow" in gateway.guest("verify")
+    eventually(lambda: gateway.verified("active and slow"))
     gateway.runs_as(process)
     gateway.recovered(0)
 
