@@ -11,7 +11,7 @@ from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.ledger import NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
-from orrery.cockpit.set_aside import KEEP_DONE, Set, SetAsides
+from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides
 from orrery.errors import RowGone, StoreUnavailable
 from orrery.ports.comms.messages import UNKNOWN, Standing
 from orrery.ports.store import Put
@@ -101,7 +101,7 @@ async def test_the_same_id_of_the_other_track(desk: Desk) -> None:
         ("later", None),
         ("later", TODAY),
         ("later", date(2020, 1, 1)),
-        ("later", TODAY + timedelta(days=400)),
+        ("later", TODAY + LONGEST + timedelta(days=1)),
         ("done", TOMORROW),
         ("undo", TOMORROW),
     ],
@@ -128,6 +128,10 @@ async def test_a_day_on_which_it_would_be_gone(desk: Desk) -> None:
     with pytest.raises(WrongDay, match="over by then"):
         await desk.actions.set_aside(row_id, "later", TODAY + timedelta(days=3))
     assert await desk.actions.set_aside(row_id, "later", TODAY + timedelta(days=2))
+    long = replace(a_message(7, "meeting"), ends_at=START + timedelta(days=500))
+    desk.corp.held = [long]
+    await desk.comms.read_all()
+    assert await desk.actions.set_aside(corp(long.source_id, "meeting"), "later", TODAY + LONGEST)
 
 
 async def test_items_of_the_ledger(desk: Desk) -> None:
@@ -196,8 +200,9 @@ async def test_a_conversation_is_one_row(desk: Desk) -> None:
     _ = await desk.actions.set_aside(corp("mail-10"), "done", None)
     assert {"Subject 20", "Subject 30"} & {*await subjects(desk)} == set()
     word(1)
+    desk.lab.held = [replace(a_message(40), conversation="c")]
     await desk.comms.read_all()
-    assert "Subject 1" in await subjects(desk)
+    assert {"Subject 1", "Subject 40"} <= {*await subjects(desk)}, "another mailbox has another conversation"
 
 
 async def test_what_left_in_the_first_reading() -> None:

@@ -1,9 +1,11 @@
 """A message as the cockpit lists it, whatever it came by."""
 
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Literal
 
 Source = Literal["mail", "teams", "meeting", "action-hub"]
@@ -89,13 +91,24 @@ class Message:
 
 
 @lru_cache(maxsize=4096)
+def person(name: str, address: str) -> Person:
+    """Return somebody: those of many messages are the same, and kept once."""
+    return Person(name, address)
+
+
+@lru_cache(maxsize=4096)
 def _kept_once(named: tuple[tuple[str, str], ...]) -> tuple[Person, ...]:
-    return tuple(Person(name, address) for name, address in named)
+    return tuple(person(name, address) for name, address in named)
 
 
 def people(named: Iterable[tuple[str, str]]) -> tuple[Person, ...]:
     """Return names with their addresses as people; those of many messages are the same, and kept once."""
     return _kept_once(tuple(named))
+
+
+def in_short(name: str) -> str:
+    """Return a short name of a message or a conversation: vendors' have 150 characters, and thousands are kept."""
+    return b64encode(blake2b(name.encode("utf-8", "replace"), digest_size=9).digest()).decode()
 
 
 def addressed(own: Iterable[str], to: Iterable[Person], cc: Iterable[Person]) -> Addressed:
