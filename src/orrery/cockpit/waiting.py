@@ -1,8 +1,8 @@
 """What waits for an answer: the one definition, the same for every source (decision 57). Pure.
 
 A message waits when its last word is another's, it is addressed to the account or came by a list that is watched,
-and it is neither answered, done, set aside until later, flagged complete, over, cancelled, declined, nor bulk. What a
-source does not say lets it wait.
+and it is neither answered, done, set aside until later, flagged complete, over, cancelled, declined, nor bulk.
+What a source does not say lets it wait.
 """
 
 from collections import Counter

@@ -19,7 +19,7 @@ PGP_ENCRYPTED = "[Encrypted with PGP: that text is not shown. Open it in the mai
 PGP_SIGNED = "[Signed with PGP. The signature was not checked.]"
 
 TROUBLES: dict[Trouble, str] = {
-    "charset": "[Some letters may be wrong: the message does not say which character set it has. Open it in the mailbox.]",
+    "charset": "[Some letters may be wrong: their character set is unknown, or another. Open it in the mailbox.]",
     "encoding": "[A part is damaged: only what could be read of it is shown. Open it in the mailbox.]",
     "cut": "[The message is longer than 2 MB: the rest is neither shown nor named. Open it in the mailbox.]",
     "attachments": "[The mailbox did not say what is attached. Open it there.]",
