@@ -12,6 +12,7 @@ from orrery.cockpit.ledger import Action, Ledger
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
+from orrery.cockpit.waiting import Aside
 from orrery.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
 from orrery.ports.comms.messages import Message
@@ -91,8 +92,8 @@ class Actions:
             )
         )
 
-    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> bool:
-        """Mark a row as done, set it aside until a day, or take both back; return whether anything changed.
+    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> Aside | None:
+        """Mark a row as done, set it aside until a day, or take both back; return what was said of it before.
 
         Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
         """
@@ -101,9 +102,10 @@ class Actions:
             days = self.comms.inbox_of(row_id).mailbox.days_of(row_id.source)
             return await self.set_asides.set(row, what, until, days)
         if what == "done":
-            return await self.ledger.act(row_id.source_id, "dismiss")
-        changed = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
-        return await self.set_asides.set(row, what, until, 0) or changed
+            return None if await self.ledger.act(row_id.source_id, "dismiss") else Aside()
+        was_done = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
+        before = await self.set_asides.set(row, what, until, 0)
+        return Aside() if was_done else before
 
     async def act(self, row_id: RowId, action: Action) -> bool:
         """Dismiss a row of the action ledger or undo that; return whether anything changed.

@@ -16,6 +16,7 @@ from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
 from orrery.cockpit.schema import (
     ActionBody,
     ActionRead,
+    AsideRead,
     CockpitProblem,
     CodeBody,
     DraftBody,
@@ -32,6 +33,7 @@ from orrery.cockpit.schema import (
     TaskRead,
     TokenRead,
 )
+from orrery.cockpit.set_aside import said
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import read_object
 from orrery.edge.launch import Launch
@@ -221,9 +223,18 @@ class CockpitRoutes:
         """Mark a row as done or for later, or undo that."""
         body = await _read(request, SetAsideBody)
         row_id = parse_row_id(body.rowId)
-        changed = await self._actions.set_aside(row_id, body.action, body.until)
+        before = await self._actions.set_aside(row_id, body.action, body.until)
         return SetAsideRead(
-            rowId=body.rowId, action=body.action, until=body.until, track=row_id.track, changed=changed
+            rowId=body.rowId,
+            action=body.action,
+            until=body.until,
+            track=row_id.track,
+            changed=before != said(body.action, body.until),
+            before=AsideRead(
+                action=before.reason if before else "undo",
+                until=before.until if before else None,
+                track=row_id.track,
+            ),
         )
 
     async def health(self) -> HealthRead:

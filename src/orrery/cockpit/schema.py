@@ -206,14 +206,23 @@ class SetAsideBody(RowBody):
     until: Annotated[date, Field(strict=False)] | None = None
 
 
+class AsideRead(BaseModel):
+    """What was said of a row, as a request that says it again."""
+
+    action: Set
+    until: date | None
+    track: Track
+
+
 class SetAsideRead(BaseModel):
-    """What was done; `changed` is false when the row was so already."""
+    """What was done; `changed` is false when the row was so already. `before` undoes it."""
 
     rowId: str  # noqa: N815  the name that decision 35 gives it
     action: Set
     until: date | None
     track: Track
     changed: bool
+    before: AsideRead
 
 
 class SignInBody(BaseModel):

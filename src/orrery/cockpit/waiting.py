@@ -51,7 +51,7 @@ class Aside:
     until: date | None = None
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> Literal["done", "later"]:
         return "later" if self.until else "done"
 
     def holds(self, now: datetime) -> bool:
