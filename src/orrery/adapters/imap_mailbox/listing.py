@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import groupby
 
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
@@ -149,7 +149,7 @@ class Listing:
         for uid, one in fetch(connection, {*uids} - folder.entries.keys(), items):
             if moment := moment_of(one.get(b"INTERNALDATE")):
                 source_id = _email_id(one.get(b"EMAILID")) or f"{folder.validity}.{uid}.{name}"
-                folder.entries[uid] = Entry(name, uid, source_id, moment.astimezone(UTC))
+                folder.entries[uid] = Entry(name, uid, source_id, moment)
             else:
                 folder.undated.add(uid)
 
