@@ -37,7 +37,11 @@ BEFORE = [
     mail("Once Only", "once@elsewhere.example", 114),
     *(mail(f"Writer {day}", f"writer{day}@many.example", 200 + day) for day in range(ENOUGH)),
 ]
-WRITTEN_TO = [Person("Wanda Keller", "wanda@keller.example"), Person("Ann Lind", "ann.lind@private.example")]
+WRITTEN_TO = [
+    Person("Ann Lind", "ann@lab.example"),
+    Person("Wanda Keller", "wanda@keller.example"),
+    Person("Ann Lind", "ann.lind@private.example"),
+]
 KNOWN = Correspondents(BEFORE, OWN, written_to=WRITTEN_TO)
 
 NAME, PERSON, ALIKE, REPLY, FIRST = "name-is-address", "known-person", "look-alike", "reply-to", "first-contact"
@@ -75,6 +79,7 @@ WARNED: list[tuple[Message, Sequence[str]]] = [
     (mail("Odile Marchetti", BOSS, reply_to=to(EVIL)), [REPLY]),
     (mail("Odile Marchetti", BOSS, reply_to=to(BOSS, EVIL)), [REPLY]),
     (mail("Stranger", "s@strange.example"), [FIRST]),
+    (mail("Anna Own", EVIL), [FIRST]),
     (mail("Shop", "forms@shop.example", reply_to=to("visitor@gmail.com")), [REPLY, FIRST]),
 ]
 

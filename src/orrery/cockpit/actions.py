@@ -7,9 +7,10 @@ from orrery.cockpit.answers import quoted, recipients_of
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
-from orrery.cockpit.heads import Head, answered, head_of, ledger_head
+from orrery.cockpit.heads import answered, head_of, ledger_head
 from orrery.cockpit.ledger import Action, Ledger
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
+from orrery.cockpit.schema import HeadRead
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
@@ -38,7 +39,7 @@ class Actions:
         inbox = self.comms.inbox_of(row_id)
         return await self.bodies.text(inbox.mailbox, row_id.source, row_id.source_id)
 
-    async def head(self, row_id: RowId) -> Head:
+    async def head(self, row_id: RowId) -> HeadRead:
         """Return who wrote a row to whom, and whom an answer would go to.
 
         Raises `RowGone` and the mailbox's errors.

@@ -10,7 +10,6 @@ from pydantic import BaseModel, ValidationError
 
 from orrery.cockpit import page
 from orrery.cockpit.actions import Actions
-from orrery.cockpit.head_read import head_read
 from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
 from orrery.cockpit.schema import (
@@ -180,8 +179,7 @@ class CockpitRoutes:
         self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
     ) -> HeadRead:
         """Return who wrote a message to whom, what to look at about that, and whom an answer would go to."""
-        row_id = parse_row_id(message_id)
-        return head_read(await self._actions.head(row_id), row_id.track)
+        return await self._actions.head(parse_row_id(message_id))
 
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""

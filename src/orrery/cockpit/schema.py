@@ -214,13 +214,10 @@ class AsideRead(BaseModel):
     track: Track
 
 
-class SetAsideRead(BaseModel):
+class SetAsideRead(AsideRead):
     """What was done; `changed` is false when the row was so already. `before` undoes it."""
 
     rowId: str  # noqa: N815  the name that decision 35 gives it
-    action: Set
-    until: date | None
-    track: Track
     changed: bool
     before: AsideRead
 

@@ -18,7 +18,6 @@ from orrery.ports.comms.messages import (
     addressed,
     kept_once,
     people,
-    person,
 )
 from orrery.syntax.bulk_mail import is_bulk, lists_of
 from orrery.syntax.email_address import is_email_address
@@ -98,7 +97,7 @@ def address_of(headers: Mapping[str, str], *names: str) -> Person:
         except (ValueError, IndexError, RecursionError):  # it follows comments inside of comments
             continue
         if is_email_address(address):
-            return person(words_of(shown) or address, address)
+            return people((words_of(shown) or address, address))[0]
     return NOBODY
 
 
@@ -109,7 +108,7 @@ def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
     except (ValueError, IndexError, RecursionError):
         return ()
     known = ((shown, address) for shown, address in found if is_email_address(address))
-    return people((words_of(shown), address) for shown, address in islice(known, _MOST_RECIPIENTS))
+    return people(*((words_of(shown), address) for shown, address in islice(known, _MOST_RECIPIENTS)))
 
 
 def priority_of(headers: Mapping[str, str]) -> Priority:

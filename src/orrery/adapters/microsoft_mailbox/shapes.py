@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFun
 from pydantic.alias_generators import to_camel
 
 from orrery.errors import MailboxUnreachable
-from orrery.ports.comms.messages import Person, Priority, in_short, people, person
+from orrery.ports.comms.messages import Person, Priority, in_short, people
 
 S = TypeVar("S", bound="Shape")
 T = TypeVar("T")
@@ -266,13 +266,12 @@ def in_utc(moment: datetime) -> datetime:
 def named(recipients: Iterable[Recipient | Attendee] | None) -> tuple[Person, ...]:
     """Return recipients as people, without those that have neither a name nor an address."""
     found = (one.email_address for one in recipients or () if one.email_address)
-    return people(
-        ((one.name or "").strip(), (one.address or "").strip()) for one in found if one.name or one.address
-    )
+    several = (((one.name or "").strip(), (one.address or "").strip()) for one in found)
+    return people(*(one for one in several if any(one)))
 
 
 def person_of(recipient: Recipient | None) -> Person:
     """Return who it is: without a name by the address, and nobody where the vendor says neither."""
     found = recipient.email_address if recipient else None
     name, address = ((found.name or "").strip(), (found.address or "").strip()) if found else ("", "")
-    return person(name or address, address)
+    return people((name or address, address))[0]

@@ -111,8 +111,8 @@ class Content:
         one = self.written[place]
         source_id = f"{one.id}.{turn}" if turn else one.id
         received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
-        own = people([("Ann Lind", self.account)])
-        everybody = people([(_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2])])
+        own = people(("Ann Lind", self.account))
+        everybody = people((_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2]))
         return Message(
             source=one.source,
             source_id=source_id,
@@ -150,7 +150,7 @@ class Content:
 
 
 def _people(header: str) -> tuple[Person, ...]:
-    return people(getaddresses([header])) if header else ()
+    return people(*getaddresses([header])) if header else ()
 
 
 @cache
