@@ -24,7 +24,7 @@ def keep_memory_private() -> None:
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _ = ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # code of other packages, which it looks for in all of them
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # noqa: TID251  nothing is read: no other package's code comes in
     sys.excepthook = _tell
     threading.excepthook = lambda crash: _tell(crash.exc_type, crash.exc_value, crash.exc_traceback)
     sys.unraisablehook = lambda crash: _tell(crash.exc_type, crash.exc_value, crash.exc_traceback)

@@ -19,8 +19,18 @@ GUID_PARTS = (
 )
 GUID_FORMS = f"{GUID_DIGITS}|{GUID_PARTS}"
 GUID = f"[^0-9A-Za-z](?:{GUID_FORMS})[^0-9A-Za-z]"
-HEX = r"(?:[2-7]|[C-Fc-f])[0-9A-Fa-f](?:[ :,-]{0,2}(?:0x)?[2-9A-Fa-f][0-9A-Fa-f]){2}"
-"""Three octets of a text, of whatever script, in digits."""
+_NEXT = "[ :,-]{0,2}(?:0x)?"
+_ASCII, _TWO = "[2-7][0-9A-Fa-f]", f"[CcDd][0-9A-Fa-f]{_NEXT}[89ABab][0-9A-Fa-f]"
+HEX = "|".join(
+    _NEXT.join(octets)
+    for octets in (
+        [_ASCII] * 3,
+        [_ASCII, _TWO],
+        [_TWO, "[2-9A-Fa-f][0-9A-Fa-f]"],
+        ["(?:[Ee][0-9A-Fa-f]|[Ff]0)", *["[89ABab][0-9A-Fa-f]"] * 2],
+    )
+)
+"""Three octets of a text in UTF-8, in digits."""
 
 DEFINED = r"\n {0,3}\[[^\[\]\n]+\]:[ \t]"
 """Where a link of Markdown leads that stands elsewhere."""
