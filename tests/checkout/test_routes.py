@@ -49,7 +49,7 @@ class Service:
     @cached_property
     def proxies(self) -> ProxyHealth:
         """What is noted of untrusted proxies."""
-        return ProxyHealth(self.shop.store, self.shop.clock, ())
+        return ProxyHealth(self.shop.stored, ())
 
     @cached_property
     def app(self) -> ASGIApp:
@@ -204,7 +204,7 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
 
 async def elsewhere(service: Service) -> Finding:
     """Return what `orrery doctor`, another process over the same store, finds."""
-    (found,) = await ProxyHealth(service.shop.store, service.shop.clock, ()).local()
+    (found,) = await ProxyHealth(service.shop.stored, ()).local()
     return found
 
 

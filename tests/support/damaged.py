@@ -78,12 +78,12 @@ class World:
     @cached_property
     def sales(self) -> Sales:
         """The sums."""
-        return Sales(self.shop.clock, self.shop.lookup)
+        return Sales(self.shop.stored)
 
     @cached_property
     def offers(self) -> Offers:
         """What was offered, by payment."""
-        return Offers(self.shop.store, self.shop.clock, self.post.processor)
+        return Offers(self.shop.stored, self.post.processor)
 
     @cached_property
     def restoration(self) -> Restoration:

@@ -124,7 +124,7 @@ class ApprovalLog:
         if head is None or head != last:
             new = (await self.newest(head.number - last.number))[::-1] if head and last else []
             if not new or not last or new[0].previous != last.hash:
-                new, told = [entry async for entry in self.entries() if entry], {}
+                new, told = [entry async for entry in self.entries() if entry], dict[str, Progress]()
             told = fold(new, told)
             self._folded = head, told
         return told

@@ -229,15 +229,9 @@ class Outbox:
 
     async def stuck(self) -> int:
         """Return how many are undeliverable, at most `MOST_COUNTED`, though their service is configured."""
-        now, stuck = self._clock.now(), 0
+        now = self._clock.now()
         oldest, latest = sortable(now - UNDELIVERABLE), sortable(now + SLACK)
-        async for index in self._lanes.waiting(*self._receivers):
-            at = Wait.of(index)
-            # What came in a future that a clock jump undid is as old as can be.
-            stuck += at.due != at.came and not oldest < at.came <= latest
-            if stuck == MOST_COUNTED:
-                break
-        return stuck
+        return await self._lanes.stuck(oldest, latest, MOST_COUNTED, *self._receivers)
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""

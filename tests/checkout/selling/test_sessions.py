@@ -15,7 +15,7 @@ REFERENCES = References.of_store(INDEX_KEY)
 
 def sessions(shop: Shop) -> Sessions:
     """Return what finds the sessions of a shop."""
-    return Sessions(shop.store, shop.clock, REFERENCES)
+    return Sessions(shop.stored, REFERENCES)
 
 
 @pytest.mark.parametrize("prefix", ["access:", "pending:", "offer:", "own-session:"])

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.errors import Invalid
-from orrery.ports.clock import Clock
-from orrery.ports.store import Store
 from orrery.runtime.collection import Page, Walk, gathered
 
 
@@ -23,18 +22,16 @@ class AccessAnswer:
 class Lookup:
     """Reads access records."""
 
-    def __init__(self, store: Store, clock: Clock, catalogue: Catalogue, *, index_key: bytes) -> None:
-        self.records = collections.access_records(store, clock, index_key)
-        self._clock = clock
+    def __init__(self, stored: CheckoutRecords, catalogue: Catalogue) -> None:
+        self._stored = stored
         self._catalogue = catalogue
-        self._index_key = index_key
 
     async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
         """Return whether the buyer of this session, who may have bought the product again, has access to it now.
 
         A session opens only its own product, and nothing once it was revoked. Raises as `check_email`.
         """
-        found = await self.records.get(session_id)
+        found = await self._stored.access.get(session_id)
         known: Page[AccessRecord] = Page([found] if found else [])
         if found:
             known += await self._others(found.record, cert_code)
@@ -51,7 +48,7 @@ class Lookup:
 
     async def record(self, session_id: str) -> AccessRecord | None:
         """Return one access record; raise `RecordUnreadable`."""
-        found = await self.records.get(session_id)
+        found = await self._stored.access.get(session_id)
         return found.record if found else None
 
     async def records_of(self, email: str) -> list[AccessRecord]:
@@ -61,8 +58,8 @@ class Lookup:
     async def found_of(self, email: str) -> Page[AccessRecord]:
         """Return one buyer's access records, by session id."""
         found: Page[AccessRecord] = Page()
-        for digest in keys.email_digests(email, self._index_key):
-            found += await gathered(self.records.indexed(Walk(keys.access_by_email(digest))))
+        for digest in keys.email_digests(email, self._stored.index_key):
+            found += await gathered(self._stored.access.indexed(Walk(keys.access_by_email(digest))))
         return found
 
     async def _others(self, record: AccessRecord, cert_code: str) -> Page[AccessRecord]:
@@ -75,7 +72,7 @@ class Lookup:
     def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
         if vendor_slug is None and len(self._catalogue.vendors_of(cert_code)) > 1:
             raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
-        now = self._clock.now()
+        now = self._stored.clock.now()
         asked = [one for one in found.values() if one.cert_code == cert_code]
         ends = [one.expires_at for one in asked if one.runs_at(now) and vendor_slug in (None, one.vendor_slug)]
         if found.unreadable and not ends:

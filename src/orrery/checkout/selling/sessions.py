@@ -2,12 +2,11 @@
 
 import structlog
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Offer
 from orrery.errors import NotFound, ProcessorRefused, RecordUnreadable
-from orrery.ports.clock import Clock
 from orrery.ports.processor import ProcessorReads, split_unreadable
-from orrery.ports.store import Store
 from orrery.runtime.collection import Walk
 from orrery.runtime.references import References, as_reference
 
@@ -18,9 +17,8 @@ _KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
 class Sessions:
     """Finds sessions by their references."""
 
-    def __init__(self, store: Store, clock: Clock, references: References) -> None:
-        self._store = store
-        self._clock = clock
+    def __init__(self, stored: CheckoutRecords, references: References) -> None:
+        self._stored = stored
         self._references = references
 
     async def named(self, text: str) -> str:
@@ -37,7 +35,7 @@ class Sessions:
         raise NotFound("No session here has this reference.")
 
     async def _under(self, prefix: str, reference: str) -> str | None:
-        async for entry in Walk(prefix).entries(self._store, self._clock):
+        async for entry in Walk(prefix).entries(self._stored.store, self._stored.clock):
             session_id = entry.key.removeprefix(prefix)
             if self._references.of(session_id) == reference:
                 return session_id
@@ -52,8 +50,8 @@ log = structlog.get_logger()
 class Offers:
     """Reads offers."""
 
-    def __init__(self, store: Store, clock: Clock, reads: ProcessorReads) -> None:
-        self._offers = collections.offers(store, clock)
+    def __init__(self, stored: CheckoutRecords, reads: ProcessorReads) -> None:
+        self._stored = stored
         self._reads = reads
 
     async def address_of(self, payment_intent: str) -> str | None:
@@ -77,7 +75,7 @@ class Offers:
 
     async def _offer(self, session_id: str) -> Offer | None:
         try:
-            found = await self._offers.get(session_id)
+            found = await self._stored.offers.get(session_id)
         except RecordUnreadable as error:
             log.warning("client address not known", session=session_id, why=str(error))
             return None
