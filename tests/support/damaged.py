@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
+from orrery.checkout.access.lookup import Offers
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
-from orrery.checkout.selling.sessions import Offers
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.store import Entry, Put

@@ -10,7 +10,7 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.events import EventHistory
 from orrery.checkout.access.fulfilment import Fulfilment
-from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.lookup import Lookup, Offers, Sessions
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.raw_events import RawEvents
@@ -35,7 +35,6 @@ from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout
-from orrery.checkout.selling.sessions import Offers, Sessions
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification

@@ -8,8 +8,8 @@ from datetime import datetime
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.checkout.access.lookup import Offers
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.selling.sessions import Offers
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.store import Put

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.checkout.selling.sessions import Sessions
+from orrery.checkout.access.lookup import Sessions
 from orrery.errors import NotFound
 from orrery.ports.store import Put
 from orrery.runtime.references import References

@@ -214,25 +214,25 @@ def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
 
 def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
-    methods = sorted(_texts(parameters.get("payment_method_types")))
+    sent = dict(_flat("", parameters))
+    methods = ", ".join(sorted(_within(sent, "payment_method_types").values()))
+    three_d_secure = sent.get("payment_method_options[card][request_three_d_secure]", "")
     return [
-        _same(METHODS, ", ".join(methods), ", ".join(sorted(session.payment_method_types))),
-        _same(THREE_D_SECURE, _at(parameters, *THREE_D_SECURE.split(".")), session.three_d_secure or ""),
+        _same(METHODS, methods, ", ".join(sorted(session.payment_method_types))),
+        _same(THREE_D_SECURE, three_d_secure, session.three_d_secure or ""),
         _message(session),
     ]
 
 
 def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return whether price, quantity, metadata and both addresses are those of `parameters`."""
-    item = _first(parameters.get("line_items"))
-    metadata = parameters.get("metadata")
-    wanted = {name: str(value) for name, value in metadata.items()} if isinstance(metadata, dict) else {}
+    sent = dict(_flat("", parameters))
     return [
-        _same("price", _at(item, "price"), ", ".join(session.price_ids or ())),
-        _same("quantity", _at(item, "quantity"), ", ".join(map(str, session.quantities or ()))),
-        _same("metadata", _pairs(wanted), _pairs(dict(session.metadata))),
-        _same("success_url", _at(parameters, "success_url"), session.success_url or ""),
-        _same("cancel_url", _at(parameters, "cancel_url"), session.cancel_url or ""),
+        _same("price", sent.get("line_items[0][price]", ""), ", ".join(session.price_ids or ())),
+        _same("quantity", sent.get("line_items[0][quantity]", ""), ", ".join(map(str, session.quantities or ()))),
+        _same("metadata", _pairs(_within(sent, "metadata")), _pairs(dict(session.metadata))),
+        _same("success_url", sent.get("success_url", ""), session.success_url or ""),
+        _same("cancel_url", sent.get("cancel_url", ""), session.cancel_url or ""),
     ]
 
 
@@ -249,18 +249,10 @@ def _message(session: CheckoutSession) -> Condition:
     return Condition(MESSAGE, "not empty", message, bool(message.strip()))
 
 
-def _at(parameters: Parameter, *path: str) -> str:
-    for name in path:
-        parameters = parameters.get(name, "") if isinstance(parameters, dict) else ""
-    return "" if isinstance(parameters, (dict, list)) else str(parameters)
-
-
-def _first(items: Parameter | None) -> Parameter:
-    return items[0] if isinstance(items, list) and items else {}
-
-
-def _texts(items: Parameter | None) -> list[str]:
-    return [str(item) for item in items] if isinstance(items, list) else []
+def _within(sent: dict[str, str], name: str) -> dict[str, str]:
+    """Return the values below a name of the form that is sent, by the rest of their names."""
+    below = f"{name}["
+    return {key.removeprefix(below)[:-1]: value for key, value in sent.items() if key.startswith(below)}
 
 
 def _pairs(metadata: dict[str, str]) -> str:
