@@ -33,6 +33,9 @@ from tests.support.processor import ScriptedProcessor, ScriptedReads
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
 BUYER = "ann@example.org"
+TOKEN = "the practice site's token"  # noqa: S105  a token of the tests
+STARTS, READS = 3, 5
+"""How many sessions an address may start in a minute here, and how often it may ask what became of one."""
 API_VERSION = "2026-08-26.dahlia"
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
@@ -159,9 +162,9 @@ def plan_of(
         api_version=api_version,
         has_api_key=True,
         signing_secrets=secrets,
-        service_tokens=(),
-        limits=(),
-        read_limit=Limit(300, 60),
+        service_tokens=(TOKEN.encode(),),
+        limits=(Limit(STARTS, 60),),
+        read_limit=Limit(READS, 60),
         ipv6_site_factor=4,
         trusted_proxies=(),
         revoke_on_refund=revoke_on_refund,
