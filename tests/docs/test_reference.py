@@ -23,16 +23,19 @@ from orrery.checkout.records import (
     AccessEnd,
     AccessRecord,
     Attempt,
+    DriftResult,
     JournalEntry,
     LastReconciliation,
     Offer,
+    OwnSession,
     Pending,
+    Receipt,
     RefusedWebhooks,
+    Trial,
     UnreadableEvent,
 )
 from orrery.checkout.selling.creation_health import CreationOutage
 from orrery.checkout.selling.proxy_health import ProxySighting
-from orrery.checkout.selling.receipts import DriftResult, OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.settings import (
