@@ -5,5 +5,5 @@ from importlib.util import find_spec
 
 from orrery.errors import Invalid
 
-if not all(map(find_spec, ("aiosmtpd", "python_multipart"))):
+if find_spec("aiosmtpd") is None:
     raise Invalid(f"The sandbox is not installed: type {sys.executable} -m pip install 'orrery[demo]'.")

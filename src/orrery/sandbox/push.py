@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults, LateAnswer, never
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
 MAX_MESSAGE_BYTES = 4096
@@ -68,7 +68,8 @@ class PushServer:
 
     def routes(self) -> list[Route]:
         """Return the page and the publishing routes below it."""
-        return [Route("/push", self.show, methods=["GET"]), *self.publishing("/push")]
+        board = Board("/push", "push.html", self._pushes, lambda: {"pushes": self._pushes()})
+        return [*board.routes(), *self.publishing("/push")]
 
     def publishing(self, root: str = "") -> list[Route]:
         """Return ntfy's routes below `root`."""
@@ -78,11 +79,6 @@ class PushServer:
             Route(f"{root}/{{topic}}/json", self.poll, methods=["GET"]),
             Route(f"{root}/{{topic}}", self.publish, methods=["POST", "PUT"]),
         ]
-
-    async def show(self, request: Request) -> Response:
-        """Show the pushes, newest first; as JSON on request."""
-        pushes = [one["message"] for one in self._state.newest_first(_KIND)]
-        return JSONResponse(pushes) if wants_json(request) else render("push.html", pushes=pushes)
 
     async def publish(self, request: Request) -> Response:
         """POST /push/{topic}: the body is the message, headers (or query) say the rest."""
@@ -108,6 +104,9 @@ class PushServer:
         lines = [f"{json.dumps(one)}\n" for one in kept if one["topic"] == topic and one["time"] >= earliest]
         lines.reverse()
         return Response("".join(lines), media_type="application/x-ndjson")
+
+    def _pushes(self) -> list[Document]:
+        return [one["message"] for one in self._state.newest_first(_KIND)]
 
     def _answer(self, request: Request, body: bytes, read: Callable[[], Document]) -> Response:
         if self._faults.take("push_timeout"):

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
 REPOSITORY = "orrery/sandbox"
@@ -91,7 +91,7 @@ class TrackerServer:
         """Return the interface's routes and the page."""
         issues = "/tracker/repos/{owner}/{repo}/issues"
         return [
-            Route("/tracker", self.show, methods=["GET"]),
+            *Board("/tracker", "tracker.html", self._known, lambda: {"issues": self._known()}).routes(),
             Route(issues, self._answering(self._list), methods=["GET"]),
             Route(issues, self._answering(self._create), methods=["POST"]),
             Route(f"{issues}/{{number}}", self._answering(self._get), methods=["GET"]),
@@ -101,12 +101,9 @@ class TrackerServer:
             Route("/tracker/{rest:path}", _nothing_here),
         ]
 
-    async def show(self, request: Request) -> Response:
-        """Show the issues with their comments, newest first; JSON when asked for."""
-        issues = list(self._state.newest_first(_KIND))
-        if wants_json(request):
-            return JSONResponse([{key: value for key, value in one.items() if key != "object"} for one in issues])
-        return render("tracker.html", issues=issues)
+    def _known(self) -> list[Document]:
+        kept = self._state.newest_first(_KIND)
+        return [{key: value for key, value in one.items() if key != "object"} for one in kept]
 
     def _answering(self, operation: Callable[[Request, bytes], Response]) -> Callable[..., object]:
         """Return the endpoint of one operation: faults, then rights, then the operation."""

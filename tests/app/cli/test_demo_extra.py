@@ -6,13 +6,11 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize(
-    ("missing", "words"), [("aiosmtpd", ("demo",)), ("python_multipart", ("sandbox", "--help"))]
-)
-def test_the_demo_says_how_to_install_it(missing: str, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [("demo",), ("sandbox", "--help")], ids=" ".join)
+def test_the_demo_says_how_to_install_it(words: tuple[str, ...]) -> None:
     """One sentence with the command that installs it, exit code 2, and nothing is written."""
-    asked = "import sys; sys.modules[sys.argv.pop(1)] = None; from orrery.app.main import main; main()"
-    command = [sys.executable, "-c", asked, missing, *words]
+    asked = "import sys; sys.modules['aiosmtpd'] = None; from orrery.app.main import main; main()"
+    command = [sys.executable, "-c", asked, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  fixed words
     assert (done.returncode, done.stdout) == (2, "")
     sentence = f"The sandbox is not installed: type {sys.executable} -m pip install 'orrery[demo]'.\n"

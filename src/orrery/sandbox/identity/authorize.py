@@ -11,10 +11,10 @@ from starlette.responses import RedirectResponse, Response
 from orrery.ports.clock import Clock
 from orrery.sandbox.identity import errors
 from orrery.sandbox.identity.config import ACCOUNTS, TENANTS, IdentityConfig
-from orrery.sandbox.identity.grants import Grants, check_redirect, fields, members
+from orrery.sandbox.identity.grants import Grants, check_redirect, members
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Tokens
-from orrery.sandbox.pages import render
+from orrery.sandbox.pages import form_of, render
 
 _SCRIPTS = "; script-src 'self'"
 
@@ -47,7 +47,7 @@ class Authorize:
         """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
         tenant, query = request.path_params["tenant"], request.query_params
         self._check(tenant, query)
-        username = (await fields(request)).get("account", "")
+        username = (await form_of(request)).get("account", "")
         declined = not username or self._switches.holds("consent", tenant)
         answer = self._declined() if declined else self._chosen(tenant, query, username)
         if "state" in query:

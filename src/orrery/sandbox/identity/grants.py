@@ -6,8 +6,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
-
 from orrery.ports.clock import Clock
 from orrery.sandbox.identity import errors
 from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account
@@ -213,11 +211,6 @@ class Grants:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
-
-
-async def fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form, one value each."""
-    return {name: str(value) for name, value in (await request.form()).items()}
 
 
 def members(tenant: str) -> list[Account]:
