@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import Faults, LateAnswer, never
+from orrery.sandbox.faults import Fault, Faults, LateAnswer, never
 from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
@@ -27,12 +27,6 @@ CACHE = 12 * 60 * 60
 _KIND = "_push"
 _TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
 _PRIORITIES = {"min": 1, "low": 2, "default": 3, "high": 4, "max": 5, "urgent": 5}
-_FAULTS: dict[str, tuple[int, int, str]] = {
-    "push_500": (500, 50001, "internal server error"),
-    "push_403": (403, 40301, "forbidden"),
-    "push_413": (413, 41301, "message too large"),
-    "push_429": (429, 42901, "limit reached: too many requests"),
-}
 
 
 class _Published(BaseModel):
@@ -55,6 +49,14 @@ class _Refused(Exception):
     def answer(self) -> Response:
         body = {"code": self.code, "http": self.status, "error": self.reason}
         return JSONResponse(body, self.status)
+
+
+_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+    "push_500": lambda _: _Refused(500, 50001, "internal server error"),
+    "push_403": lambda _: _Refused(403, 40301, "forbidden"),
+    "push_413": lambda _: _Refused(413, 41301, "message too large"),
+    "push_429": lambda _: _Refused(429, 42901, "limit reached: too many requests"),
+}
 
 
 class PushServer:
@@ -109,8 +111,8 @@ class PushServer:
         return [one["message"] for one in self._state.newest_first(_KIND)]
 
     def _answer(self, request: Request, body: bytes, read: Callable[[], Document]) -> Response:
-        if self._faults.take("push_timeout"):
-            return LateAnswer(None, never)
+        if (broken := self._faults.instead("push")) is not None:
+            return broken
         try:
             self._check(request, body)
             message = read()
@@ -118,14 +120,10 @@ class PushServer:
             return refusal.answer()
         message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
         self._state.save({"object": _KIND, "id": message["id"], "message": message})
-        if self._faults.take("push_lost_answer"):
-            return LateAnswer(None, never)
-        return JSONResponse(message)
+        return self._faults.late("push_lost_answer", JSONResponse(message), self._clock)
 
     def _check(self, request: Request, body: bytes) -> None:
-        for kind, (status, code, reason) in _FAULTS.items():
-            if self._faults.take(kind):
-                raise _Refused(status, code, reason)
+        self._faults.refuse(_FAULTS)
         self._check_token(request)
         if len(body) > MAX_MESSAGE_BYTES:
             raise _Refused(413, 41301, "message too large")

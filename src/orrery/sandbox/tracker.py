@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
+from orrery.sandbox.faults import CutConnection, Fault, Faults
 from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
@@ -75,6 +75,12 @@ class _Refused(Exception):
         return JSONResponse(body | ({"errors": list(self.errors)} if self.errors else {}), self.status)
 
 
+_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+    "tracker_500": lambda _: _Refused(500, "Server Error"),
+    "tracker_401": lambda _: _Refused(401, "Bad credentials"),
+}
+
+
 class TrackerServer:
     """Keeps issues and their comments; `token` is the bearer that writers must show, None takes any."""
 
@@ -110,8 +116,8 @@ class TrackerServer:
 
         async def endpoint(request: Request) -> Response:
             path = request.url.path
-            if self._faults.take("tracker_timeout", path):
-                return LateAnswer(None, never)
+            if (broken := self._faults.instead("tracker", path)) is not None:
+                return broken
             try:
                 self._admit(request)
                 answer = operation(request, await request.body())
@@ -124,10 +130,9 @@ class TrackerServer:
 
     def _admit(self, request: Request) -> None:
         path = request.url.path
-        if self._faults.take("tracker_500", path):
-            raise _Refused(500, "Server Error")
+        self._faults.refuse(_FAULTS, path)
         given = request.headers.get("authorization", "").removeprefix("Bearer ").removeprefix("token ")
-        if (given and self._token not in (None, given)) or self._faults.take("tracker_401", path):
+        if given and self._token not in (None, given):
             raise _Refused(401, "Bad credentials")
         if not given and request.method != "GET":
             raise _Refused(401, "Requires authentication")
