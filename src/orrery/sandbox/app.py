@@ -162,7 +162,7 @@ class Sandbox:
         world, config = self.worlds[0], self.config.analytics
         if config is None:
             return [switched_off(ADDRESS, "Analytics", "a key for the analytics provider")]
-        api = AnalyticsApi(config, world.base_url, self.state, world.clock, self.faults)
+        api = AnalyticsApi(config, self.state, world.clock, self.faults)
         return [*api.routes(), *analytics_board(api, self.faults).routes()]
 
     def serve_beside(self, work: Callable[[], Coroutine[None, None, None]]) -> None:

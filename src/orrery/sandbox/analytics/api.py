@@ -14,11 +14,11 @@ from orrery.sandbox.analytics import errors
 from orrery.sandbox.analytics.config import TOKEN_PATH, VENDORS_TOKEN_PATH, AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused, as_json
 from orrery.sandbox.analytics.population import Population
-from orrery.sandbox.analytics.query import Query, read_query, subject
 from orrery.sandbox.analytics.quota import Quota, exhausted
-from orrery.sandbox.analytics.report import report
+from orrery.sandbox.analytics.report import Query, read_query, report, subject
 from orrery.sandbox.analytics.tokens import Denied, Tokens
 from orrery.sandbox.faults import CutConnection, Fault, Faults
+from orrery.sandbox.pages import form_of
 from orrery.sandbox.state import Document, DocumentStore
 
 MOST_SHOWN = 25
@@ -50,13 +50,11 @@ class ShownRequest:
 class AnalyticsApi:
     """Answers token requests and report requests."""
 
-    def __init__(
-        self, config: AnalyticsConfig, base_url: str, state: DocumentStore, clock: Clock, faults: Faults
-    ) -> None:
+    def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock, faults: Faults) -> None:
         self._config = config
         self._clock = clock
         self._faults = faults
-        self._tokens = Tokens(config, base_url, clock)
+        self._tokens = Tokens(config, clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, state, clock)
@@ -74,11 +72,10 @@ class AnalyticsApi:
 
     async def token(self, request: Request) -> Response:
         """Mint a token for a signed assertion."""
-        body = await request.body()
         if self._faults.take("analytics_down", "token") or self._faults.take("analytics_token_down"):
             return self._logged("token", CutConnection(), 0)
         try:
-            answer = JSONResponse(self._tokens.mint(body))
+            answer = JSONResponse(self._tokens.mint(await form_of(request)))
         except Denied as denied:
             answer = JSONResponse(denied.body(), 400)
         return self._logged("token", answer)
@@ -102,7 +99,7 @@ class AnalyticsApi:
         if request.path_params["property"] != self._config.property_id:
             raise errors.forbidden()
         query = read_query(body)
-        self.quota.begin(thresholded=query.thresholded)
+        self.quota.begin()
         return query
 
     def _failed(self, _: Fault) -> Refused:
@@ -111,7 +108,7 @@ class AnalyticsApi:
 
     def _carried_out(self, query: Query, what: str) -> Response:
         body = report(query, self.people.views())
-        figures = self.quota.charge(thresholded=query.thresholded)
+        figures = self.quota.charge()
         if query.quota:
             body["propertyQuota"] = figures
         answer = self._logged(what, as_json(body), tokens=self.quota.cost)

@@ -73,10 +73,9 @@ class Quota:
         }
         self._remember(state.get(_KIND, _ID))
 
-    def begin(self, *, thresholded: bool) -> None:
+    def begin(self) -> None:
         """Take a place among the concurrent requests; raise `Refused` when any quota is exhausted."""
-        needed = [_CONCURRENT, _ERRORS, *_TOKENS, *([_THRESHOLDED] if thresholded else [])]
-        for name in needed:
+        for name in (_CONCURRENT, _ERRORS, *_TOKENS):
             if not self.bucket(name).left:
                 raise exhausted(name)
         self._buckets[_CONCURRENT].used += 1
@@ -87,9 +86,9 @@ class Quota:
         self._buckets[_CONCURRENT].used -= 1
         self._running -= 1
 
-    def charge(self, *, thresholded: bool) -> Document:
+    def charge(self) -> Document:
         """Charge a report; return `propertyQuota`."""
-        taken = dict.fromkeys(_TOKENS, self.cost) | {_THRESHOLDED: int(thresholded)}
+        taken = dict.fromkeys(_TOKENS, self.cost)
         for name, amount in taken.items():
             self.bucket(name).used += amount
         self._keep()

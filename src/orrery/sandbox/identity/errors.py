@@ -43,17 +43,17 @@ _KNOWN: dict[str, tuple[str, int, str]] = {
         "invalid_tenant",
         90002,
         (
-            "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the "
-            "correct cloud."
+            "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and are signing into "
+            "the correct cloud."
         ),
     ),
     "no_client": (
         "unauthorized_client",
         700016,
         (
-            "Application with identifier '{client}' was not found in the directory '{tenant}'. This can happen if "
-            "the application has not been installed by the administrator of the tenant or consented to by any user in "
-            "the tenant."
+            "Application with identifier '{client}' was not found in the directory '{tenant}'. This can happen "
+            "if the application has not been installed by the administrator of the tenant or consented to by any "
+            "user in the tenant."
         ),
     ),
     "not_public": (
@@ -75,17 +75,17 @@ _KNOWN: dict[str, tuple[str, int, str]] = {
         "invalid_grant",
         50020,
         (
-            "User account '{username}' from identity provider 'https://sts.windows.net/{home}/' does not exist in "
-            "tenant '{tenant}' and cannot access the application in that tenant. The account needs to be added as an "
-            "external user in the tenant first."
+            "User account '{username}' from identity provider 'https://sts.windows.net/{home}/' does not exist "
+            "in tenant '{tenant}' and cannot access the application in that tenant. The account needs to be added "
+            "as an external user in the tenant first."
         ),
     ),
     "no_consent": (
         "invalid_grant",
         65001,
         (
-            "The user or administrator has not consented to use the application with ID '{client}'. Send an "
-            "interactive authorization request for this user and resource."
+            "The user or administrator has not consented to use the application with ID '{client}'. Send "
+            "an interactive authorization request for this user and resource."
         ),
     ),
     "blocked": (
