@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Literal
 
 from orrery.errors import CloudError
@@ -114,11 +115,8 @@ def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
     working = [one for one in called if not why_unusable(one, found, wanted)]
     if kept in working:
         return kept
-    return next(iter([*sorted(working, key=_age, reverse=True), *([kept] if kept else []), *called]), None)
-
-
-def _age(webhook: Webhook) -> datetime:
-    return webhook.created_at
+    newest_first = sorted(working, key=attrgetter("created_at"), reverse=True)
+    return next(iter([*newest_first, *([kept] if kept else []), *called]), None)
 
 
 def _called(found: Survey, wanted: Wanted) -> dict[str, str]:

@@ -72,21 +72,13 @@ def spans(ordered: Sequence[Event]) -> list[Span]:
     """Return when each source was down, and when jobs ran, from events in their order."""
     found, open_since = list[Span](), dict[Source, datetime]()
     for event in ordered:
-        if _begins(event):
+        if event.kind in {"down", "began"}:
             _ = open_since.setdefault(event.source, event.at)
-        elif _ends(event) and event.source in open_since:
+        elif event.kind in {"up", "ended"} and event.source in open_since:
             found.append(Span(event.source, open_since.pop(event.source), event.at))
         if event.kind == "boot":
             _ = open_since.setdefault("service", event.at)
     return found + [Span(source, begin, None) for source, begin in open_since.items()]
-
-
-def _begins(event: Event) -> bool:
-    return event.kind in {"down", "began"}
-
-
-def _ends(event: Event) -> bool:
-    return event.kind in {"up", "ended"}
 
 
 def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
