@@ -179,6 +179,18 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     "UTF-7 throughout": ("a.txt", b"Ask +" + base64(LONG.encode("utf-16-be")).rstrip(b"=") + b"-, please."),
     "UTF-16 in Base64": ("a.ps1", b"powershell -e " + base64(f"echo {LONG}".encode("utf-16-le"))),
     "UTF-32 in hex": ("a.txt", f"echo {LONG}".encode("utf-32-le").hex().encode()),
+    **{
+        f"UTF-16 among octets, in {form}": (
+            "a.txt",
+            b"k: " + encode(random_octets(20) + LONG.encode("utf-16-le") + random_octets(20)) + b"\n",
+        )
+        for form, encode in FORMS.items()
+        if form in {"Base64", "hex", "hex with colons"}
+    },
+    **{
+        f"{packed} behind octets": ("a.txt", b"k: " + base64(b"\x01\x02\x03" + PACKED[packed](LONG.encode())))
+        for packed in ("zlib", "gzip")
+    },
     "octets before the text": ("a.txt", b"k: " + base64(random_octets(40) + LONG.encode() + random_octets(40))),
     "Cyrillic in UTF-16": ("a.txt", b"k: " + base64(f"Привет {LONG}".encode("utf-16-le"))),
     "database in Base64": ("a.txt", b"k: " + base64(database())),
