@@ -209,6 +209,17 @@ def test_a_real_file_is_seen_through(name: str) -> None:
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
 
 
+@pytest.mark.parametrize("others", [0, 600])
+@pytest.mark.parametrize("term", ["Zel", "Zoé", "Éva", "山田", "𠮷田"])
+def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) -> None:
+    """Whether its list is short or so long that a small file is searched for some of its terms only."""
+    terms = [Term("person", term), *(Term("customer", f"Fabrikam Number{one}") for one in range(others))]
+    scan = Scan([*detectors(Policy(terms=tuple(terms)))], Fingerprints(b"a key of the tests"))
+    for form in ("Base64", "hex", "hex with colons", "hex of a program"):
+        content = b"k: " + FORMS[form](term.encode()) + b"\n"
+        assert {one.kind for one in found_in(scan, "a.txt", content)} == {"person"}, form
+
+
 ODD = bytes(one for one in range(256) if one < 0x20 or 0x80 <= one < 0xC0 or one >= 0xF8)
 OPAQUE = {
     "7z": b"7z\xbc\xaf\x27\x1c\0\4" + random_octets(800).translate(None, bytes({*range(256)} - {*ODD})),
