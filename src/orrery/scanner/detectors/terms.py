@@ -10,5 +10,7 @@ def terms_of(policy: Policy) -> list[tuple[Kind, str]]:
     addresses: list[tuple[Kind, str]] = [("corporate-address", one) for one in sorted(policy.addresses)]
     domains: list[tuple[Kind, str]] = [("corporate-domain", one) for one in sorted(policy.domains)]
     corporate = [one for one in (*addresses, *domains) if is_domain(one[1].rpartition("@")[2])]
-    watched = [(one.kind, one.text) for one in policy.terms if not why_unsearchable(one.kind, one.text)]
+    watched: list[tuple[Kind, str]] = [
+        (one.kind, one.text) for one in policy.terms if not why_unsearchable(one.kind, one.text)
+    ]
     return [*watched, *corporate]
