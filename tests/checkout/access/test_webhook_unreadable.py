@@ -204,6 +204,6 @@ async def test_a_fetched_copy_is_the_same_event() -> None:
     body = event_body("evt_1", session_json())
     await receive(shop, body)
     fetched = json.dumps(json.loads(body) | {"pending_webhooks": 3, "api_version": None}, indent=2).encode()
-    assert await shop.webhook.receive_verified(fetched) == "already"
+    assert await shop.webhook.receive_verified(shop.raw_events.read(fetched)) == "already"
     assert await pushes(shop) == []
     assert await shop.raw_events.body("evt_1") == body
