@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.conformance.vendors.test_processor_calls import Recorder
 
 from orrery.account.key_rights import Rights, try_rights
 from orrery.adapters.movable_clock import MovableClock
@@ -14,7 +15,6 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.sandbox.app import SandboxConfig, create_app
 from tests.sandbox.conftest import PRICES, serving
-from tests.sandbox.test_processor_calls import Recorder
 from tests.support.ports import nobody_listening
 
 KEY = "rk_test_orrery_restricted"
