@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from orrery.runtime.console.runner import Services
 
 if TYPE_CHECKING:
-    from orrery.fraud.domain import FraudDomain
+    from orrery.fraud.build import FraudDomain
 
 
 def fraud_of(services: Services) -> "FraudDomain":
     """Return the services of this domain."""
-    from orrery.fraud.domain import FraudDomain  # noqa: PLC0415  it loads the web framework
+    from orrery.fraud.build import FraudDomain  # noqa: PLC0415  it loads the web framework
 
     return services[FraudDomain]
