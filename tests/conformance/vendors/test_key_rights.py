@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.conformance.vendors.test_processor_calls import Recorder
 
 from orrery.account.key_rights import Rights, try_rights
 from orrery.adapters.movable_clock import MovableClock
@@ -14,6 +13,7 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.sandbox.app import SandboxConfig, create_app
+from tests.conformance.vendors.test_processor_calls import Recorder
 from tests.sandbox.conftest import PRICES, serving
 from tests.support.ports import nobody_listening
 
