@@ -107,7 +107,7 @@ _ZLIB_HEAD: Final = (
 )
 """How zlib begins, with a block of fixed codes or none, or of its own ones, which is longer: RFC 1951, 3.2.3.
 
-It is searched for by itself: what begins with one letter is found ten times as fast.
+It is searched for by itself: what begins with a fixed character is found ten times as fast.
 """
 
 _ZLIB: Final = (compiled(_ZLIB_HEAD), _block(_ZLIB_HEAD))
