@@ -62,6 +62,7 @@ def planet() -> Iterator[Planet]:
 def test_buy_leads_to_the_payment_page(planet: Planet, page: Page) -> None:
     """Buy starts one checkout of this product and opens its payment page."""
     page.goto(planet.url)
+    expect(page.get_by_role("status")).to_be_empty()
     page.get_by_role("button", name="Buy").click()
     expect(page.get_by_text("Pay for cs_test_1")).to_be_visible()
     assert planet.operations.bodies == [
