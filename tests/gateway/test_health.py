@@ -142,11 +142,17 @@ async def test_what_recovers_within_the_grace_is_not_pushed() -> None:
 
 
 async def test_credentials_that_stay_away_name_the_fetch_script() -> None:
-    """The chain counts as broken once the same trouble lasted 30 minutes without a gap, attempts included."""
+    """The chain counts as broken once the same trouble lasted 30 minutes without a gap, attempts included.
+
+    Another trouble before does not count.
+    """
     site = await pinged_site()
+    await site.passes(5 * MINUTE, BAD)
     starting = Ping("activating", "502", "start-pre")
-    for _ in range(8):
+    for turn in range(8):
         await site.passes(3 * MINUTE, NO_CREDENTIALS)
+        if turn == 6:
+            assert "not ready" in (await site.finding()).why
         await site.passes(MINUTE, starting)
     await site.passes(MINUTE, NO_CREDENTIALS)
     assert "/opt/fetch" in (await site.finding()).todo

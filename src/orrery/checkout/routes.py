@@ -19,7 +19,7 @@ from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, read_object
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
-from orrery.edge.problems import Problem, ProblemBody
+from orrery.edge.problems import Problem
 from orrery.edge.ratelimit import RateLimit
 from orrery.errors import Invalid, NotFound
 
@@ -95,6 +95,13 @@ class Received(BaseModel):
     """The webhook's acknowledgement, with the result of the event."""
 
     received: str
+
+
+class ProblemBody(BaseModel):
+    """Every error: a kebab-case tag and one sentence."""
+
+    error: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

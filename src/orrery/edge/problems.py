@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import structlog
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -35,13 +34,6 @@ class Problem(Exception):
         body = {"error": self.tag, "message": self.message}
         # The answers to a bug and to headers that are too large do not pass the middleware that says no-store.
         return JSONResponse(body, self.status, headers=dict(self.headers or {}) | {"Cache-Control": "no-store"})
-
-
-class ProblemBody(BaseModel):
-    """Every error: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str
 
 
 def problem_of(error: errors.OrreryError) -> Problem:

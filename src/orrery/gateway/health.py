@@ -56,11 +56,8 @@ class GatewayHealth:
             return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
         found = await self._pings.last.find()
         now = self._clock.now()
-        last = (
-            found.record.moved(self._pings.jump(found.record))
-            if found
-            else LastPing(expected_since=now - self._runs())
-        )
+        record = found.record if found else LastPing(expected_since=now - self._runs())
+        last = record.moved(self._pings.jump(record))
         return Look(last, self._finding(last, now))
 
     def _runs(self) -> timedelta:

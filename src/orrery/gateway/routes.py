@@ -18,7 +18,7 @@ from pydantic import (
 
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body
-from orrery.edge.problems import Problem, ProblemBody
+from orrery.edge.problems import Problem
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
 from orrery.gateway.reports import (
@@ -124,6 +124,13 @@ class CloudBody(_Body):
     report: ReportBody
 
 
+class PingProblem(BaseModel):
+    """A refusal: a kebab-case tag and one sentence."""
+
+    error: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayRoutes:
     """The route of the pings and of the reports. `pings` is None where none are expected."""
@@ -140,7 +147,7 @@ class GatewayRoutes:
             methods=["POST"],
             status_code=204,
             response_class=Response,
-            responses={status: {"model": ProblemBody} for status in (400, 401, 404, 408, 413, 422, 429, 503)},
+            responses={status: {"model": PingProblem} for status in (400, 401, 404, 408, 413, 422, 429, 503)},
             openapi_extra=_DESCRIPTION,
             summary="Receive a ping of the gateway's guest, or a report of the cloud",
         )
