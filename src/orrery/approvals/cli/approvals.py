@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orrery.approvals.cli import approvals_of
 from orrery.approvals.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
-from orrery.approvals.cli.services import approvals_of
 from orrery.approvals.cli.signing import sign_intent, statement_of
 from orrery.approvals.public_keys import public_key
 from orrery.errors import Invalid, RecordUnreadable

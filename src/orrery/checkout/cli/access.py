@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from orrery.checkout.catalogue import ProductKey, is_slug
-from orrery.checkout.cli.services import checkout_of
+from orrery.checkout.cli import checkout_of
 from orrery.checkout.records import AccessRecord
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from orrery.checkout.cli import checkout_of
 from orrery.checkout.cli.events import events
 from orrery.checkout.cli.preflight import preflight
-from orrery.checkout.cli.services import checkout_of
 from orrery.checkout.cli.verify import verify
 from orrery.errors import RecordUnreadable
 from orrery.runtime.console.options import AsJson

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.checkout.cli.services import checkout_of
+from orrery.checkout.cli import checkout_of
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.processor import split_unreadable
 from orrery.runtime.console.options import AsJson

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
-from orrery.checkout.cli.services import checkout_of
+from orrery.checkout.cli import checkout_of
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json

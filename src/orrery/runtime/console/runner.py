@@ -2,10 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Generic, Protocol, TypeVar, cast
 
 import typer
+
+from orrery.runtime.module import load
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -15,6 +18,16 @@ class Services(Protocol):
     """The services of a deployment over its open store, by class or by protocol."""
 
     def __getitem__(self, kind: type[S], /) -> S: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOf(Generic[S]):
+    """Finds a service by its class's target, which is loaded when a command is run, and not for its help."""
+
+    target: str
+
+    def __call__(self, services: Services) -> S:
+        return services[cast("type[S]", load(self.target))]
 
 
 class Runner(Protocol):
