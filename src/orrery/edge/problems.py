@@ -1,8 +1,10 @@
 """The one place where errors become responses (decision 3)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import structlog
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -17,6 +19,19 @@ _SAYS = {
     502: "The payment service refused the request; nothing was charged.",
     503: "This part is not available at the moment; please try again in a minute.",
 }
+
+
+# The docstring is part of the operations' reference: it cites no source.
+class ProblemBody(BaseModel):
+    """Every error: a kebab-case tag and one sentence."""
+
+    error: str
+    message: str
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the description of an operation's refusals, by their statuses."""
+    return {status: {"model": ProblemBody} for status in sorted(statuses)}
 
 
 class Problem(Exception):
