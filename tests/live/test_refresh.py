@@ -263,7 +263,7 @@ async def test_a_refresh_is_seen_at_once(one: Counting) -> None:
 
 
 @pytest.mark.parametrize("value", [b"\xff not ours", b'{"v": 2}'])
-@pytest.mark.parametrize("key", [keys.OUTCOME, keys.BUDGET])
+@pytest.mark.parametrize("key", [keys.OUTCOME, keys.QUOTA])
 async def test_foreign_values_of_its_own_do_not_stop_it(one: Counting, key: str, value: bytes) -> None:
     """Whatever lies in the place of its own records, a refresh fills the cache."""
     await one.kept.commit([Put(key, value)])
@@ -370,7 +370,7 @@ async def test_without_a_key_nothing_is_spent(one: Counting) -> None:
     for _ in range(3):
         with pytest.raises(NotConfigured):
             await one.refresh.run()
-        budgets.append(await one.stored(keys.BUDGET))
+        budgets.append(await one.stored(keys.QUOTA))
         one.clock.advance(60)
     assert budgets == [budgets[0]] * 3
     two.analytics = MemoryAnalytics()

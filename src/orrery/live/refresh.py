@@ -11,7 +11,7 @@ from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError, StoreErro
 from orrery.live.answers import current_count
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, StoredBudget, tag_of
 from orrery.live.metrics import TOTAL, Metric
-from orrery.live.quota import TickPlan
+from orrery.live.plan import TickPlan
 from orrery.live.reads import FirstLevelCache, cached_counts, last_error, last_outcome, read, snapshot_in
 from orrery.live.records import LastError, Pages, RefreshOutcome
 from orrery.ports.clock import Clock
