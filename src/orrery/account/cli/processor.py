@@ -16,7 +16,7 @@ from orrery.account.session import SessionLookup
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Configuration, ProcessorReads, split_unreadable
-from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.console.terminal import new_console
@@ -29,7 +29,6 @@ _ = group.command("set-branding")(set_branding)
 _ = group.command("create-configuration")(create_configuration)
 _ = group.command("update-configuration")(update_configuration)
 
-Since = Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")]
 SinceIfAny = Annotated[
     str | None,
     typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),

@@ -8,7 +8,7 @@ import typer
 from orrery.checkout.cli import checkout_of
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.processor import split_unreadable
-from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.windows import parse_window
@@ -36,7 +36,7 @@ def events(
     replay: Annotated[
         str | None, typer.Option(help="Receive this event as its webhook would.", metavar="ID", show_default=False)
     ] = None,
-    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "7d",
+    since: Since = "7d",
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,

@@ -1,10 +1,11 @@
 """The commands of fraud screening."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orrery.runtime.console.runner import ServiceOf
+from orrery.runtime.console.runner import Services, service_of
 
 if TYPE_CHECKING:
     from orrery.fraud.domain import FraudDomain
 
-fraud_of: "ServiceOf[FraudDomain]" = ServiceOf("orrery.fraud.domain:FraudDomain")
+fraud_of: "Callable[[Services], FraudDomain]" = service_of("orrery.fraud.domain:FraudDomain")

@@ -2,9 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Generic, Protocol, TypeVar, cast
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
@@ -20,14 +19,9 @@ class Services(Protocol):
     def __getitem__(self, kind: type[S], /) -> S: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceOf(Generic[S]):
-    """Finds a service by its class's target, which is loaded when a command is run, and not for its help."""
-
-    target: str
-
-    def __call__(self, services: Services) -> S:
-        return services[cast("type[S]", load(self.target))]
+def service_of(target: str) -> Callable[[Services], Any]:
+    """Return what finds a service by its class's target, which is loaded for a command, and not for its help."""
+    return lambda services: services[load(target)]
 
 
 class Runner(Protocol):

@@ -1,18 +1,19 @@
 """`orrery waitlist`: who waits."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orrery.runtime.console.options import AsJson
-from orrery.runtime.console.runner import Handed, ServiceOf
+from orrery.runtime.console.runner import Handed, Services, service_of
 from orrery.runtime.console.tables import note, show
 
 if TYPE_CHECKING:
     from orrery.waitlist.service import Waitlist
 
 group = typer.Typer(no_args_is_help=True)
-waitlist_of: "ServiceOf[Waitlist]" = ServiceOf("orrery.waitlist.service:Waitlist")
+waitlist_of: "Callable[[Services], Waitlist]" = service_of("orrery.waitlist.service:Waitlist")
 
 
 @group.command("list")
