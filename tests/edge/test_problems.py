@@ -12,6 +12,13 @@ from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
 from orrery.edge.problems import Problem, problem_of
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
+from orrery.ports.analytics import AnalyticsFailed
+from orrery.ports.delegated import ApiUnreachable
+from orrery.ports.identity import IdentityError, IdentityRefused, IdentityUnreachable
+from orrery.ports.notifier import DeliveryFailed
+from orrery.ports.private_file import SignInFileUnusable
+from orrery.ports.publications import PublicationRefused
+from orrery.ports.tracker import TrackerFailed
 from orrery.tenants.errors import SignInRefused
 from tests.support.errors import kinds_of_errors
 
@@ -50,17 +57,17 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.MailboxRefused(INSIDE), 502, "mailbox-refused"),
     (errors.MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
     (errors.SignInNeeded(INSIDE), 503, "sign-in-needed"),
-    (errors.IdentityError(INSIDE), 500, "internal"),
-    (errors.IdentityRefused(INSIDE), 502, "identity-refused"),
-    (errors.IdentityUnreachable(INSIDE), 503, "identity-unreachable"),
-    (errors.SignInFileUnusable(INSIDE), 500, "internal"),
-    (errors.ApiUnreachable(INSIDE), 500, "internal"),
+    (IdentityError(INSIDE), 500, "internal"),
+    (IdentityRefused(INSIDE), 502, "identity-refused"),
+    (IdentityUnreachable(INSIDE), 503, "identity-unreachable"),
+    (SignInFileUnusable(INSIDE), 500, "internal"),
+    (ApiUnreachable(INSIDE), 500, "internal"),
     (errors.TrackRefused(INSIDE), 500, "internal"),
-    (errors.PublicationRefused(INSIDE), 500, "internal"),
+    (PublicationRefused(INSIDE), 500, "internal"),
     (SignInRefused(INSIDE), 500, "internal"),
-    (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
-    (errors.TrackerFailed(INSIDE), 500, "internal"),
-    (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
+    (AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
+    (TrackerFailed(INSIDE), 500, "internal"),
+    (DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
     (OptionsUnreadable("A sentence."), 400, "invalid-request"),
     (GuestFailed(INSIDE), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import Cause
 from orrery.live.plan import Reason, TickPlan, plan
 from orrery.live.quota import Obstacle, QuotaBudget
+from orrery.ports.analytics import Cause
 from tests.support.quotas import (
     BOTH,
     HOUR,

@@ -6,11 +6,11 @@ from itertools import groupby
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
+from orrery.errors import NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
 from orrery.live import keys
 from orrery.live.answers import current_count
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import Bucket, By, Quotas
+from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas
 from orrery.ports.store import Put
 from tests.support.analytics import failure
 from tests.support.clock import ManualClock

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.errors import Cause
 from orrery.live.plan import Reason, TickPlan
 from orrery.live.quota import ALL, PAUSES, REST, Block, QuotaBudget, ServerError
 from orrery.live.tokens import TokenWindow
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.ports.analytics import Bucket, Cause, Quotas
 from tests.support.quotas import (
     BOTH,
     HOUR,

@@ -9,10 +9,11 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.errors import Cause, NotConfigured, StoreUnavailable
+from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.quota import Limits
 from orrery.live.records import RefreshOutcome
+from orrery.ports.analytics import Cause
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import START, ManualClock

@@ -6,10 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from orrery.errors import AnalyticsFailed
 from orrery.live.plan import TickPlan, plan
 from orrery.live.quota import Limits, QuotaBudget
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.ports.analytics import AnalyticsFailed, Bucket, Quotas
 
 LIMITS = Limits()
 MINUTE = timedelta(minutes=1)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from orrery.errors import Cause
 from orrery.live.plan import Reason, TickPlan, may_read, plan
 from orrery.live.quota import Limits, Query, QuotaBudget
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.ports.analytics import Bucket, Cause, Quotas
 
 LIMITS = Limits()
 SECOND = timedelta(seconds=1)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
+from orrery.errors import NotConfigured, StoreError
 from orrery.live import keys
 from orrery.live.plan import Reason, TickPlan, may_read, plan
 from orrery.live.quota import PAUSES, TOTAL, Limits, Query, QuotaBudget
-from orrery.ports.analytics import Analytics, By, Report
+from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, Report
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set

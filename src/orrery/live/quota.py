@@ -11,9 +11,8 @@ from typing import Literal, Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
-from orrery.errors import Cause
 from orrery.live.tokens import HOUR, TokenWindow, next_pacific_midnight
-from orrery.ports.analytics import Quotas
+from orrery.ports.analytics import Cause, Quotas
 from orrery.record import Record
 
 NEVER = datetime.min.replace(tzinfo=UTC)
