@@ -22,9 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {
     "requirements.lock": ["pyproject.toml"],
     "requirements-build.lock": ["--group", "build"],
+    "requirements-demo.lock": ["pyproject.toml", "--extra", "demo"],
     "requirements-azure.lock": ["pyproject.toml", "--extra", "azure"],
-    "requirements-dev.lock": ["pyproject.toml", "--extra", "azure", "--group", "dev"],
-    "requirements-bench.lock": ["pyproject.toml", "--extra", "azure", "--group", "dev", "--group", "bench"],
+    "requirements-dev.lock": ["pyproject.toml", "--extra", "azure", "--extra", "demo", "--group", "dev"],
+    "requirements-bench.lock": [
+        *("pyproject.toml", "--extra", "azure", "--extra", "demo"),
+        *("--group", "dev", "--group", "bench"),
+    ],
 }
 WIDEST = list(SOURCES)[-1]
 DIGEST_LINE = "# made from pyproject.toml's dependency tables, sha256 "

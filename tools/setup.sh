@@ -1,10 +1,13 @@
 # Set-up for ./run: a virtual environment with exactly the locked packages, made once and checked in milliseconds.
 # shellcheck shell=bash
 
-# run: what the service needs. dev: that and what the tests and checks need. bench: that and what is measured beside us.
+# run: what the service needs. demo: that and the sandbox. dev: that and what the tests and checks need. bench: that and
+# what is measured beside us.
 locks() {
   if [[ $1 == run ]]; then
     printf '%s\n' requirements.lock requirements-build.lock
+  elif [[ $1 == demo ]]; then
+    printf '%s\n' requirements-demo.lock requirements-build.lock
   else
     printf '%s\n' "requirements-$1.lock"
   fi
@@ -15,7 +18,7 @@ locked_count() { locks "$1" | xargs grep -hc '^[a-z0-9].*==' | { local sum=0 n; 
 # The locks, the project's own metadata and the place: a moved checkout needs its scripts written anew.
 digest() { { cat requirements*.lock pyproject.toml && pwd; } | sha256sum | cut -d' ' -f1; }
 
-# ensure run|dev: returns at once when the stamp, which is written last, matches.
+# ensure demo|dev: returns at once when the stamp, which is written last, matches.
 ensure() {
   stamped "$1" && return
   exec 9<. # the lock is on the checkout's folder; what pip starts holds it too, so a killed set-up is waited for

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import pytest
 
 from orrery.account.session import SessionLookup
-from orrery.checkout.selling.sessions import Sessions
 from orrery.errors import NotFound, ProcessorRefused
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.store import Put
@@ -33,7 +32,7 @@ async def lookup(status: int = 404) -> SessionLookup:
     shop = Shop()
     await shop.store.commit([Put("access:cs_1", record("cs_1").to_bytes())])
     reads = OneSession(status)  # pyright: ignore[reportAbstractUsage]  only a session is asked for
-    return SessionLookup(reads, Sessions(shop.store, shop.clock, References.of_store(INDEX_KEY)))
+    return SessionLookup(reads, shop.sessions)
 
 
 @pytest.mark.parametrize("named", ["cs_1", References.of_store(INDEX_KEY).of("cs_1")])

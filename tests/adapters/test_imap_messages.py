@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of, preview_of
 from orrery.adapters.imap_mailbox.headers import LONGEST_SUBJECT, address_of, headers_of, message_of, words_of
-from orrery.ports.comms.messages import Priority
+from orrery.ports.comms.messages import Person, Priority
 from tests.support.clock import START
 
 PARTS = (
@@ -82,7 +82,7 @@ def test_a_subject_without_an_end() -> None:
 )
 def test_addresses(value: str, found: tuple[str, str]) -> None:
     """The first address with its name; what is no address is none."""
-    assert address_of({"from": value}, "from") == found
+    assert address_of({"from": value}, "from") == Person(*found)
 
 
 def test_whom_to_answer() -> None:

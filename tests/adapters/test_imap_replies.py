@@ -1,5 +1,7 @@
 """The draft of a reply by IMAP as it is written, and the protocol's own texts; no server is asked."""
 
+import time
+from collections.abc import Iterator
 from datetime import date
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -177,6 +179,16 @@ def test_an_answer_that_is_none(piece: bytes) -> None:
         list(lines([piece]))
 
 
+@pytest.fixture
+def far_away() -> Iterator[None]:
+    """Run in a time zone of this machine that is not UTC."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Pacific/Auckland")
+        time.tzset()
+        yield
+    time.tzset()
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -185,11 +197,15 @@ def test_an_answer_that_is_none(piece: bytes) -> None:
         (b"32-Mar-2026 12:00:00 +0000", None),
         (b"01-Foo-2026 12:00:00 +0000", None),
         (b"01-Mar-2026 12:00:00 +9900", None),
+        (b"31-Dec-9999 23:59:59 -1400", None),
+        (b"01-Mar-2026", None),
+        (b"01-Mar-2026 \xff", None),
         (b"", None),
     ],
 )
+@pytest.mark.usefixtures("far_away")
 def test_moments(text: bytes, found: object) -> None:
-    """A time of the server, with its offset; what is none is None."""
+    """A time of the server, with its offset, whatever the machine's is; what is none is None."""
     assert moment_of(text) == found
 
 

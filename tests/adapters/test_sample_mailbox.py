@@ -1,12 +1,10 @@
 """The made-up mailbox: what it shows, and how it keeps drafts; what the port asks of it is in conformance/."""
 
 import asyncio
-import fcntl
 import json
 import os
 import re
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from importlib.resources import files
@@ -15,12 +13,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-import stamina
 
 from orrery.adapters.sample_mailbox.mailbox import BATCH, SampleMailbox
 from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import Secrets, settings_from
-from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
+from orrery.errors import MailboxRefused, RowGone
 from orrery.ports.comms.mailboxes import Mailboxes, Reply
 from orrery.ports.comms.messages import Message, Priority
 from orrery.syntax.track import Track
@@ -222,39 +219,6 @@ def test_a_folder_that_cannot_be_used(blocked: str, folder: Path) -> None:
     for call in (opened.check(), opened.draft(answer_to(opened, "c-lunch"))):
         with pytest.raises(MailboxRefused, match=r"^The folder of the drafts cannot be used \(.+\)\.$"):
             asyncio.run(call)
-
-
-def test_what_killed_writes_left_is_removed(folder: Path) -> None:
-    """Any call that uses the folder removes unfinished files; what else is there stays."""
-    opened = mailbox(folder)
-    for call in (opened.check(), opened.draft(answer_to(opened, "c-lunch"))):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "other.unfinished").write_text("{")
-        (folder / "notes.txt").touch()
-        asyncio.run(call)
-        assert not (folder / "other.unfinished").exists()
-        assert (folder / "notes.txt").exists()
-
-
-@contextmanager
-def held(folder: Path) -> Generator[None]:
-    """Hold the folder, as another process that makes a draft does."""
-    folder.mkdir(parents=True)
-    descriptor = os.open(folder, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    yield
-    os.close(descriptor)
-
-
-def test_a_folder_that_is_held(folder: Path) -> None:
-    """While another process holds the folder nothing is written, and the call says so once its patience ends."""
-    opened = mailbox(folder)
-    reply = answer_to(opened, "c-lunch")
-    impatient = stamina.set_testing(testing=True, attempts=2)
-    with held(folder), impatient, pytest.raises(MailboxUnreachable, match="another process"):
-        asyncio.run(opened.draft(reply))
-    assert [*folder.iterdir()] == []
-    assert asyncio.run(opened.draft(reply)).is_new
 
 
 def test_the_mailboxes_of_the_settings(tmp_path: Path) -> None:

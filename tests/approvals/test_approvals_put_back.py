@@ -174,3 +174,26 @@ async def test_a_target_that_failed_is_no_repeat(desk: Desk) -> None:
     await desk.approvals.use(intent.id, "cs_1")
     assert (await desk.kinds())[-4:] == ["started", "did not happen", "started", "done"]
     assert (await desk.approvals.verify()).holds
+
+
+async def test_what_another_process_appended_is_read(desk: Desk) -> None:
+    """Several entries after those that were read once count in their order."""
+    first, second = await desk.proposed(), await desk.proposed()
+    assert await desk.state(first) == "waiting"
+    await desk.another().withdraw(second.id)
+    await desk.another().sign(first.id, *desk.word(first))
+    assert [await desk.state(one) for one in (first, second)] == ["done", "withdrawn"]
+
+
+async def test_another_log_is_read_from_its_beginning(desk: Desk) -> None:
+    """What was read of the log before counts only while the log goes on from there."""
+    intent = await desk.proposed()
+    keys = [f"{LOG}{1:012d}", HEAD]
+    before = [await desk.stored(key) for key in keys]
+    await desk.approvals.withdraw(intent.id)
+    assert await desk.state(intent) == "withdrawn"
+    await put_back(desk, *before)
+    await desk.store.commit([Delete(f"{LOG}{2:012d}")])
+    for _ in range(2):
+        await desk.another().propose(desk.draft())
+    assert await desk.state(intent) == "waiting"

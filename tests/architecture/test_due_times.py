@@ -12,6 +12,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.progress import Progress, in_words
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.verification import SLACK
 from orrery.errors import ProcessorUnreachable
@@ -129,7 +130,7 @@ async def alarm_of_another_process(clock: WallClock) -> Case:
 
 async def proxy(clock: WallClock) -> Case:
     """A proxy that was seen then counts no more."""
-    health = ProxyHealth(MemoryStore(clock), clock, ())
+    health = ProxyHealth(CheckoutRecords(MemoryStore(clock), clock, b""), ())
     await health.show("10.0.0.5")
     assert [one.state for one in await health.local()] == ["broken"]
     yield

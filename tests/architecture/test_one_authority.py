@@ -25,7 +25,6 @@ OTHERS = {"urlopen", "urllib.request.urlopen", "http.client.HTTPSConnection", "s
 
 ALONE = {
     "adapters/running_service.py": "this machine, by http",
-    "sandbox/site/operations.py": "a stand-in that asks the service on this machine",
 }
 """Clients that ask nobody outside."""
 

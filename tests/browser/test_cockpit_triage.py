@@ -250,6 +250,11 @@ def test_done_and_later_by_keyboard(desk: Desk, cockpit: Cockpit) -> None:
     page.locator(f'[data-id="{row["id"]}"] .preview').click()
     desk.press("b")
     desk.expect_said("Listed again:")
+    desk.press("z")
+    desk.expect_said("Set aside again:")
+    expect(page.locator(f'[data-id="{row["id"]}"] .badges')).to_contain_text("Done")
+    desk.press("z")
+    desk.expect_said("Brought back:")
     page.get_by_role("button", name="Back to the list").click()
     desk.count(len(before["rows"]))
 

@@ -7,16 +7,11 @@ from playwright.sync_api import Page, expect
 
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.listeners import bind
-from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
+from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage
 from tests.support.live_widgets import Network
 from tests.support.serving import serving
-from tests.support.site_operations import TOKEN
 
-PRODUCTS = (
-    SiteProduct("northwind", "cloud-navigator", "Cloud Navigator", "US$39", "Instant access."),
-    SiteProduct("northwind", "cloud-pilot", "Cloud Pilot", "US$59", "Instant access."),
-)
 PAGES = [{"page": "Cloud Navigator", "path": "/", "users": 9}, {"page": "Practice", "path": None, "users": 3}]
 PHONE = {"width": 360, "height": 740}
 
@@ -26,7 +21,7 @@ def site() -> Iterator[str]:
     """Serve the site, and return its address."""
     with bind("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with serving(SecurityHeaders(create_site(SiteConfig(url, TOKEN, PRODUCTS))), listener):
+        with serving(SecurityHeaders(create_site()), listener):
             yield url
 
 
@@ -48,7 +43,7 @@ def test_front_page_has_two_pills_and_one_question(site: str, page: Page) -> Non
 
 def test_other_pages_have_the_pill_in_the_bar(site: str, page: Page) -> None:
     """A page that is not the front page has the bar's pill only."""
-    visit(page, f"{site}{PRODUCTS[1].shop_path}")
+    visit(page, f"{site}/cancelled")
     expect(page.get_by_role("banner").get_by_text("12 live", exact=True)).to_be_visible()
     expect(page.locator("live-pill")).to_have_count(1)
 

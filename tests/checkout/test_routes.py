@@ -13,16 +13,24 @@ from starlette.types import ASGIApp
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import Grant
 from orrery.checkout.catalogue import Product
-from orrery.checkout.routes import PREFIX, WEBHOOK_BODY, CheckoutRoutes
+from orrery.checkout.routes import PREFIX, WEBHOOK_BODY
 from orrery.checkout.selling.proxy_health import WRITTEN_EVERY, ProxyHealth
-from orrery.edge.auth import ServiceBearer
-from orrery.edge.client_address import ClientAddresses
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
-from orrery.edge.ratelimit import Limit, RateLimit
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
-from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, event_body, session_json, signed
+from tests.support.checkout import (
+    BUYER,
+    OTHER,
+    PRODUCT,
+    READS,
+    STARTS,
+    TOKEN,
+    Shop,
+    event_body,
+    session_json,
+    signed,
+)
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 from tests.support.rounds import found
@@ -30,14 +38,9 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-TOKEN = "the practice site's token"  # noqa: S105  a token of the tests
 SAME_CODE = Product("northwind", "cissp", "CISSP basics", "price_cheap")
 CHECK = f"{PREFIX}/access/check"
 BUY = {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}
-
-
-STARTS, READS = 3, 5
-"""How many sessions an address may start in a minute here, and how often it may ask what became of one."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +50,9 @@ class Service:
     shop: Shop = field(default_factory=Shop)
 
     @cached_property
-    def proxies(self) -> ProxyHealth:
-        """What is noted of untrusted proxies."""
-        return ProxyHealth(self.shop.store, self.shop.clock, ())
-
-    @cached_property
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
-
-        routes = CheckoutRoutes(
-            checkout=self.shop.checkout,
-            webhook=self.shop.webhook,
-            lookup=self.shop.lookup,
-            session_states=self.shop.session_states,
-            addresses=ClientAddresses(),
-            proxies=self.proxies,
-            limit=RateLimit(self.shop.clock, Limit(STARTS, 60), wider=4),
-            read_limit=RateLimit(self.shop.clock, Limit(READS, 60), wider=4),
-            bearer=ServiceBearer([TOKEN.encode()], self.shop.clock),
-        )
+        routes = self.shop.routes
         return public_app([routes.router()], routes.direct(), found(), Metrics())
 
     async def ask(
@@ -204,7 +191,7 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
 
 async def elsewhere(service: Service) -> Finding:
     """Return what `orrery doctor`, another process over the same store, finds."""
-    (found,) = await ProxyHealth(service.shop.store, service.shop.clock, ()).local()
+    (found,) = await ProxyHealth(service.shop.stored, ()).local()
     return found
 
 
@@ -229,7 +216,7 @@ async def test_a_refused_request_writes_nothing() -> None:
     header = {"X-Forwarded-For": "203.0.113.9"}
     refused = await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5", **header)
     assert (refused.status_code, await service.shop.entries()) == (429, before)
-    await service.proxies.write()
+    await service.shop.proxies.write()
     assert (await elsewhere(service)).state == "broken"
 
 
@@ -240,7 +227,7 @@ async def test_a_store_that_fails_leaves_the_answer_to_the_operation() -> None:
     store.commit_errors = [StoreUnavailable("full")]
     header = {"X-Forwarded-For": "203.0.113.9"}
     assert (await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5", **header)).status_code == 200
-    await service.proxies.write()
+    await service.shop.proxies.write()
     assert (await elsewhere(service)).state == "broken"
 
 
@@ -252,7 +239,7 @@ async def test_a_proxy_that_hides_the_buyers() -> None:
             header = {"X-Forwarded-For": f"203.0.113.{number}"}
             await service.ask("POST" if body else "GET", path, body, peer="10.0.0.5", **header)
         service.shop.clock.advance(WRITTEN_EVERY.total_seconds())
-        await service.proxies.write()
+        await service.shop.proxies.write()
         assert (await elsewhere(service)).why == (
             "The proxy 10.0.0.5 is not trusted: all buyers behind it share one rate limit. "
             "The limit refused 2 requests."
@@ -264,8 +251,8 @@ async def test_no_visitor_makes_a_proxy_of_himself() -> None:
     service = Service()
     for _ in range(STARTS + 20):
         await service.ask("POST", f"{PREFIX}/checkout", BUY, **{"X-Forwarded-For": "10.0.0.5"})
-    await service.proxies.write()
-    (found,) = await service.proxies.local()
+    await service.shop.proxies.write()
+    (found,) = await service.shop.proxies.local()
     assert found.state == "ok"
 
 

@@ -10,10 +10,11 @@ from orrery.adapters.memory import MemoryStore
 from orrery.cockpit.actions import Actions
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import IN_THE_LEDGER, Comms
-from orrery.cockpit.head_read import MOST_NAMED, head_read
+from orrery.cockpit.heads import MOST_NAMED
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
+from orrery.cockpit.schema import PersonRead
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES, CockpitSettings
 from orrery.errors import MailboxRefused, RowGone
@@ -51,6 +52,11 @@ class Desk:
 def row(number: int, account: str = CORP) -> RowId:
     """Return the id of a row."""
     return RowId("A" if account == CORP else "B", account, "mail", f"mail-{number}")
+
+
+def people(several: Sequence[PersonRead]) -> list[Person]:
+    """Return people as a message has them."""
+    return [Person(one.name, one.address) for one in several]
 
 
 IN_A = [written(number, "Odile Marchetti", "odile@partner.example") for number in range(5, 9)]
@@ -95,15 +101,15 @@ async def test_a_draft_goes_where_the_head_says() -> None:
     await desk.comms.read_all()
     answer = (await desk.actions.head(row(1))).answer
     assert answer is not None
-    assert answer.to_all is not None
-    for to_all, shown in ((False, answer.recipients), (True, answer.to_all)):
+    assert answer.all is not None
+    for to_all, shown in ((False, answer.alone), (True, answer.all)):
         draft = await desk.actions.draft_reply(row(1), "Yes.", to_all=to_all)
         assert not (await desk.actions.draft_reply(row(1), " Yes. ", to_all=to_all)).is_new
         made = desk.corp.drafts[draft.id.removeprefix("draft-")]
-        assert (made.to, made.cc, made.to_all) == (shown.to, shown.cc, to_all)
+        assert ([*made.to], [*made.cc], made.to_all) == (people(shown.to), people(shown.cc), to_all)
     assert len(desk.corp.drafts) == 2
     cy = Person("Cy", "cy@corp.example")
-    assert (answer.to_all.to, answer.to_all.cc) == ((cy, BO), (DI,))
+    assert (people(answer.all.to), people(answer.all.cc)) == ([cy, BO], [DI])
 
 
 async def test_a_draft_answers_the_newest_of_others() -> None:
@@ -145,7 +151,7 @@ async def test_an_item_of_the_ledger() -> None:
     desk = Desk([])
     noted = await desk.ledger.note(NewItem("A", "Call Bo", "Bo"))
     head = await desk.actions.head(RowId("A", LEDGER_ACCOUNT, "action-hub", noted))
-    assert (head.sender.name, head.to, head.answer) == ("Bo", (), None)
+    assert (head.sender.name, head.to, head.answer) == ("Bo", [], None)
     await desk.comms.read_all()
     with pytest.raises(RowGone):
         await desk.actions.head(row(9))
@@ -156,7 +162,7 @@ async def test_many_recipients_and_hostile_names() -> None:
     many = tuple(Person(f"P\u202e{number}\n", f"p{number}@many.example") for number in range(MOST_NAMED + 7))
     desk = Desk([written(1, "Cy\u202e", "cy@corp.example", cc=many)])
     await desk.comms.read_all()
-    shown = head_read(await desk.actions.head(row(1)), "A")
+    shown = await desk.actions.head(row(1))
     assert (len(shown.cc), shown.more, shown.track) == (MOST_NAMED, 7, "A")
     assert all(one.name.isprintable() for one in (shown.sender, *shown.cc))
     assert shown.answer is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.cockpit.plain_text import plain_text
+from orrery.cockpit.plain_text import SUSPECTED, plain_text
 from orrery.cockpit.plain_text.hiding import LONGEST_PREHEADER
 from orrery.ports.comms.mailboxes import MessageBody
 
@@ -77,6 +77,22 @@ def test_shown(name: str) -> None:
     assert text_of(f'<p>before <span style="{SHOWN[name]}">three</span> after</p>') == "before three after"
 
 
+BY_COLOUR = {"white on white", "white on white by name", "white on white by numbers", "almost white"}
+
+
+@pytest.mark.parametrize("name", HIDES.keys() - BY_COLOUR - {"black on black", "one colour"})
+def test_a_style_sheet(name: str) -> None:
+    """What only a style sheet hides is shown, and named."""
+    sheet = f"p {{color: red}} @media screen {{ .a, #b {{ {HIDES[name]} }} }}"
+    assert text_of(f"<style>{sheet}</style><p class=a>Text.") == f"Text.\n\n{SUSPECTED}"
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_style_sheet_that_hides_nothing(name: str) -> None:
+    """Nearly every message has one."""
+    assert text_of(f"<style>p {{ {SHOWN[name]} }} /* q {{display:none}} */</style><p>Text.") == "Text."
+
+
 NESTED = {
     "a table of no size, as newsletters lay out": (
         '<table style="font-size:0"><tr><td style="font-size:0px"><div style="font-size:14px">a</div></table>b',
@@ -149,8 +165,10 @@ def test_a_preheader() -> None:
         f'<p style="color:{"(" * 500_000}">a',
         '<p style="font-size:0">' * 100_000 + "a",
         '<div style="font-size:0"><b style="color:red">' * 40_000,
+        f"<style>{'{top:1}' * 200_000}",
+        f"<style>{'{' * 1_000_000}</style>",
     ],
-    ids=range(6),
+    ids=range(8),
 )
 def test_endless_styles(html: str) -> None:
     """Styles without an end are read in time, and end in a text."""

@@ -1,8 +1,6 @@
 """The order of the list: a table of rows as they should stand (decision 57)."""
 
 import random
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -13,17 +11,9 @@ from orrery.cockpit.rows import Row, row_of
 from orrery.ports.comms.messages import Message, Priority, Source
 from tests.support.mailboxes import a_message
 
+pytestmark = pytest.mark.usefixtures("zone")
+
 TOKYO = timezone(timedelta(hours=9))
-
-
-@pytest.fixture(params=["UTC", "America/New_York", "Pacific/Auckland"], autouse=True)
-def zone(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run in a time zone of this machine."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TZ", request.param)
-        time.tzset()
-        yield request.param
-    time.tzset()
 
 
 def local(day: int, hour: int = 0, minute: int = 0) -> datetime:

@@ -1,13 +1,17 @@
 """A message's mark-up as text: one rule of the conversion in each test."""
 
 import unicodedata
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.cockpit.plain_text import EMPTY, NO_TEXT, plain_text
-from orrery.ports.comms.mailboxes import MessageBody
+from orrery.cockpit.plain_text.named import MOST_NAMED, PGP_ENCRYPTED, PGP_SIGNED, SMIME_ENCRYPTED, SMIME_SIGNED
+from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody
+from orrery.ports.comms.messages import Person
 
 
 def text_of(html: str) -> str:
@@ -137,7 +141,7 @@ def test_halves() -> None:
     assert text_of("a\ud800b\udfff") == plain("a\ud800b\udfff") == "a\ufffdb\ufffd"
 
 
-@pytest.mark.parametrize("html", ["<img src=x>", "<style>a</style>", "&zwnj;&#847;", "<p>"])
+@pytest.mark.parametrize("html", ["<img src=x>", "<style>a{display:none}</style>", "&zwnj;&#847;", "<p>"])
 def test_no_text(html: str) -> None:
     """A message of images or layout says that it has no text."""
     assert text_of(html) == NO_TEXT
@@ -147,6 +151,76 @@ def test_no_text(html: str) -> None:
 def test_empty(content: str) -> None:
     """An empty message says that it is empty."""
     assert text_of(content) == plain(content) == EMPTY
+
+
+ARMOUR = "-----BEGIN PGP MESSAGE-----"
+FILES = tuple(Attachment(str(one), "text/csv") for one in range(MOST_NAMED + 2))
+ANN, CY = Person("ann@lab.example", "ann@lab.example"), Person("Cy", "")
+NOON = datetime(2030, 1, 7, 12)  # noqa: DTZ001  as a clock shows it
+A_DAY = timedelta(days=1)
+WHOLE = Invitation(starts=NOON, is_all_day=True)
+
+NAMED = {
+    "a cipher that is no octets": ([("", "application/pgp-encrypted"), ("a.ASC", "text/plain")], [PGP_ENCRYPTED]),
+    "as Microsoft names the whole": (
+        [("", "multipart/encrypted"), ("", "application/octet-stream")],
+        [PGP_ENCRYPTED],
+    ),
+    "two signatures": ([("", "application/x-pkcs7-signature"), ("", "multipart/signed")], [SMIME_SIGNED]),
+    "authenticated, too": ([("", "application/pkcs7-mime; smime-type=authenveloped-data")], [SMIME_ENCRYPTED]),
+}
+MEETINGS = {
+    "a day": (replace(WHOLE, ends=NOON + A_DAY), ["[A meeting]", "[Time: Monday, 7 January 2030]"]),
+    "days": (
+        replace(WHOLE, ends=NOON + 2 * A_DAY),
+        ["[A meeting]", "[Time: Monday, 7 January 2030 to Tuesday, 8 January 2030]"],
+    ),
+    "a zone of which only the name is known": (
+        Invitation("request", "Lunch", NOON, NOON + A_DAY, "Mars"),
+        [
+            "[Invitation to a meeting: Lunch]",
+            "[Time: Monday, 7 January 2030, 12:00 to Tuesday, 8 January 2030, 12:00 Mars]",
+        ],
+    ),
+    "many people": (
+        Invitation(organizer=ANN, answers=((CY, "declined"),) * 7),
+        ["[A meeting]", "[Organizer: ann@lab.example]", *["[Cy declined]"] * 5, "[2 more are invited]"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_protections(name: str) -> None:
+    """Each is named once, and its parts are not attachments."""
+    parts, lines = NAMED[name]
+    body = MessageBody("text/plain", "", tuple(Attachment(*one) for one in parts))
+    assert plain_text(body).split("\n") == lines
+
+
+@pytest.mark.parametrize("name", MEETINGS)
+def test_meetings(name: str) -> None:
+    """When and with whom, as people say it."""
+    invitation, lines = MEETINGS[name]
+    assert plain_text(MessageBody("text/plain", "", invitation=invitation)).split("\n") == lines
+
+
+@pytest.mark.usefixtures("zone")
+def test_the_time_is_that_of_this_machine() -> None:
+    """Whatever zone the sender has."""
+    at = NOON.replace(tzinfo=UTC)
+    text = plain_text(MessageBody("text/plain", "", invitation=Invitation(starts=at)))
+    assert f", {at.astimezone():%H:%M %Z}]" in text
+
+
+def test_pgp_in_a_text() -> None:
+    """What was cut is encrypted to its end; a text that is signed is shown."""
+    assert plain(f"Before.\n{ARMOUR}\nhQEM") == f"{PGP_ENCRYPTED}\n\nBefore."
+    assert plain("-----BEGIN PGP SIGNED MESSAGE-----\n\nText.").startswith(PGP_SIGNED)
+
+
+def test_many_attachments() -> None:
+    """Fifty are named, the others are counted."""
+    assert plain_text(MessageBody("text/plain", "", FILES)).endswith("[2 more attachments]")
 
 
 NAMES = """

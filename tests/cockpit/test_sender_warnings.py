@@ -37,7 +37,11 @@ BEFORE = [
     mail("Once Only", "once@elsewhere.example", 114),
     *(mail(f"Writer {day}", f"writer{day}@many.example", 200 + day) for day in range(ENOUGH)),
 ]
-WRITTEN_TO = [Person("Wanda Keller", "wanda@keller.example"), Person("Ann Lind", "ann.lind@private.example")]
+WRITTEN_TO = [
+    Person("Ann Lind", "ann@lab.example"),
+    Person("Wanda Keller", "wanda@keller.example"),
+    Person("Ann Lind", "ann.lind@private.example"),
+]
 KNOWN = Correspondents(BEFORE, OWN, written_to=WRITTEN_TO)
 
 NAME, PERSON, ALIKE, REPLY, FIRST = "name-is-address", "known-person", "look-alike", "reply-to", "first-contact"
@@ -75,6 +79,7 @@ WARNED: list[tuple[Message, Sequence[str]]] = [
     (mail("Odile Marchetti", BOSS, reply_to=to(EVIL)), [REPLY]),
     (mail("Odile Marchetti", BOSS, reply_to=to(BOSS, EVIL)), [REPLY]),
     (mail("Stranger", "s@strange.example"), [FIRST]),
+    (mail("Anna Own", EVIL), [FIRST]),
     (mail("Shop", "forms@shop.example", reply_to=to("visitor@gmail.com")), [REPLY, FIRST]),
 ]
 
@@ -116,6 +121,11 @@ SILENT = [
     mail("Nora New", "nora@corp.example"),
     # what was read of the time before is too little to say that an address is new
     mail("Stranger", "s@strange.example", hours=10_000),
+    # what the owner wrote from an address that no setting names, a chat, a list, and a service that says so
+    mail("Ann Lind", "ann@elsewhere.example", is_own=True),
+    replace(mail("Stranger", "s@strange.example"), source="teams"),
+    mail("Stranger", "s@strange.example", lists=("a.lists.example",)),
+    mail("Cy via Sign", "no-reply@sign.example", reply_to=to("cy@strange.example")),
     # a person of whom one message came is not known, and is not taken for another
     mail("Once Only", "once@other.example", is_bulk=True),
     mail("Nobody", ""),
@@ -163,10 +173,11 @@ def test_the_sentences() -> None:
 
 
 def test_the_second_mail_of_an_impostor() -> None:
-    """An address that wrote once or twice in a known name is not known by that; one that was answered is."""
-    first, second = mail("Odile Marchetti", EVIL, 3), mail("Odile Marchetti", EVIL, 2)
-    for known in (Correspondents([*BEFORE, first], OWN), Correspondents([*BEFORE, first, second], OWN)):
-        assert [one.kind for one in warnings_of(second, known)] == [PERSON]
+    """An address that wrote twice before in a known name is not known by that; one that was answered is."""
+    first, second, third, fourth = (mail("Odile Marchetti", EVIL, hours) for hours in (5, 4, 3, 2))
+    known = Correspondents([*BEFORE, first, second, third, fourth], OWN)
+    assert [one.kind for one in warnings_of(third, known)] == [PERSON]
+    assert warnings_of(fourth, known) == []
     answered = replace(first, standing=Standing(is_answered=True))
     assert warnings_of(second, Correspondents([*BEFORE, answered], OWN)) == []
 
@@ -178,6 +189,23 @@ def test_what_came_later_is_not_known_yet() -> None:
     assert [one.kind for one in warnings_of(late[0], known)] == [FIRST]
     assert [one.kind for one in warnings_of(late[1], known)] == []
     assert [one.kind for one in warnings_of(mail("Lena Strand", EVIL, 5), known)] == [FIRST]
+    elsewhere = mail("Odile Marchetti", BOSS, 5, reply_to=to("lena@strand.example"))
+    assert [one.kind for one in warnings_of(elsewhere, known)] == [REPLY]
+
+
+@pytest.mark.parametrize("change", [{"standing": Standing(is_own=True)}, {"source": "teams"}])
+def test_what_makes_nobody_known(change: dict[str, Any]) -> None:
+    """What the owner wrote, and chats."""
+    known = Correspondents([replace(one, **change) for one in BEFORE], OWN)
+    assert not known.is_known(BOSS)
+    assert known.since is None
+
+
+@pytest.mark.parametrize(("count", "kinds"), [(ENOUGH - 1, []), (ENOUGH, [FIRST])])
+def test_enough_was_read(count: int, kinds: Sequence[str]) -> None:
+    """To say that an address is new needs as many messages of the time before."""
+    known = Correspondents(BEFORE[:count], OWN)
+    assert [one.kind for one in warnings_of(mail("Stranger", "s@strange.example"), known)] == kinds
 
 
 @pytest.mark.parametrize("name", ["", "Odile", "Support", "Support Team", "O. M.", "123", "@", "(CEO)", "\u202e"])

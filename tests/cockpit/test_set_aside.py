@@ -11,7 +11,8 @@ from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.ledger import NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
-from orrery.cockpit.set_aside import KEEP_DONE, Set, SetAsides
+from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides, said
+from orrery.cockpit.waiting import Aside
 from orrery.errors import RowGone, StoreUnavailable
 from orrery.ports.comms.messages import UNKNOWN, Standing
 from orrery.ports.store import Put
@@ -45,19 +46,24 @@ async def subjects(desk: Desk, *, listed: bool = True) -> list[str]:
     return [one["subject"] for one in (await answer(desk, listed=listed))["rows"]]
 
 
+async def changes(desk: Desk, row_id: RowId, what: Set, until: date | None) -> bool:
+    """Set a row aside, and return whether that is something new."""
+    return await desk.actions.set_aside(row_id, what, until) != said(what, until)
+
+
 async def test_done_and_undone(desk: Desk) -> None:
     """A row that is done leaves the list, is counted and shown with its reason, and comes back by undo."""
     before = await subjects(desk)
-    assert await desk.actions.set_aside(corp("mail-1"), "done", None)
-    assert not await desk.actions.set_aside(corp("mail-1"), "done", None)
+    assert await changes(desk, corp("mail-1"), "done", None)
+    assert not await changes(desk, corp("mail-1"), "done", None)
     assert "Subject 1" not in await subjects(desk)
     others = await answer(desk, listed=False)
     assert [(one["subject"], one["reason"], one["track"]) for one in others["rows"]] == [
         ("Subject 1", "done", "A")
     ]
     assert others["not_listed"] == {"count": 1, "reasons": {"done": 1}, "line": "1 not listed: 1 done"}
-    assert await desk.actions.set_aside(corp("mail-1"), "undo", None)
-    assert not await desk.actions.set_aside(corp("mail-1"), "undo", None)
+    assert await changes(desk, corp("mail-1"), "undo", None)
+    assert not await changes(desk, corp("mail-1"), "undo", None)
     assert await subjects(desk) == before
 
 
@@ -74,10 +80,12 @@ async def test_it_comes_back(desk: Desk) -> None:
 
 
 async def test_the_last_word_of_a_person_counts(desk: Desk) -> None:
-    """What is done may be set aside, and the other way round; another day takes the place of the first."""
-    said: list[tuple[Set, date | None]] = [("done", None), ("later", IN_A_WEEK), ("later", TOMORROW)]
-    for what, until in said:
-        assert await desk.actions.set_aside(corp("mail-1"), what, until)
+    """What is done may be set aside; another day takes the place of the first. Each answer has what was before."""
+    orders: list[tuple[Set, date | None]] = [("done", None), ("later", IN_A_WEEK), ("later", TOMORROW)]
+    before: Aside | None = None
+    for what, until in orders:
+        assert await desk.actions.set_aside(corp("mail-1"), what, until) == before
+        before = said(what, until)
         assert [one["reason"] for one in (await answer(desk, listed=False))["rows"]] == [what]
     desk.clock.advance(DAY)
     assert "Subject 1" in await subjects(desk)
@@ -101,7 +109,7 @@ async def test_the_same_id_of_the_other_track(desk: Desk) -> None:
         ("later", None),
         ("later", TODAY),
         ("later", date(2020, 1, 1)),
-        ("later", TODAY + timedelta(days=400)),
+        ("later", TODAY + LONGEST + timedelta(days=1)),
         ("done", TOMORROW),
         ("undo", TOMORROW),
     ],
@@ -123,23 +131,27 @@ async def test_a_day_on_which_it_would_be_gone(desk: Desk) -> None:
     await desk.comms.read_all()
     with pytest.raises(WrongDay, match="lists this until"):
         await desk.actions.set_aside(corp("mail-1"), "later", TODAY + timedelta(days=4))
-    assert await desk.actions.set_aside(corp("mail-1"), "later", TODAY + timedelta(days=3))
+    assert await changes(desk, corp("mail-1"), "later", TODAY + timedelta(days=3))
     row_id = RowId("B", LAB, "meeting", meeting.source_id)
     with pytest.raises(WrongDay, match="over by then"):
         await desk.actions.set_aside(row_id, "later", TODAY + timedelta(days=3))
-    assert await desk.actions.set_aside(row_id, "later", TODAY + timedelta(days=2))
+    assert await changes(desk, row_id, "later", TODAY + timedelta(days=2))
+    long = replace(a_message(7, "meeting"), ends_at=START + timedelta(days=500))
+    desk.corp.held = [long]
+    await desk.comms.read_all()
+    assert await changes(desk, corp(long.source_id, "meeting"), "later", TODAY + LONGEST)
 
 
 async def test_items_of_the_ledger(desk: Desk) -> None:
     """Done is dismissed, which is kept for 90 days; later is later; undo takes both back."""
     row_id = RowId("B", LEDGER_ACCOUNT, "action-hub", await desk.ledger.note(NewItem("B", "Call Bo")))
-    assert await desk.actions.set_aside(row_id, "later", TOMORROW)
-    assert await desk.actions.set_aside(row_id, "done", None)
+    assert await changes(desk, row_id, "later", TOMORROW)
+    assert await changes(desk, row_id, "done", None)
     assert "Call Bo" not in await subjects(desk)
     assert await subjects(desk, listed=False) == ["Call Bo"]
-    assert await desk.actions.set_aside(row_id, "undo", None)
+    assert await desk.actions.set_aside(row_id, "undo", None) == Aside()
     assert "Call Bo" in await subjects(desk)
-    assert not await desk.actions.set_aside(row_id, "undo", None)
+    assert not await changes(desk, row_id, "undo", None)
 
 
 async def test_a_row_that_is_gone(desk: Desk) -> None:
@@ -165,7 +177,7 @@ async def test_a_broken_store(desk: Desk) -> None:
     actions = replace(desk.actions, set_asides=SetAsides(broken, desk.clock))
     with pytest.raises(StoreUnavailable):
         await actions.set_aside(corp("mail-1"), "done", None)
-    assert await actions.set_aside(corp("mail-1"), "done", None)
+    assert await actions.set_aside(corp("mail-1"), "done", None) is None
 
 
 async def test_what_a_newer_release_wrote() -> None:
@@ -196,8 +208,9 @@ async def test_a_conversation_is_one_row(desk: Desk) -> None:
     _ = await desk.actions.set_aside(corp("mail-10"), "done", None)
     assert {"Subject 20", "Subject 30"} & {*await subjects(desk)} == set()
     word(1)
+    desk.lab.held = [replace(a_message(40), conversation="c")]
     await desk.comms.read_all()
-    assert "Subject 1" in await subjects(desk)
+    assert {"Subject 1", "Subject 40"} <= {*await subjects(desk)}, "another mailbox has another conversation"
 
 
 async def test_what_left_in_the_first_reading() -> None:

@@ -1,13 +1,13 @@
 """What waits for an answer, and why the rest does not: one table for every source (decision 57)."""
 
 from dataclasses import fields, replace
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from itertools import chain
 from typing import get_args
 
 import pytest
 
-from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, said_of, why_not
+from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, midnight_after, said_of, why_not
 from orrery.ports.comms.messages import UNKNOWN, Message, Person, Source, Standing
 from tests.support.clock import START
 from tests.support.mailboxes import a_message
@@ -30,9 +30,9 @@ STANDINGS: dict[str, tuple[Standing, Reason | None]] = {
     "flagged complete": (Standing(is_complete=True), "done"),
     "my own": (Standing(is_own=True), "own"),
     "a notice": (Standing(is_notice=True), "no-message"),
-    "cancelled": (Standing(is_cancelled=True), "over"),
+    "cancelled": (Standing(is_cancelled=True), "cancelled"),
     "declined": (Standing(is_declined=True), "declined"),
-    "declined and cancelled": (Standing(is_declined=True, is_cancelled=True), "over"),
+    "declined and cancelled": (Standing(is_declined=True, is_cancelled=True), "cancelled"),
     "answered bulk": (replace(BULK, is_answered=True), "answered"),
 }
 
@@ -84,7 +84,8 @@ def test_meetings_that_are_over(name: str) -> None:
         a_message(1, "meeting"), received_at=START + begins, ends_at=None if ends is None else START + ends
     )
     assert is_over(message, START) is over
-    assert (why_not(message, None, START, None) == "over") is over
+    assert why_not(message, None, START, None) == ("over" if over else None)
+    assert why_not(message, "declined", START, None) == ("over" if over else "declined")
 
 
 def test_only_meetings_are_over() -> None:
@@ -108,12 +109,14 @@ def test_what_a_person_said(name: str) -> None:
     assert why_not(a_message(1), "bulk", START, aside) == (reason or "bulk")
 
 
+@pytest.mark.usefixtures("zone")
 def test_it_comes_back_at_midnight() -> None:
     """That of this machine, whatever the zone of the clock is."""
     midnight = START.astimezone().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    aside = Aside(TODAY + timedelta(days=1))
-    assert aside.holds(midnight - timedelta(seconds=1))
-    assert not aside.holds(midnight)
+    aside, before = Aside(midnight.date()), midnight - timedelta(seconds=1)
+    assert aside.holds(before.astimezone(UTC))
+    assert not aside.holds(midnight.astimezone(UTC))
+    assert midnight_after(before.astimezone(UTC)) == midnight
 
 
 def test_the_line() -> None:
@@ -131,7 +134,7 @@ def test_every_reason_has_its_words() -> None:
     assert {*WORDS} == {*get_args(Reason)}
     assert len({*WORDS.values()}) == len(WORDS)
     said = {reason for _, reason in chain(STANDINGS.values(), ASIDES.values()) if reason}
-    assert {*WORDS} - said == {"earlier"}, "that of a conversation is told by the list"
+    assert {*WORDS} - said == {"earlier", "over"}, "those of a conversation, and of the time"
 
 
 def test_what_is_not_said_lets_it_wait() -> None:

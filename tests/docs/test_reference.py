@@ -3,6 +3,7 @@
 import asyncio
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,19 @@ from orrery.checkout.records import (
     AccessEnd,
     AccessRecord,
     Attempt,
+    DriftResult,
     JournalEntry,
     LastReconciliation,
     Offer,
+    OwnSession,
     Pending,
+    Receipt,
     RefusedWebhooks,
+    Trial,
     UnreadableEvent,
 )
 from orrery.checkout.selling.creation_health import CreationOutage
 from orrery.checkout.selling.proxy_health import ProxySighting
-from orrery.checkout.selling.receipts import DriftResult, OwnSession, Receipt, Trial
 from orrery.checkout.settings import ProductSettings
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.settings import (
@@ -57,7 +61,7 @@ from orrery.sandbox.faults import KINDS
 from orrery.secrets.baseline import Alarm, Announcement, Baseline
 from orrery.tenants.records import TrackJournalEntry
 from orrery.tenants.settings import Destination, ToolSettings, TrackSettings
-from tests.docs.documents import ROOT
+from tests.docs.documents import LINK, ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
 from tests.support.errors import kinds_of_errors
@@ -314,7 +318,10 @@ def test_a_row_is_told_from_a_head() -> None:
 
 
 def test_the_index_leads_to_every_page() -> None:
-    """Each page of the documentation is linked from its index."""
-    index = (REFERENCE.parent / "index.md").read_text()
-    pages = {str(path.relative_to(REFERENCE.parent)) for path in REFERENCE.parent.glob("*/*.md")}
-    assert {page for page in pages if f"]({page})" not in index} == set()
+    """Each page is linked from the index of the documentation, each decision once from the index of decisions."""
+    docs = REFERENCE.parent
+    decisions, index = docs / "decisions/README.md", (docs / "index.md").read_text()
+    records = Counter(path.name for path in decisions.parent.glob("0*.md"))
+    pages = {*docs.glob("*/*.md")} - {decisions.with_name(name) for name in records}
+    assert [page for page in pages if f"]({page.relative_to(docs)})" not in index] == []
+    assert Counter(LINK.findall(decisions.read_text())) == records

@@ -106,8 +106,8 @@ MUTATIONS = [
     Mutation(
         "a session is granted again",
         "checkout/access/fulfilment.py",
-        "self.records.changes(session.id, None, record) + Changes(writes, end_check)\n",
-        "Changes(self.records.changes(session.id, None, record).writes) + Changes(writes, end_check)\n",
+        "self._stored.access.changes(session.id, None, record) + Changes(writes, end_check)\n",
+        "Changes(self._stored.access.changes(session.id, None, record).writes) + Changes(writes, end_check)\n",
     ),
     Mutation(
         "two purchases at once extend the same end",
@@ -124,8 +124,8 @@ MUTATIONS = [
     Mutation(
         "the raw event under a known id is written over",
         "checkout/access/raw_events.py",
-        "        return self._events.added(event_id, body)\n",
-        "        return Changes([self._events.put(event_id, body)])\n",
+        "        return self._stored.events.added(event_id, body)\n",
+        "        return Changes([self._stored.events.put(event_id, body)])\n",
     ),
     Mutation(
         "junk at the webhook is told as a wrong secret",
@@ -148,8 +148,8 @@ MUTATIONS = [
     Mutation(
         "an altered receipt proves something",
         "checkout/selling/receipts.py",
-        "        return digest_of(parameters_of(self), self.api_version) == self.digest\n",
-        "        return True\n",
+        "    return digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest\n",
+        "    return True\n",
     ),
     Mutation(
         "a preflight begins without the owner's word",
@@ -201,8 +201,8 @@ MUTATIONS = [
     Mutation(
         "a preflight asks before it has written down what",
         "checkout/selling/trials.py",
-        "asked_at=self._clock.now())\n        await self._keep(trial)\n",
-        "asked_at=self._clock.now())\n",
+        "asked_at=self._stored.clock.now())\n        await self._keep(trial)\n",
+        "asked_at=self._stored.clock.now())\n",
     ),
     Mutation(
         "a public read of an empty cache asks the provider",

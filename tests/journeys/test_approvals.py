@@ -18,7 +18,7 @@ from orrery.app.composition import opened
 from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.intents import NAMESPACE
-from orrery.fraud.domain import FraudDomain
+from orrery.fraud.build import FraudDomain
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.clock import Clock
 from tests.support.deployment import Deployment, beside_a_sandbox

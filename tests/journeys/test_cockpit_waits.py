@@ -47,3 +47,5 @@ def test_done_and_later_survive_a_restart(tmp_path: Path) -> None:
         assert not {done, later} & {one["id"] for one in cockpit.rows()}
         others = cockpit.ask("GET", "/api/comms/rows?listed=false").json()["rows"]
         assert {done: "done", later: "later"}.items() <= {one["id"]: one["reason"] for one in others}.items()
+        undone = cockpit.ask("POST", "/api/comms/set-aside", {"rowId": later, "action": "undo"}).json()["before"]
+        assert undone == {"action": "later", "until": until, "track": "B"}

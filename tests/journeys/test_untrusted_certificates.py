@@ -22,6 +22,7 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
 from orrery.errors import ProcessorError
 from orrery.ports.analytics import AnalyticsFailed
@@ -111,7 +112,7 @@ def test_visitors_who_cannot_buy(url: str) -> None:
 
     async def told() -> Finding:
         clock = ManualClock()
-        health = CreationHealth(MemoryStore(clock), clock)
+        health = CreationHealth(CheckoutRecords(MemoryStore(clock), clock, b""))
         with pytest.raises(ProcessorError) as refused:
             await StripeProcessor(stripe(url)).get_account()
         for _ in range(IN_A_ROW):

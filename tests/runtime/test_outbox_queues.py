@@ -7,9 +7,9 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.notifier import DeliveryFailed, Priority
 from orrery.ports.store import Delete, Put
-from orrery.runtime import outbox
+from orrery.runtime import outbox, outbox_lanes
 from orrery.runtime.collection import sortable
-from orrery.runtime.outbox import UNDELIVERABLE, Draft, Outbox
+from orrery.runtime.outbox import MOST_COUNTED, UNDELIVERABLE, Draft, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from tests.support.clock import ManualClock
 from tests.support.counting_store import CountingStore
@@ -81,6 +81,15 @@ async def test_what_was_not_tried_is_not_stuck() -> None:
     queue.email.troubles = [BUSY]
     await queue.outbox.deliver_due("email")
     assert await queue.outbox.stuck() == 1
+
+
+async def test_counting_what_is_stuck_ends() -> None:
+    """A health round does not walk over all that waits: it counts to a limit."""
+    queue, old = Queue(), timedelta(days=1)
+    due, came = queue.clock.now(), queue.clock.now() - old
+    waiting = [outbox_lanes.keys("email", "default", due, came, f"mail-{one}") for one in range(MOST_COUNTED + 1)]
+    await queue.store.commit([Put(key, b"") for keys in waiting for key in keys])
+    assert await queue.outbox.stuck() == MOST_COUNTED
 
 
 async def test_an_urgent_push_goes_first() -> None:

@@ -25,8 +25,6 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.state import Document
 from tests.sandbox.analytics import Provider, providing
-from tests.support.planet_visitor import BUYER, Visitor
-from tests.support.site_operations import OperationsStub
 from tests.support.waiting import PATIENCE
 
 KEY = "sk_test_orrery_sandbox"
@@ -276,22 +274,3 @@ def provider(module_provider: Provider) -> Provider:
     """The module's analytics provider with every fault off, full quotas and the usual visitors."""
     module_provider.reset()
     return module_provider
-
-
-@pytest.fixture
-def operations() -> OperationsStub:
-    """Return operations that know one buyer with access."""
-    return OperationsStub(access={BUYER: "granted"})
-
-
-@pytest.fixture
-def visitor(operations: OperationsStub) -> Visitor:
-    """Return a visitor of a shop with one product."""
-    return Visitor(operations)
-
-
-@pytest.fixture
-def buyer(visitor: Visitor) -> Visitor:
-    """Return a visitor who came from the payment page with access granted."""
-    visitor.get(f"/success?session_id={BUYER}")
-    return visitor

@@ -128,8 +128,8 @@ def test_prices_switched_off(box: Running) -> None:
 
 
 def test_no_such_session(box: Running) -> None:
-    """Settling what does not exist is a 404."""
-    assert box.web.post("/_settle/cs_test_none").status_code == 404
+    """Settling what does not exist is refused."""
+    assert box.web.post("/_settle/cs_test_none").status_code == 400
 
 
 def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from orrery.approvals.intent_store import IntentStore
 from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.ports.store import Put
 from orrery.runtime.collection import Collection
@@ -66,7 +67,7 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     clock = ManualClock(WRITTEN)
     store = await SqliteStore.open(store_file, clock)
     try:
-        lookup = Lookup(store, clock, Catalogue(), index_key=await index_key(store))
+        lookup = Lookup(CheckoutRecords(store, clock, await index_key(store)), Catalogue())
         records = (await Collection(store, clock, AccessRecord, keys.ACCESS).all()).whole()
         assert len(records) >= 7
         for record in records:

@@ -3,42 +3,29 @@
 import hmac
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
-from orrery.checkout import collections, keys
-from orrery.checkout.access.desk import Desk
-from orrery.checkout.access.fulfilment import Fulfilment
-from orrery.checkout.access.lookup import Lookup
+from orrery.checkout import keys
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.privacy import BuyerData
-from orrery.checkout.access.raw_events import RawEvents
-from orrery.checkout.access.reconcile import Reconciliation
-from orrery.checkout.access.refunds import Refunds
-from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.access.rules import one_year_after
-from orrery.checkout.access.session_states import SessionStates
-from orrery.checkout.access.unknown_sales import UnknownSalesWatch
-from orrery.checkout.access.webhook import Webhook
+from orrery.checkout.build import CheckoutDomain, CheckoutPlan
 from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessEnd, AccessRecord, Offer
-from orrery.checkout.selling import collections as sold
-from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.params import SessionTerms
-from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.service import Checkout, Purchase
-from orrery.ports.processor import CheckoutSession
+from orrery.checkout.selling.service import Purchase
+from orrery.edge.ratelimit import Limit
+from orrery.ports.processor import CheckoutSession, ProcessorWrites
 from orrery.ports.store import Entry, Put, Store, Write
 from orrery.runtime.outbox import Outbox, Row
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.tasks import Tasks
-from tests.support.approving import DEPLOYMENT
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
 from tests.support.processor import ScriptedProcessor, ScriptedReads
@@ -46,6 +33,9 @@ from tests.support.processor import ScriptedProcessor, ScriptedReads
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
 BUYER = "ann@example.org"
+TOKEN = "the practice site's token"  # noqa: S105  a token of the tests
+STARTS, READS = 3, 5
+"""How many sessions an address may start in a minute here, and how often it may ask what became of one."""
 API_VERSION = "2026-08-26.dahlia"
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
@@ -154,131 +144,70 @@ def signed(body: bytes, now: datetime, secret: bytes = SIGNING_SECRET) -> str:
     return f"t={at},v1={hmac.digest(secret, b'%d.' % at + body, 'sha256').hex()}"
 
 
-@dataclass(frozen=True)
-class Shop:
-    """The services of checkout over one store, with a clock and a processor that the test steers."""
+def plan_of(
+    notifications: Notifications,
+    terms: SessionTerms | None,
+    *,
+    livemode: bool,
+    api_version: str = API_VERSION,
+    secrets: tuple[bytes, ...] = (),
+    revoke_on_refund: bool = False,
+) -> CheckoutPlan:
+    """Return the settings of a deployment that sells what the catalogue of `notifications` lists."""
+    return CheckoutPlan(
+        catalogue=notifications.catalogue,
+        terms=terms,
+        notifications=notifications,
+        livemode=livemode,
+        api_version=api_version,
+        has_api_key=True,
+        signing_secrets=secrets,
+        service_tokens=(TOKEN.encode(),),
+        limits=(Limit(STARTS, 60),),
+        read_limit=Limit(READS, 60),
+        ipv6_site_factor=4,
+        trusted_proxies=(),
+        revoke_on_refund=revoke_on_refund,
+    )
 
-    clock: ManualClock = field(default_factory=ManualClock)
-    over: Store | None = None
-    livemode: bool = False
-    terms: SessionTerms | None = TERMS
-    products: tuple[Product, ...] = (PRODUCT, OTHER)
-    secrets: tuple[bytes, ...] = (SIGNING_SECRET,)
-    revoke_on_refund: bool = False
 
-    @cached_property
-    def store(self) -> Store:
-        """The store."""
-        return self.over or MemoryStore(self.clock)
+class Shop(CheckoutDomain):
+    """The checkout over one store, with a clock and a processor that the test steers."""
 
-    @cached_property
-    def catalogue(self) -> Catalogue:
-        """The products on sale."""
-        return Catalogue(self.products)
-
-    @cached_property
-    def processor(self) -> ScriptedProcessor:
-        """The processor."""
-        return ScriptedProcessor(self.clock, answers_with={"livemode": self.livemode})
-
-    @cached_property
-    def notifications(self) -> Notifications:
-        """What is told."""
-        return Notifications("The sellers", "https://practise.example/{vendorSlug}/{certCode}", self.catalogue)
-
-    @cached_property
-    def fulfilment(self) -> Fulfilment:
-        """Sessions become access."""
-        return Fulfilment(
-            self.store,
-            self.clock,
-            self.notifications,
-            self.raw_events,
-            livemode=self.livemode,
-            index_key=INDEX_KEY,
+    def __init__(
+        self,
+        clock: ManualClock | None = None,
+        over: Store | None = None,
+        *,
+        livemode: bool = False,
+        terms: SessionTerms | None = TERMS,
+        products: tuple[Product, ...] = (PRODUCT, OTHER),
+        secrets: tuple[bytes, ...] = (SIGNING_SECRET,),
+        revoke_on_refund: bool = False,
+    ) -> None:
+        self.clock = clock or ManualClock()
+        self.store = over or MemoryStore(self.clock)
+        self.livemode = livemode
+        self.secrets = secrets
+        catalogue = Catalogue(products)
+        self.notifications = Notifications(
+            "The sellers", "https://practise.example/{vendorSlug}/{certCode}", catalogue
         )
-
-    @cached_property
-    def raw_events(self) -> RawEvents:
-        """Events as they came."""
-        return RawEvents(self.store, self.clock, read_event)
-
-    @cached_property
-    def refusals(self) -> Refusals:
-        """Webhooks that are refused."""
-        return Refusals(self.store, self.clock, self.secrets)
-
-    @cached_property
-    def webhook(self) -> Webhook:
-        """Events come in."""
-        return Webhook(self.clock, self.fulfilment, self.raw_events, self.refusals, self.secrets)
-
-    @cached_property
-    def selling(self) -> Selling:
-        """What is sold."""
-        return Selling(
-            self.store,
-            self.clock,
-            self.catalogue,
-            self.terms,
-            api_version=API_VERSION,
-            livemode=self.livemode,
-            deployment=DEPLOYMENT,
-        )
-
-    @cached_property
-    def checkout(self) -> Checkout:
-        """Sessions are created."""
-        health, states = self.creation_health, self.session_states
-        return Checkout(self.store, self.clock, self.processor, self.selling, health, states, Tasks())
-
-    @cached_property
-    def creation_health(self) -> CreationHealth:
-        """How that goes."""
-        return CreationHealth(self.store, self.clock)
-
-    @cached_property
-    def reconciliation(self) -> Reconciliation:
-        """What was missed is granted."""
-        return Reconciliation(
-            self.store,
-            self.clock,
+        self.processor = ScriptedProcessor(self.clock, answers_with={"livemode": livemode})
+        self.approving = ApprovalDesk(self.store, self.clock)
+        """The owner's word, over the same store."""
+        super().__init__(
+            CheckoutRecords(self.store, self.clock, INDEX_KEY),
             self.processor,
-            self.fulfilment,
-            self.session_states,
-            self.refunds,
-            self.catalogue,
-            self.unknown_sales,
+            ScriptedReads(self.processor),  # pyright: ignore[reportAbstractUsage]  nothing else is asked
+            cast("ProcessorWrites", None),  # nothing is written here
+            self.approving.approvals,
+            read_event,
+            plan_of(
+                self.notifications, terms, livemode=livemode, secrets=secrets, revoke_on_refund=revoke_on_refund
+            ),
+            Tasks(),
         )
-
-    @cached_property
-    def unknown_sales(self) -> UnknownSalesWatch:
-        """Sales of another store."""
-        access = collections.access_records(self.store, self.clock, INDEX_KEY)
-        kept = [collections.offers(self.store, self.clock), access, sold.own_sessions(self.store, self.clock)]
-        return UnknownSalesWatch(self.store, self.clock, self.lookup, kept)
-
-    @cached_property
-    def refunds(self) -> Refunds:
-        """What went back to buyers."""
-        revoke = self.desk.revocation if self.revoke_on_refund else None
-        reads = ScriptedReads(self.processor)  # pyright: ignore[reportAbstractUsage]  nothing else is asked
-        return Refunds(self.store, self.clock, reads, self.lookup, self.notifications, revoke)
-
-    @cached_property
-    def session_states(self) -> SessionStates:
-        """What became of a session."""
-        return SessionStates(self.store, self.clock, self.processor, self.lookup, self.notifications)
-
-    @cached_property
-    def lookup(self) -> Lookup:
-        """Who asks."""
-        return Lookup(self.store, self.clock, self.catalogue, index_key=INDEX_KEY)
-
-    @cached_property
-    def desk(self) -> Desk:
-        """The owner's changes."""
-        return Desk(self.store, self.clock, self.lookup, self.notifications, livemode=True, index_key=INDEX_KEY)
 
     @cached_property
     def privacy(self) -> Privacy:
@@ -286,16 +215,6 @@ class Shop:
         intents = intents_source(self.approving.approvals)
         notifications = notifications_source(self.store, self.clock)
         return Privacy(self.store, [notifications, *self.buyer_data.sources(), intents])
-
-    @cached_property
-    def buyer_data(self) -> BuyerData:
-        """What checkout keeps about buyers."""
-        return BuyerData(self.store, self.clock, self.lookup, index_key=INDEX_KEY)
-
-    @cached_property
-    def approving(self) -> ApprovalDesk:
-        """The owner's word, over the same store."""
-        return ApprovalDesk(self.store, self.clock)
 
     @cached_property
     def outbox(self) -> Outbox:
@@ -345,9 +264,10 @@ def ids(rows: Iterable[Row]) -> list[str]:
 
 def stored_access(record: AccessRecord) -> list[Write]:
     """Return the writes that store an access record as a sale does."""
-    store, clock = MemoryStore(ManualClock()), ManualClock()
-    writes = collections.access_records(store, clock, INDEX_KEY).writes(record, record.session_id)
+    clock = ManualClock()
+    stored = CheckoutRecords(MemoryStore(clock), clock, INDEX_KEY)
+    writes = stored.access.writes(record, record.session_id)
     if record.email:
         end_id = keys.buyer_and_product(keys.email_digest(record.email, INDEX_KEY), record.product)
-        writes.append(collections.access_ends(store, clock).put(AccessEnd(expires_at=record.expires_at), end_id))
+        writes.append(stored.ends.put(AccessEnd(expires_at=record.expires_at), end_id))
     return writes

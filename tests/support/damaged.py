@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
+from orrery.checkout.access.lookup import Offers
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
-from orrery.checkout.selling.sessions import Offers
 from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.store import Entry, Put
@@ -78,12 +78,12 @@ class World:
     @cached_property
     def sales(self) -> Sales:
         """The sums."""
-        return Sales(self.shop.clock, self.shop.lookup)
+        return Sales(self.shop.stored)
 
     @cached_property
     def offers(self) -> Offers:
         """What was offered, by payment."""
-        return Offers(self.shop.store, self.shop.clock, self.post.processor)
+        return Offers(self.shop.stored, self.post.processor)
 
     @cached_property
     def restoration(self) -> Restoration:

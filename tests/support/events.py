@@ -68,9 +68,8 @@ class Post:
         """The events."""
         shop = self.shop
         return EventHistory(
-            shop.clock,
+            shop.stored,
             self.processor,
-            shop.fulfilment,
             shop.raw_events,
             shop.refusals,
             shop.webhook.receive_verified,

@@ -10,7 +10,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.progress import Progress
 from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
-from orrery.fraud.domain import FraudDomain, FraudPlan
+from orrery.fraud.build import FraudDomain
 from orrery.ports.notifier import Message
 from orrery.ports.processor import Charge, ListEntry, ProcessorReads, ProcessorWrites, Review, ValueList
 from orrery.ports.store import Store
@@ -182,8 +182,10 @@ class Shop:
 
     def restarted(self) -> FraudDomain:
         """Return what another process has over the same store."""
-        screen, plan = self.screen, FraudPlan(self.watches, OWN)
-        fraud = FraudDomain(self.store, self.clock, screen, screen, self.approvals, screen.address_of, plan)
+        screen, asked = self.screen, self.screen.address_of
+        fraud = FraudDomain(
+            self.store, self.clock, screen, screen, self.approvals, asked, watches=self.watches, own_addresses=OWN
+        )
         self.approvals.allow(*fraud.parts().operations)
         return fraud
 

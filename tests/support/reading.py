@@ -17,8 +17,7 @@ from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import Erased
 from orrery.approvals.progress import Progress
 from orrery.checkout import records as checkout
-from orrery.checkout.records import JournalEntry
-from orrery.checkout.selling.receipts import DriftResult, OwnSession, Receipt, Trial
+from orrery.checkout.records import DriftResult, JournalEntry, OwnSession, Receipt, Trial
 from orrery.fraud.records import LastSearch
 from orrery.gateway.records import LastPing
 from orrery.live import records as live

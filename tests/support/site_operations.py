@@ -1,14 +1,11 @@
-"""Orrery's three public operations as the demo planet sees them: a tiny remote, set up by the test."""
+"""Orrery's two public operations as the demo planet sees them: a tiny remote, set up by the test."""
 
-import asyncio
 from dataclasses import dataclass, field
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-TOKEN = "service-token-of-the-stub"  # noqa: S105 - it opens nothing
 END = "2027-11-21T09:30:00Z"
 
 
@@ -16,25 +13,19 @@ END = "2027-11-21T09:30:00Z"
 class OperationsStub:
     """`access` maps session ids to states; `answer`, when set, is given instead of any other.
 
-    `payment_url` is where a checkout leads; `silent` makes it take a request and never answer.
+    `payment_url` is where a checkout leads.
     """
 
     access: dict[str, str] = field(default_factory=dict[str, str])
     answer: Response | None = None
-    silent: bool = False
     payment_url: str = "http://127.0.0.1:1/pay"
     sessions: dict[str, str] = field(default_factory=dict[str, str])
     bodies: list[object] = field(default_factory=list[object])
 
-    def app(self) -> Starlette:
-        """Return the operations as an application."""
-        return Starlette(routes=self.routes())
-
     def routes(self) -> list[Route]:
-        """Return the three routes."""
+        """Return the routes."""
         return [
             Route("/guided/api/checkout", self.check_out, methods=["POST"]),
-            Route("/guided/api/access/check", self.check, methods=["POST"]),
             Route("/guided/api/access/{session_id}", self.read),
         ]
 
@@ -53,17 +44,7 @@ class OperationsStub:
         found = {"state": state, "expires_at": END if state in ("granted", "ended") else None}
         return self.answer or (JSONResponse(found) if state else JSONResponse(missing, 404))
 
-    async def check(self, request: Request) -> Response:
-        """Tell the holder of the token whether an access is granted."""
-        body = await self._take(request)
-        if request.headers.get("Authorization") != f"Bearer {TOKEN}":
-            return JSONResponse({"error": "unauthorized", "message": "A bearer token is needed."}, 401)
-        granted = self.access.get(body.get("sessionId", "")) == "granted"
-        return self.answer or JSONResponse({"granted": granted, "expires_at": END if granted else None})
-
     async def _take(self, request: Request) -> dict[str, str]:
         body: dict[str, str] = await request.json() if request.method == "POST" else {}
         self.bodies.append(body)
-        if self.silent:
-            await asyncio.Event().wait()
         return body

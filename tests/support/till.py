@@ -5,26 +5,20 @@ from collections.abc import AsyncIterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import cast
 
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
+from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.approvals import Approvals
-from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.build import CheckoutDomain
 from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.records import Receipt, Trial
 from orrery.checkout.selling.params import SessionTerms
-from orrery.checkout.selling.preflight import Preflight, PreflightReport, ReceiptHealth
-from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.receipts import Receipt, Trial
-from orrery.checkout.selling.service import Checkout
-from orrery.checkout.selling.trials import Trials
-from orrery.checkout.selling.verification import Verification
+from orrery.checkout.selling.preflight import PreflightReport
 from orrery.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.processor import (
     CheckoutSession,
@@ -40,7 +34,7 @@ from orrery.ports.store import Store
 from orrery.runtime.outbox import Outbox, Row
 from orrery.runtime.tasks import Tasks
 from tests.support.approving import DEPLOYMENT, OWNER, SharedKeys, signed
-from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
+from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS, plan_of
 from tests.support.clock import ManualClock
 from tests.support.killed import Fuse, FusedStore
 
@@ -171,108 +165,53 @@ def _at(value: Parameter, *path: str | int) -> Parameter:
     return value
 
 
-@dataclass
-class Rehearsal:
+class Rehearsal(CheckoutDomain):
     """One deployment that is about to sell, with an owner who signs; `again` is the same after a restart."""
 
-    livemode: bool = True
-    deployment: str = DEPLOYMENT
-    products: tuple[Product, ...] = (PRODUCT, OTHER)
-    terms: SessionTerms | None = TERMS
-    api_version: str = API_VERSION
-    clock: ManualClock = field(default_factory=ManualClock)
-    fuse: Fuse = field(default_factory=Fuse)
-    kept: Store | None = None
-    account: Till | None = None
-
-    @cached_property
-    def memory(self) -> Store:
+    def __init__(  # noqa: PLR0913  each may differ in a test
+        self,
+        *,
+        livemode: bool = True,
+        deployment: str = DEPLOYMENT,
+        products: tuple[Product, ...] = (PRODUCT, OTHER),
+        terms: SessionTerms | None = TERMS,
+        api_version: str = API_VERSION,
+        clock: ManualClock | None = None,
+        fuse: Fuse | None = None,
+        kept: Store | None = None,
+        account: Till | None = None,
+    ) -> None:
+        self.clock, self.fuse = clock or ManualClock(), fuse or Fuse()
+        self.memory = kept or MemoryStore(self.clock)
         """What survives a kill."""
-        return self.kept or MemoryStore(self.clock)
-
-    @cached_property
-    def watched(self) -> FusedStore:
+        self.watched = self.store = FusedStore(self.memory, self.fuse)
         """The store as this process sees it."""
-        return FusedStore(self.memory, self.fuse)
-
-    @property
-    def store(self) -> Store:
-        """The same, as the services take it."""
-        return self.watched
-
-    @cached_property
-    def till(self) -> Till:
-        """The processor."""
-        till = self.account or Till(self.clock, livemode=self.livemode)
-        till.fuse = self.fuse
-        return till
-
-    @cached_property
-    def approvals(self) -> Approvals:
-        """The owner's approvals, which may expire sessions."""
-        approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=self.deployment)
-        approvals.allow(*Expiry(self.store, self.clock, self._processor, self._writes, approvals).operations())
-        return approvals
-
-    @cached_property
-    def selling(self) -> Selling:
-        """What is sold."""
-        catalogue = Catalogue(self.products)
-        return Selling(
-            self.store,
-            self.clock,
-            catalogue,
-            self.terms,
-            api_version=self.api_version,
-            livemode=self.livemode,
-            deployment=self.deployment,
+        self.till = account or Till(self.clock, livemode=livemode)
+        self.till.fuse = self.fuse
+        self.approvals = Approvals(self.store, self.clock, SharedKeys(OWNER), deployment=deployment)
+        # The till has those methods of the three ports that preflights and verifications call, and no other.
+        super().__init__(
+            CheckoutRecords(self.store, self.clock, b""),
+            cast("Processor", self.till),
+            cast("ProcessorReads", self.till),
+            cast("ProcessorWrites", self.till),
+            self.approvals,
+            read_event,
+            plan_of(Notifications("", "", Catalogue(products)), terms, livemode=livemode, api_version=api_version),
+            Tasks(),
         )
-
-    @cached_property
-    def expiry(self) -> Expiry:
-        """What expires sessions."""
-        return Expiry(self.store, self.clock, self._processor, self._writes, self.approvals)
-
-    @cached_property
-    def trials(self) -> Trials:
-        """What tries one product."""
-        return Trials(self.store, self.clock, self._processor, self.approvals, self.expiry)
-
-    @cached_property
-    def preflight(self) -> Preflight:
-        """The preflight."""
-        return Preflight(self.clock, self._reads, self.approvals, self.selling, self.trials)
-
-    @cached_property
-    def verification(self) -> Verification:
-        """The verification."""
-        return Verification(self.store, self.clock, self._processor, self._reads, self.selling, self.expiry)
-
-    @cached_property
-    def checkout(self) -> Checkout:
-        """The public operation's service."""
-        health = CreationHealth(self.store, self.clock)
-        lookup = Lookup(self.store, self.clock, self.selling.catalogue, index_key=b"")
-        states = SessionStates(self.store, self.clock, self._processor, lookup, Notifications("", ""))
-        return Checkout(self.store, self.clock, self._processor, self.selling, health, states, Tasks())
-
-    @cached_property
-    def health(self) -> ReceiptHealth:
-        """What is said about receipts."""
-        return ReceiptHealth(self.selling, self.trials)
+        self.approvals.allow(*self.expiry.operations())
+        self._settings: dict[str, object] = {
+            "livemode": livemode,
+            "deployment": deployment,
+            "products": products,
+            "terms": terms,
+            "api_version": api_version,
+        }
 
     def again(self, **other: object) -> "Rehearsal":
         """Return a new process over the same store and account, with other settings where given."""
-        same: dict[str, object] = {
-            "livemode": self.livemode,
-            "deployment": self.deployment,
-            "products": self.products,
-            "terms": self.terms,
-            "api_version": self.api_version,
-            "clock": self.clock,
-            "kept": self.memory,
-            "account": self.till,
-        }
+        same = self._settings | {"clock": self.clock, "kept": self.memory, "account": self.till}
         return Rehearsal(**(same | other))  # pyright: ignore[reportArgumentType]  any field of a rehearsal
 
     async def run(self, *names: str) -> PreflightReport:
@@ -312,20 +251,6 @@ class Rehearsal:
         """Return what the approval log tells: kinds and targets."""
         entries = [entry async for entry in self.approvals.log.entries()]
         return [(entry.kind, entry.target) for entry in entries if entry]
-
-    # The till has those methods of the three ports that preflights and verifications call, and no other.
-
-    @property
-    def _processor(self) -> Processor:
-        return cast("Processor", self.till)
-
-    @property
-    def _reads(self) -> ProcessorReads:
-        return cast("ProcessorReads", self.till)
-
-    @property
-    def _writes(self) -> ProcessorWrites:
-        return cast("ProcessorWrites", self.till)
 
 
 @dataclass

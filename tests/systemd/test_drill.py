@@ -1,6 +1,7 @@
 """A drill on a real systemd: what it breaks comes back, and its reports can be compared."""
 
 import json
+import shlex
 from typing import TypedDict, cast
 
 from tests.support.soak import SOAKING
@@ -50,7 +51,10 @@ def test_a_drill_begins_only_when_its_owner_says_so_and_the_unit_is_watched(mach
     eventually(gateway.settled)
     process = gateway.shows("MainPID")
     assert "status 1" in machine.run(f"echo n | {ORRERY} gateway drill --unit spared 2>&1 || echo status $?")
-    machine.run("systemctl stop spared-watch.service")
+    machine.run(f"echo 1 > {gateway.state}/outage")
+    said = machine.run(f"{ORRERY} gateway drill --unit spared --yes 2>&1 || echo status $?")
+    assert "An outage of spared.service was reported" in said
+    machine.run(f"rm -f {gateway.state}/outage; systemctl stop spared-watch.service")
     said = machine.run(f"{ORRERY} gateway drill --unit spared --yes 2>&1 || echo status $?")
     assert "spared-watch.service is inactive" in said
     assert "status 2" in said
@@ -58,16 +62,31 @@ def test_a_drill_begins_only_when_its_owner_says_so_and_the_unit_is_watched(mach
 
 
 def test_a_drill_that_is_ended_leaves_the_unit_running_and_watched(machine: Machine) -> None:
-    """As by a terminal that hung up, because the gateway carried it."""
+    """As by a terminal that hung up, because the gateway carried it.
+
+    It begins once a recovery that is under way has ended, and an outage of its own making ends with it.
+    """
     gateway = machine.gateway("hung-up")
     gateway.install()
     eventually(gateway.seen_to_answer)
+    eventually(gateway.settled)
+    held = "[Service]\nExecStartPre=/bin/sh -c 'while test -e /run/held; do sleep 0.1; done'\n"
+    machine.run("mkdir /etc/systemd/system/hung-up-recover.service.d; touch /run/held")
+    machine.run(f"printf {shlex.quote(held)} > /etc/systemd/system/hung-up-recover.service.d/held.conf")
+    machine.run("systemctl daemon-reload; systemctl start --no-block hung-up-recover.service")
+    process = gateway.shows("MainPID")
     drill = f"exec {ORRERY} gateway drill --unit hung-up --yes --only=exhaust"
     machine.run(f"systemd-run --unit=hung-up-drill --property=KillSignal=SIGHUP /bin/sh -c '{drill}'")
+    eventually(lambda: machine.run("test -e /run/hung-up-recover/drill-until"))
+    gateway.looked_at(2)
+    gateway.runs_as(process)
+    machine.run("rm /run/held")
     eventually(lambda: gateway.said("The recovery of hung-up.service is paused"))
+    machine.run(f"echo 1 > {gateway.state}/outage")
     machine.run("systemctl stop hung-up-drill.service")
     eventually(lambda: gateway.said("The recovery of hung-up.service is no longer paused"))
     gateway.await_answer()
+    eventually(lambda: machine.run(f"test ! -e {gateway.state}/outage"))
 
 
 def _drill(gateway: Gateway, *options: str) -> list[Line]:

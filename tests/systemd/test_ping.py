@@ -81,7 +81,7 @@ def test_a_unit_that_hangs_while_it_starts_is_seen_pinged_and_told(machine: Mach
     pinged = ("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/ping-token")
     said = gateway.install("--start-within", "10m", *pinged)
     assert "It is not there yet: it has been starting for" in said
-    assert "Wait, then type: orrery gateway guest verify --unit mute.service" in said
+    assert "Wait, then type: sudo orrery gateway guest verify --unit mute.service" in said
     eventually(lambda: site.says("broken: ", "The service is starting"))
     assert machine.pushes("mute.service") == []
     process = gateway.shows("MainPID")

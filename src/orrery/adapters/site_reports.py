@@ -14,6 +14,15 @@ TIMEOUT = 30.0
 
 _SITE = "The site"
 
+_REFUSALS: Mapping[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "does not accept the token of the pings.",
+    HTTPStatus.NOT_FOUND: "expects no pings: set `pings` in [gateway] of its settings.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: (
+        "does not understand the report (422), as one of an earlier release does not in which a part of the cloud "
+        "is not known: upgrade the site."
+    ),
+}
+
 
 class HttpSiteReports:
     """Posts to `/ping` of a site, with the token of the pings."""
@@ -30,11 +39,7 @@ class HttpSiteReports:
                 status = client.post(self._url, json=report, headers=headers).status_code
         except httpx2.HTTPError as error:
             raise DeliveryFailed(unreachable(_SITE, error), permanent=False) from None
-        if status == HTTPStatus.UNAUTHORIZED:
-            raise DeliveryFailed(f"{_SITE} does not accept the token of the pings.", permanent=True)
-        if status == HTTPStatus.NOT_FOUND:
-            raise DeliveryFailed(
-                f"{_SITE} expects no pings: set `pings` in [gateway] of its settings.", permanent=True
-            )
+        if why := _REFUSALS.get(status):
+            raise DeliveryFailed(f"{_SITE} {why}", permanent=True)
         if status != HTTPStatus.NO_CONTENT:
             raise DeliveryFailed(f"{_SITE} answered {status} to the report.", permanent=False)

@@ -1,6 +1,6 @@
 """The approval log in the store: an entry is appended in the commit of the change it describes (decision 15)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from orrery.approvals.chain import (
     EntryKind,
@@ -38,6 +38,7 @@ class ApprovalLog:
         self._clock = clock
         self._entries = Collection(store, clock, LogEntry, LOG)
         self._head = Collection(store, clock, LogEntry, HEAD)
+        self._folded: tuple[LogEntry | None, Mapping[str, Progress]] = None, {}
 
     async def append(
         self,
@@ -113,9 +114,20 @@ class ApprovalLog:
             raise StoreUnavailable(_DAMAGED)
         return last_states(entry for entry in entries if entry)
 
-    async def told(self) -> dict[str, Progress]:
-        """Return how far each intent has come, by the entries that can be read."""
-        return fold([entry async for entry in self.entries() if entry])
+    async def told(self) -> Mapping[str, Progress]:
+        """Return how far each intent has come, by the entries that can be read.
+
+        What was read once is read again only where the head does not follow it: whether all of it still holds is
+        for `states` and `broken_at`.
+        """
+        head, (last, told) = await self.head(), self._folded
+        if head is None or head != last:
+            new = (await self.newest(head.number - last.number))[::-1] if head and last else []
+            if not new or not last or new[0].previous != last.hash:
+                new, told = [entry async for entry in self.entries() if entry], dict[str, Progress]()
+            told = fold(new, told)
+            self._folded = head, told
+        return told
 
     async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and the stored copy of the last one."""

@@ -103,9 +103,9 @@ class Progress(Record):
         return [target for target, use in self.uses.items() if is_open(use)]
 
 
-def fold(entries: Iterable[LogEntry]) -> dict[str, Progress]:
-    """Return the state of each intent by its entries, the oldest first. Notes are not among it."""
-    told: dict[str, Progress] = {}
+def fold(entries: Iterable[LogEntry], before: Mapping[str, Progress]) -> dict[str, Progress]:
+    """Return the state of each intent after further entries, the oldest first. Notes are not among it."""
+    told = dict(before)
     for entry in entries:
         known = told.get(entry.intent_id)
         known = known or Progress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)

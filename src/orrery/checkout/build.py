@@ -1,21 +1,234 @@
-"""The parts of the checkout, from its settings and secrets."""
+"""The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.desk import Desk
+from orrery.checkout.access.events import EventHistory
+from orrery.checkout.access.fulfilment import Fulfilment
+from orrery.checkout.access.lookup import Lookup, Offers, Sessions
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.domain import CheckoutDomain, CheckoutPlan
+from orrery.checkout.access.privacy import BuyerData
+from orrery.checkout.access.raw_events import RawEvents
+from orrery.checkout.access.reconcile import EVERY, Reconciliation
+from orrery.checkout.access.refunds import Refunds
+from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.rekeying import rekey_imports
+from orrery.checkout.access.sales import Sales
+from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.unknown_sales import UnknownSalesWatch
+from orrery.checkout.access.webhook import Webhook
+from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.health import CheckoutHealth
+from orrery.checkout.probe import WebhookProbe
+from orrery.checkout.routes import CheckoutRoutes
+from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.operations import Expiry
+from orrery.checkout.selling.params import SessionTerms
+from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
+from orrery.checkout.selling.products import Selling
+from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
+from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.service import Checkout
+from orrery.checkout.selling.trials import Trials
+from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
+from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutSettings
-from orrery.edge.ratelimit import Limit
+from orrery.edge.auth import ServiceBearer
+from orrery.edge.client_address import ClientAddresses
+from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.errors import OrreryError, RecordUnreadable
+from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
-from orrery.runtime.parts import Parts
+from orrery.ports.seller import Seller
+from orrery.ports.sessions import SessionFinder
+from orrery.runtime.jobs import Job
+from orrery.runtime.parts import Figure, Parts, RestoreReport
+from orrery.runtime.references import References
 from orrery.runtime.runtime import Runtime
+from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.settings import Server
+from orrery.runtime.tasks import Tasks
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutPlan:
+    """The settings of a deployment's checkout. A missing secret is empty here (decision 41)."""
+
+    catalogue: Catalogue
+    terms: SessionTerms | None
+    notifications: Notifications
+    livemode: bool
+    api_version: str
+    has_api_key: bool
+    signing_secrets: Sequence[bytes] = field(repr=False)
+    service_tokens: Sequence[bytes] = field(repr=False)
+    limits: tuple[Limit, ...]
+    read_limit: Limit
+    ipv6_site_factor: int
+    trusted_proxies: Sequence[str]
+    revoke_on_refund: bool
+
+
+class CheckoutDomain:
+    """Every service of the checkout, wired."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  the wiring of a domain names each of its ports
+        self,
+        stored: CheckoutRecords,
+        processor: Processor,
+        reads: ProcessorReads,
+        writes: ProcessorWrites,
+        approvals: Approvals,
+        read_event: EventReader,
+        plan: CheckoutPlan,
+        tasks: Tasks,
+    ) -> None:
+        clock, told, live = stored.clock, plan.notifications, plan.livemode
+        self.stored, self._processor, self._plan = stored, processor, plan
+        self.catalogue = catalogue = plan.catalogue
+        self.selling = Selling(
+            stored,
+            catalogue,
+            plan.terms,
+            api_version=plan.api_version,
+            livemode=live,
+            deployment=approvals.deployment,
+        )
+        self.lookup = Lookup(stored, catalogue)
+        self.sessions = Sessions(stored, References.of_store(stored.index_key))
+        self.desk = Desk(stored, self.lookup, told, livemode=live)
+        self.buyer_data = BuyerData(stored, self.lookup)
+        self.offers = Offers(stored, reads)
+        self.raw_events = RawEvents(stored, read_event)
+        self.fulfilment = Fulfilment(stored, told, self.raw_events, livemode=live)
+        self.expiry = Expiry(stored, processor, writes, approvals)
+        self.trials = Trials(stored, processor, approvals, self.expiry)
+        self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
+        self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
+        self.receipts = ReceiptHealth(self.selling, self.trials)
+        self.session_states = SessionStates(stored, processor, self.lookup, told)
+        revoke = self.desk.revocation if plan.revoke_on_refund else None
+        self.refunds = Refunds(stored, reads, self.lookup, told, revoke)
+        self.unknown_sales = UnknownSalesWatch(stored, self.lookup)
+        self.reconciliation = Reconciliation(
+            stored, processor, self.fulfilment, self.session_states, self.refunds, catalogue, self.unknown_sales
+        )
+        self.refusals = Refusals(stored, plan.signing_secrets)
+        self.webhook = Webhook(clock, self.fulfilment, self.raw_events, self.refusals, plan.signing_secrets)
+        receive = self.webhook.receive_verified
+        self.events = EventHistory(stored, reads, self.raw_events, self.refusals, receive, livemode=live)
+        self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
+        self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
+
+    @property
+    def health(self) -> CheckoutHealth:
+        """The checks of the settings and of the processor."""
+        plan = self._plan
+        return CheckoutHealth(
+            catalogue=plan.catalogue,
+            processor=self._processor,
+            deliveries=self.events.finding,
+            creation=self.creation_health.local,
+            proxies=self.proxies.local,
+            api_version=plan.api_version,
+            has_api_key=plan.has_api_key,
+            has_signing_secret=bool(plan.signing_secrets),
+            has_service_token=bool(plan.service_tokens),
+        )
+
+    @property
+    def routes(self) -> CheckoutRoutes:
+        """What is asked over HTTP."""
+        plan, clock = self._plan, self.stored.clock
+        return CheckoutRoutes(
+            checkout=self.checkout,
+            webhook=self.webhook,
+            lookup=self.lookup,
+            session_states=self.session_states,
+            addresses=ClientAddresses(plan.trusted_proxies),
+            proxies=self.proxies,
+            limit=RateLimit(clock, *plan.limits, wider=plan.ipv6_site_factor),
+            read_limit=RateLimit(clock, plan.read_limit, wider=plan.ipv6_site_factor),
+            bearer=ServiceBearer(plan.service_tokens, clock),
+        )
+
+    def parts(self) -> Parts:
+        """Return what the checkout brings."""
+        routes, refused = self.routes, "Webhooks that were refused, by reason."
+        probe = WebhookProbe(self.stored.clock, self._plan.signing_secrets)
+        return Parts(
+            module="checkout",
+            routers=[routes.router()],
+            direct=routes.direct(),
+            jobs=self._jobs(),
+            checks=[
+                self.health.local,
+                self.receipts.unusable,
+                *([self.unknown_sales.local] if self.sells else []),
+            ],
+            own_checks=[self.receipts.local],
+            remote_checks=self.health.remote(),
+            panels=[
+                PanelSource("Sales", Sales(self.stored).panel, 10),
+                PanelSource("Payments and access", self.reconciliation.panel, 20),
+                PanelSource("Receipts", self.preflight.panel, 50),
+                PanelSource("What visitors get", self.verification.panel, 60),
+            ],
+            operations=self.expiry.operations(),
+            figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
+            personal_data=self.buyer_data.sources(),
+            secret_probes=[SecretProbe("webhook_signing_secret", probe.remarks)],
+            unreadable=[one.unreadable for one in self.stored.kept()],
+            migrations=[self._rekey_imports],
+            at_start=[self.reconciliation.look_at_start] if self.sells else [],
+            after_restore=[self._reconcile_after_restore],
+            offers={CheckoutDomain: self, Seller: self, SessionFinder: self.sessions},
+        )
+
+    @property
+    def sells(self) -> bool:
+        """Whether something is sold, and the processor can be asked."""
+        return bool(self.catalogue) and self._plan.has_api_key
+
+    async def address_of(self, payment_intent: str) -> str | None:
+        """Return the client address that asked for the session of a payment, or None when it is not known."""
+        return await self.offers.address_of(payment_intent)
+
+    def _jobs(self) -> list[Job]:
+        jobs = [
+            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+            # Each process knows only what it saw itself.
+            Job(ProxyHealth.JOB, PROXIES_EVERY, self.proxies.write, everywhere=True),
+        ]
+        if self.sells:
+            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
+            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
+        return jobs
+
+    async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
+        return await rekey_imports(self.stored)
+
+    async def _reconcile_after_restore(self) -> RestoreReport:
+        try:
+            report = await self.reconciliation.run()
+        except OrreryError as error:
+            return RestoreReport([f"Not reconciled: {error} Run `orrery checkout reconcile` when that is fixed."])
+        granted = f"{len(report.granted)} granted, {report.held_notifications} of them held back"
+        return RestoreReport([f"Reconciled: {granted}."], [RecordUnreadable(name) for name in report.unreadable])
 
 
 def build(runtime: Runtime) -> Parts:
     """Return the checkout over its ports."""
     checkout = CheckoutDomain(
-        runtime.store,
-        runtime.clock,
+        CheckoutRecords(runtime.store, runtime.clock, runtime.index_key),
         runtime.port(Processor),
         runtime.port(ProcessorReads),
         runtime.port(ProcessorWrites),
@@ -23,7 +236,6 @@ def build(runtime: Runtime) -> Parts:
         runtime.port(EventReader),
         plan(runtime),
         runtime.tasks,
-        index_key=runtime.index_key,
     )
     return checkout.parts()
 

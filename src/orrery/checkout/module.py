@@ -19,7 +19,7 @@ MODULE = Module(
     ),
     needs=("orrery.approvals.approvals:Approvals",),
     provides=(
-        "orrery.checkout.domain:CheckoutDomain",
+        "orrery.checkout.build:CheckoutDomain",
         "orrery.ports.seller:Seller",
         "orrery.ports.sessions:SessionFinder",
     ),

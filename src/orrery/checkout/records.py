@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
 from orrery.record import Record
@@ -23,10 +23,15 @@ KEEP_REFUSED = timedelta(days=90)
 KEEP_FOREIGN = timedelta(days=40)
 """How long Orrery remembers that a payment is not its own: longer than the processor lists events."""
 
+KEEP_TRIALS = timedelta(days=30)
+"""How long the records of preflights and of our own sessions are kept."""
+
 COMPLETED = "checkout.session.completed"
 """The one type of event that is acted on (spec 1, Events)."""
 
 JournalAction = Literal["grant", "import", "revoke", "change-email", "resend", "erase"]
+
+TrialState = Literal["asked", "open", "expired", "completed", "left open", "rejected", "gone"]
 
 GrantedBy = Literal["webhook", "reconcile", "owner", "import"]
 
@@ -252,3 +257,87 @@ class JournalEntry(Record):
     action: JournalAction
     session_id: str
     reason: str
+
+
+class Receipt(Record):
+    """The last parameters of a product that the processor has accepted; `digest` is over them and the version.
+
+    `deployment` says where: in another mode, or at another processor, it proves nothing. `amount_total` and
+    `currency` are those of the session that was tried, None in a receipt of an older release.
+    """
+
+    v: Literal[1] = 1
+    vendor_slug: str
+    cert_code: str
+    digest: str
+    parameters: dict[str, JsonValue]
+    api_version: str
+    run_id: str
+    deployment: str
+    session_id: str
+    accepted_at: AwareDatetime
+    amount_total: int | None = None
+    currency: str | None = None
+
+
+class Trial(Record):
+    """The state of one product in a preflight.
+
+    `asked` is written before the request: a repeated request with the same `idempotency_key` gets the same
+    session. `stand_in` means that the price is not the product's own. `mismatch` is a sentence about a session
+    that is not what was asked for: then there is no receipt.
+    """
+
+    v: Literal[1] = 1
+    run_id: str
+    deployment: str
+    intent_id: str
+    vendor_slug: str
+    cert_code: str
+    digest: str
+    parameters: dict[str, JsonValue]
+    api_version: str
+    stand_in: bool
+    attempt: int = 1
+    idempotency_key: str
+    state: TrialState = "asked"
+    session_id: str | None = None
+    expiry_intent_id: str | None = None
+    note: str = ""
+    asked_at: AwareDatetime
+    amount_total: int | None = None
+    currency: str | None = None
+    mismatch: str = ""
+
+    @property
+    def product(self) -> ProductKey:
+        return ProductKey("cert", self.cert_code, self.vendor_slug)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Return whether it may have left a session open."""
+        return self.state in {"asked", "open"}
+
+    @property
+    def needs_attention(self) -> bool:
+        """Return whether it needs attention: its session may be open, or was completed."""
+        return self.is_unfinished or self.state == "completed"
+
+
+class OwnSession(Record):
+    """A session that a preflight or a verification created."""
+
+    v: Literal[1] = 1
+    session_id: str
+    made_by: Literal["preflight", "verify"]
+    run_id: str = ""
+    made_at: AwareDatetime
+
+
+class DriftResult(Record):
+    """The conditions that did not hold at the last check of a visitor's session."""
+
+    v: Literal[1] = 1
+    session_id: str
+    looked_at: AwareDatetime
+    kinds: tuple[str, ...] = ()

@@ -7,11 +7,13 @@ from orrery.cockpit.answers import quoted, recipients_of
 from orrery.cockpit.bodies import Bodies
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
-from orrery.cockpit.heads import Head, answered, head_of, ledger_head
+from orrery.cockpit.heads import answered, head_of, ledger_head
 from orrery.cockpit.ledger import Action, Ledger
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
+from orrery.cockpit.schema import HeadRead
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
+from orrery.cockpit.waiting import Aside
 from orrery.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
 from orrery.ports.comms.messages import Message
@@ -37,7 +39,7 @@ class Actions:
         inbox = self.comms.inbox_of(row_id)
         return await self.bodies.text(inbox.mailbox, row_id.source, row_id.source_id)
 
-    async def head(self, row_id: RowId) -> Head:
+    async def head(self, row_id: RowId) -> HeadRead:
         """Return who wrote a row to whom, and whom an answer would go to.
 
         Raises `RowGone` and the mailbox's errors.
@@ -91,8 +93,8 @@ class Actions:
             )
         )
 
-    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> bool:
-        """Mark a row as done, set it aside until a day, or take both back; return whether anything changed.
+    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> Aside | None:
+        """Mark a row as done, set it aside until a day, or take both back; return what was said of it before.
 
         Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
         """
@@ -101,9 +103,10 @@ class Actions:
             days = self.comms.inbox_of(row_id).mailbox.days_of(row_id.source)
             return await self.set_asides.set(row, what, until, days)
         if what == "done":
-            return await self.ledger.act(row_id.source_id, "dismiss")
-        changed = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
-        return await self.set_asides.set(row, what, until, 0) or changed
+            return None if await self.ledger.act(row_id.source_id, "dismiss") else Aside()
+        was_done = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
+        before = await self.set_asides.set(row, what, until, 0)
+        return Aside() if was_done else before
 
     async def act(self, row_id: RowId, action: Action) -> bool:
         """Dismiss a row of the action ledger or undo that; return whether anything changed.

@@ -2,8 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 
@@ -45,7 +44,7 @@ def person_key(name: str) -> str:
     return _person_key(name[:200])
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2000)
 def _person_key(name: str) -> str:
     words = [one.casefold() for one in _WORD.findall(looks(_ASIDE.sub(" ", plain(name))))]
     words = [one for one in words if len(one) > 1 and one not in _TITLES]
@@ -59,7 +58,10 @@ def looks(text: str) -> str:
     return text if text.isascii() else text.translate(LOOKS)
 
 
-@lru_cache(maxsize=20_000)
+_organization_of = lru_cache(maxsize=2000)(organization_of)
+
+
+@lru_cache(maxsize=2000)
 def domain_look(domain: str) -> str:
     """Return what domains have in common that a reader takes for one another."""
     letters = looks(plain(readable(domain))).casefold().translate(_LIKE_A_LETTER)
@@ -74,19 +76,10 @@ def readable(domain: str) -> str:
         return domain
 
 
-@lru_cache(maxsize=20_000)
 def organization(address: str) -> str:
     """Return the registered domain of an address, or the address itself where it is at a mail provider's."""
-    found = organization_of(address.rpartition("@")[2])
+    found = _organization_of(address.rpartition("@")[2])
     return address.casefold() if found in _MAIL_PROVIDERS else found
-
-
-@dataclass(slots=True)
-class _Exchange:
-    """Mail with one address: when it wrote, the earliest first, and whether the owner wrote to it."""
-
-    came: list[datetime] = field(default_factory=list[datetime])
-    is_answered: bool = False
 
 
 class Correspondents:
@@ -101,21 +94,23 @@ class Correspondents:
         messages: Iterable[Message],
         here: Iterable[str],
         elsewhere: Iterable[str] = (),
-        written_to: Iterable[Person] = (),
+        written_to: Collection[Person] = (),
     ) -> None:
         self._here = frozenset(one.casefold() for one in here)
         self.own = self._here.union(one.casefold() for one in elsewhere)
-        self._exchanges: dict[str, _Exchange] = {}
-        self._names: dict[str, set[str]] = {}
-        for one in messages:
+        self._came: dict[str, tuple[datetime, ...]] = {}
+        self._answered = {one.address.casefold() for one in written_to}
+        received = [one for one in messages if _is_received(one)]
+        for one in received:
             self._add(one)
-        for person in written_to:
-            self._exchange(person.name, person.address).is_answered = True
-        for each in self._exchanges.values():
-            each.came.sort()
-        self._times = sorted(one for each in self._exchanges.values() for one in each.came)
+        self._times = sorted(one.received_at for one in received)
+        self._names: dict[str, set[str]] = {}
+        for one in received:
+            self._name(one.sender, one.sender_address)
+        for one in written_to:
+            self._name(one.name, one.address)
         self._domains: dict[str, set[str]] = {}
-        for address in (*self._exchanges, *self._here):
+        for address in (*self._came, *self._answered, *self._here):
             if address in self._here or self.is_known(address):
                 domain = address.rpartition("@")[2]
                 self._domains.setdefault(domain_look(domain), set()).add(domain)
@@ -129,23 +124,21 @@ class Correspondents:
 
     def is_known(self, address: str, before: datetime | None = None) -> bool:
         """Return whether the owner wrote to this address, or it wrote regularly before a moment."""
-        found = self._exchanges.get(address.casefold())
-        if found is None:
-            return False
-        came = len(found.came) if before is None else bisect_left(found.came, before)
-        return found.is_answered or came >= REGULAR
+        folded = address.casefold()
+        came = self._came.get(folded, ())
+        return folded in self._answered or (len(came) if before is None else bisect_left(came, before)) >= REGULAR
 
     def is_first(self, address: str, at: datetime) -> bool:
         """Return whether a message that came then is the first one from this address, and none went to it."""
-        found = self._exchanges.get(address.casefold())
-        return found is None or not (found.is_answered or bisect_left(found.came, at))
+        folded = address.casefold()
+        return folded not in self._answered and not bisect_left(self._came.get(folded, ()), at)
 
     def known_as(self, name: str, address: str, before: datetime) -> str:
         """Return the address by which a person of this name is known elsewhere, or nothing."""
         if self.is_known(address, before):
             return ""
-        here = organization(address)
-        return next((one for one in self._of_name(name, before) if organization(one) != here), "")
+        named = self._of_name(name, before)
+        return next((one for one in named if organization(one) != organization(address)), "")
 
     def is_second_address(self, name: str, address: str, before: datetime) -> bool:
         """Return whether a person of this name is known at the same organization."""
@@ -170,13 +163,24 @@ class Correspondents:
         return self._times[0] if self._times else None
 
     def _add(self, message: Message) -> None:
-        if not message.standing.is_own and message.source == "mail" and message.sender_address:
-            found = self._exchange(message.sender, message.sender_address)
-            found.came.append(message.received_at)
-            found.is_answered |= message.standing.is_answered
+        folded, at = _folded(message.sender_address), message.received_at
+        # More than these decide nothing, and thousands of people are kept.
+        self._came[folded] = tuple(sorted((*self._came.get(folded, ()), at))[:REGULAR])
+        if message.standing.is_answered:
+            self._answered.add(folded)
 
-    def _exchange(self, name: str, address: str) -> _Exchange:
+    def _name(self, name: str, address: str) -> None:
+        """Note the name of an address, if that is known: of a stranger's name nothing follows."""
         folded = address.casefold()
-        if folded not in self.own and (key := person_key(name)):
+        if folded not in self.own and self.is_known(folded) and (key := person_key(name)):
             self._names.setdefault(key, set()).add(folded)
-        return self._exchanges.setdefault(folded, _Exchange())
+
+
+def _is_received(message: Message) -> bool:
+    return message.source == "mail" and bool(message.sender_address) and not message.standing.is_own
+
+
+def _folded(address: str) -> str:
+    """Return an address in lower case: most are so already, and are kept once."""
+    folded = address.casefold()
+    return address if address == folded else folded

@@ -1,52 +1,36 @@
-"""What stands above a message's text: who wrote it to whom, what to look at, and whom an answer would go to."""
+"""What stands above a message's text: who wrote it to whom, what to look at, and whom an answer would go to.
 
-from dataclasses import dataclass
-from datetime import datetime
+It is as the page gets it: names on one line each, no more of them than a person looks at, and in each object with
+words of the account its track.
+"""
+
+from collections.abc import Sequence
 
 from orrery.cockpit.answers import Recipients, newest_of, recipients_of
 from orrery.cockpit.correspondents import Correspondents
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.rows import Row, is_replyable
+from orrery.cockpit.schema import AnswerRead, HeadRead, PersonRead, RecipientsRead, WarningRead
 from orrery.cockpit.sender_warnings import SenderWarning, warnings_of
 from orrery.ports.comms.messages import Message, Person
+from orrery.syntax.lines import one_line
+from orrery.syntax.track import Track
+
+MOST_NAMED = 50
+"""People of a list that are named; the others are counted."""
+
+_LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Whom a draft would go to. `is_newer`: it answers a newer message of the conversation than the row's.
-
-    `to_all` is None where it would go to the same people.
-    """
-
-    sender: Person
-    received_at: datetime
-    is_newer: bool
-    recipients: Recipients
-    to_all: Recipients | None
-    warnings: list[SenderWarning]
+def head_of(row: Row, inbox: Inbox, known: Correspondents) -> HeadRead:
+    """Return the head of a row of this mailbox; without an `answer` where nobody can be answered."""
+    answer = _answer(row, answered(row, inbox), known) if row.is_replyable else None
+    return _head(row, warnings_of(row.message, known), answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head of a message; without an `answer` where nobody can be answered."""
-
-    sender: Person
-    to: tuple[Person, ...]
-    cc: tuple[Person, ...]
-    warnings: list[SenderWarning]
-    answer: Answer | None
-
-
-def head_of(row: Row, inbox: Inbox, known: Correspondents) -> Head:
-    """Return the head of a row of this mailbox."""
-    message = row.message
-    answer = _answer(message, answered(row, inbox), known) if row.is_replyable else None
-    return Head(_sender(message), message.to, message.cc, warnings_of(message, known), answer)
-
-
-def ledger_head(row: Row) -> Head:
+def ledger_head(row: Row) -> HeadRead:
     """Return the head of an item of the action ledger, which is from whom it says, and to nobody."""
-    return Head(_sender(row.message), (), (), [], None)
+    return _head(row, [], None)
 
 
 def answered(row: Row, inbox: Inbox) -> Message:
@@ -54,18 +38,45 @@ def answered(row: Row, inbox: Inbox) -> Message:
     return newest_of(row.message, (one.message for one in inbox.rows if is_replyable(one.message)))
 
 
-def _answer(message: Message, newest: Message, known: Correspondents) -> Answer:
-    alone = recipients_of(newest, known.own, to_all=False)
-    to_all = recipients_of(newest, known.own, to_all=True)
-    return Answer(
-        _sender(newest),
-        newest.received_at,
-        newest is not message,
-        alone,
-        None if to_all == alone else to_all,
-        warnings_of(newest, known),
+def _head(row: Row, warnings: Sequence[SenderWarning], answer: AnswerRead | None) -> HeadRead:
+    message, track = row.message, row.id.track
+    named = _recipients(Recipients(message.to, message.cc), track)
+    return HeadRead(
+        sender=_sender(message, track),
+        to=named.to,
+        cc=named.cc,
+        more=named.more,
+        warnings=_warnings(warnings, track),
+        answer=answer,
+        track=track,
     )
 
 
-def _sender(message: Message) -> Person:
-    return Person(message.sender, message.sender_address)
+def _answer(row: Row, newest: Message, known: Correspondents) -> AnswerRead:
+    alone, to_all = (recipients_of(newest, known.own, to_all=one) for one in (False, True))
+    return AnswerRead(
+        sender=_sender(newest, row.id.track),
+        received_at=newest.received_at,
+        is_newer=newest is not row.message,
+        alone=_recipients(alone, row.id.track),
+        all=None if to_all == alone else _recipients(to_all, row.id.track),
+        warnings=_warnings(warnings_of(newest, known), row.id.track),
+        track=row.id.track,
+    )
+
+
+def _recipients(found: Recipients, track: Track) -> RecipientsRead:
+    to, cc = ([_person(one, track) for one in several[:MOST_NAMED]] for several in (found.to, found.cc))
+    return RecipientsRead(to=to, cc=cc, more=len(found.to) + len(found.cc) - len(to) - len(cc))
+
+
+def _sender(message: Message, track: Track) -> PersonRead:
+    return _person(Person(message.sender, message.sender_address), track)
+
+
+def _person(one: Person, track: Track) -> PersonRead:
+    return PersonRead(name=one_line(one.name, _LONGEST), address=one_line(one.address, _LONGEST), track=track)
+
+
+def _warnings(several: Sequence[SenderWarning], track: Track) -> list[WarningRead]:
+    return [WarningRead(kind=one.kind, words=one.words, track=track) for one in several]

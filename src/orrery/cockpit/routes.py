@@ -10,12 +10,12 @@ from pydantic import BaseModel
 
 from orrery.cockpit import page
 from orrery.cockpit.actions import Actions
-from orrery.cockpit.head_read import head_read
 from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.rows import LEDGER, LONGEST_ID, RowId, parse_row_id
 from orrery.cockpit.schema import (
     ActionBody,
     ActionRead,
+    AsideRead,
     CodeBody,
     DraftBody,
     DraftRead,
@@ -31,6 +31,7 @@ from orrery.cockpit.schema import (
     TaskRead,
     TokenRead,
 )
+from orrery.cockpit.set_aside import said
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import json_body, read_model
 from orrery.edge.launch import Launch
@@ -175,8 +176,7 @@ class CockpitRoutes:
         self, message_id: Annotated[str, Query(alias="messageId", max_length=LONGEST_ID)]
     ) -> HeadRead:
         """Return who wrote a message to whom, what to look at about that, and whom an answer would go to."""
-        row_id = parse_row_id(message_id)
-        return head_read(await self._actions.head(row_id), row_id.track)
+        return await self._actions.head(parse_row_id(message_id))
 
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""
@@ -218,9 +218,18 @@ class CockpitRoutes:
         """Mark a row as done or for later, or undo that."""
         body = await read_model(request, SetAsideBody, LARGEST_BODY)
         row_id = parse_row_id(body.rowId)
-        changed = await self._actions.set_aside(row_id, body.action, body.until)
+        before = await self._actions.set_aside(row_id, body.action, body.until)
         return SetAsideRead(
-            rowId=body.rowId, action=body.action, until=body.until, track=row_id.track, changed=changed
+            rowId=body.rowId,
+            action=body.action,
+            until=body.until,
+            track=row_id.track,
+            changed=before != said(body.action, body.until),
+            before=AsideRead(
+                action=before.reason if before else "undo",
+                until=before.until if before else None,
+                track=row_id.track,
+            ),
         )
 
     async def health(self) -> HealthRead:

@@ -206,14 +206,20 @@ class SetAsideBody(RowBody):
     until: Annotated[date, Field(strict=False)] | None = None
 
 
-class SetAsideRead(BaseModel):
-    """What was done; `changed` is false when the row was so already."""
+class AsideRead(BaseModel):
+    """What was said of a row, as a request that says it again."""
 
-    rowId: str  # noqa: N815  the name that decision 35 gives it
     action: Set
     until: date | None
     track: Track
+
+
+class SetAsideRead(AsideRead):
+    """What was done; `changed` is false when the row was so already. `before` undoes it."""
+
+    rowId: str  # noqa: N815  the name that decision 35 gives it
     changed: bool
+    before: AsideRead
 
 
 class SignInBody(BaseModel):

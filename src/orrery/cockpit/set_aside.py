@@ -47,6 +47,11 @@ class Asides:
         return found[1] if found else None
 
 
+def said(what: Set, until: date | None) -> Aside | None:
+    """Return what a request says of a row."""
+    return None if what == "undo" else Aside(until)
+
+
 def _key_of(row_id: RowId) -> str:
     return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id)
 
@@ -71,8 +76,8 @@ class SetAsides:
             self._known = Asides({one.id: (one.record.source_id, Aside(one.record.until)) for one in found})
         return self._known
 
-    async def set(self, row: Row, what: Set, until: date | None, days: int) -> bool:
-        """Set a row aside, or take that back; return whether anything changed.
+    async def set(self, row: Row, what: Set, until: date | None, days: int) -> Aside | None:
+        """Set a row aside, or take that back; return what was said of it before.
 
         `days` is how far back its mailbox lists it. Raises `WrongDay` for a day on which it would not come back.
         """
@@ -80,11 +85,10 @@ class SetAsides:
             raise WrongDay("`until` belongs to `later`, which needs it: the day on which the row comes back.")
         if until:
             self._check(row, until, days)
-        new = None if what == "undo" else Aside(until)
-        if (await self.known()).of(row.id) == new:
-            return False
-        await self._store_as(row, new)
-        return True
+        new, before = said(what, until), (await self.known()).of(row.id)
+        if before != new:
+            await self._store_as(row, new)
+        return before
 
     async def _store_as(self, row: Row, new: Aside | None) -> None:
         record_id = _key_of(row.id)

@@ -1,8 +1,8 @@
 """What waits for an answer: the one definition, the same for every source (decision 57). Pure.
 
 A message waits when its last word is another's, it is addressed to the account or came by a list that is watched,
-and it is neither answered, done, set aside until later, flagged complete, over, declined, nor bulk. What a source
-does not say lets it wait.
+and it is neither answered, done, set aside until later, flagged complete, over, cancelled, declined, nor bulk.
+What a source does not say lets it wait.
 """
 
 from collections import Counter
@@ -14,7 +14,17 @@ from typing import Literal
 from orrery.ports.comms.messages import Message
 
 Reason = Literal[
-    "done", "later", "over", "declined", "own", "answered", "earlier", "bulk", "not-to-you", "no-message"
+    "done",
+    "later",
+    "over",
+    "cancelled",
+    "declined",
+    "own",
+    "answered",
+    "earlier",
+    "bulk",
+    "not-to-you",
+    "no-message",
 ]
 """Why a message does not wait."""
 
@@ -25,6 +35,7 @@ WORDS: Mapping[Reason, str] = {
     "earlier": "earlier in a listed conversation",
     "own": "your own",
     "over": "over",
+    "cancelled": "cancelled",
     "declined": "declined",
     "no-message": "without a message",
     "later": "for later",
@@ -40,7 +51,7 @@ class Aside:
     until: date | None = None
 
     @property
-    def reason(self) -> Reason:
+    def reason(self) -> Literal["done", "later"]:
         return "later" if self.until else "done"
 
     def holds(self, now: datetime) -> bool:
@@ -55,7 +66,7 @@ def said_of(message: Message, watched: frozenset[str]) -> Reason | None:
     """
     standing = message.standing
     reasons: list[tuple[bool, Reason]] = [
-        (standing.is_cancelled, "over"),
+        (standing.is_cancelled, "cancelled"),
         (standing.is_declined, "declined"),
         (standing.is_own, "own"),
         (standing.is_answered, "answered"),

@@ -8,7 +8,7 @@ MODULE = Module(
     reads=("orrery.runtime.settings:Server",),
     ports=("orrery.ports.processor:ProcessorReads", "orrery.ports.processor:ProcessorWrites"),
     needs=("orrery.approvals.approvals:Approvals", "orrery.ports.seller:Seller"),
-    provides=("orrery.fraud.domain:FraudDomain",),
+    provides=("orrery.fraud.build:FraudDomain",),
     prefixes=("fraud:",),
     commands=(
         Command(

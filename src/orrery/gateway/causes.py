@@ -183,8 +183,8 @@ _DIAGNOSES: dict[Kind, Diagnosis] = {
     ),
     "overdue": Diagnosis(
         "The service hangs while it starts, or takes longer than it may.",
-        "Look at its log: neither systemd nor the guest ends that start. By hand: `systemctl restart UNIT`. If it "
-        "is well so, install the guest with a longer --start-within.",
+        "Look at its log. The guest leaves that start to systemd; by hand, type `systemctl restart UNIT`. If the "
+        "service usually takes so long, install the guest with a longer --start-within.",
     ),
     "stopping": Diagnosis("The service is stopping.", "Wait for a few minutes."),
     "stopped": Diagnosis(

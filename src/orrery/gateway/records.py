@@ -1,5 +1,6 @@
 """The record of the gateway's pings."""
 
+from dataclasses import asdict, fields
 from datetime import date, datetime, timedelta
 from typing import Literal
 
@@ -40,16 +41,7 @@ class LastPing(Record):
     @property
     def ping(self) -> Ping:
         """What the last ping said."""
-        return Ping(
-            self.state,
-            self.probe,
-            self.sub_state,
-            self.result,
-            self.exec_main_status,
-            self.active_seconds,
-            self.restarts,
-            self.judgement,
-        )
+        return Ping(**{one.name: getattr(self, one.name) for one in fields(Ping)})
 
     def moved(self, by: timedelta) -> "LastPing":
         """Return the record after the wall clock was put forward by so much; its lengths of time stay."""
@@ -74,14 +66,7 @@ class LastPing(Record):
             good_at=now if ping.is_good else self.good_at,
             trouble=trouble,
             trouble_since=since,
-            state=ping.state,
-            sub_state=ping.sub_state,
-            result=ping.result,
-            exec_main_status=ping.exec_main_status,
-            active_seconds=ping.active_seconds,
-            restarts=ping.restarts,
-            probe=ping.probe,
-            judgement=ping.judgement,
+            **asdict(ping),
         )
 
 

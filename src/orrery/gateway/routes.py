@@ -1,4 +1,4 @@
-"""The ping of the gateway's guest over HTTP, and the report of the cloud (docs/decisions/0060, 0064)."""
+"""The ping of the gateway's guest over HTTP, and the report of the cloud (docs/decisions/0060)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

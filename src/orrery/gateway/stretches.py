@@ -1,7 +1,8 @@
 """The pings of the last three months, as stretches: those in a row that say the same are one record."""
 
+from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime
 
@@ -59,29 +60,21 @@ class PingStretch(Record):
 
     def with_ping(self, ping: Ping, now: datetime) -> "PingStretch":
         """Return the stretch after one more ping."""
-        after = self.change(last_at=now, count=self.count + 1, mixed=self.mixed or not self.says(ping))
-        return after.saying(ping)
+        mixed = self.mixed or not self.says(ping)
+        return self.change(**_said(ping), last_at=now, count=self.count + 1, mixed=mixed)
 
-    def saying(self, ping: Ping) -> "PingStretch":
-        """Return a copy that says what a ping says."""
-        return self.change(
-            kind=kind_of(ping),
-            state=ping.state,
-            sub_state=ping.sub_state,
-            result=ping.result,
-            exec_main_status=ping.exec_main_status,
-            restarts=ping.restarts,
-            probe=ping.probe,
-            judgement=ping.judgement,
-        )
+
+def _said(ping: Ping) -> dict[str, Any]:
+    """Return what a stretch keeps of a ping: all but for how long the unit is active."""
+    said = {name: value for name, value in asdict(ping).items() if name != "active_seconds"}
+    return {"kind": kind_of(ping), **said}
 
 
 def first_of(ping: Ping, now: datetime, before: PingStretch | None) -> PingStretch:
     """Return a new stretch, after the one before."""
     gap = abs(now - before.last_at) if before else timedelta(0)
     silence = gap.total_seconds() if gap > SILENCE else None
-    said = PingStretch(first_at=now, last_at=now, silence=silence, kind=kind_of(ping), state=ping.state)
-    return said.saying(ping)
+    return PingStretch(first_at=now, last_at=now, silence=silence, **_said(ping))
 
 
 def stretches(store: Store, clock: Clock) -> Collection[PingStretch]:

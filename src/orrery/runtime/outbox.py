@@ -228,12 +228,10 @@ class Outbox:
         return min(len(found), MOST_COUNTED)
 
     async def stuck(self) -> int:
-        """Return how many are undeliverable, though their service is configured."""
+        """Return how many are undeliverable, at most `MOST_COUNTED`, though their service is configured."""
         now = self._clock.now()
         oldest, latest = sortable(now - UNDELIVERABLE), sortable(now + SLACK)
-        waits = [Wait.of(index) async for index in self._lanes.waiting(*self._receivers)]
-        # What came in a future that a clock jump undid is as old as can be.
-        return sum(at.due != at.came and not oldest < at.came <= latest for at in waits)
+        return await self._lanes.stuck(oldest, latest, MOST_COUNTED, *self._receivers)
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""

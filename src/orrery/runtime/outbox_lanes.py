@@ -57,6 +57,17 @@ class Lanes:
             async for index in Walk(lane).entries(self.store, self.clock):
                 yield index
 
+    async def stuck(self, oldest: str, latest: str, most: int, *channels: Channel) -> int:
+        """Return how many were tried and came before `oldest`, at most `most`; both times are sortable texts."""
+        found = 0
+        async for index in self.waiting(*channels):
+            at = Wait.of(index)
+            # What came after `latest`, in a future that a clock jump undid, is as old as can be.
+            found += at.due != at.came and not oldest < at.came <= latest
+            if found == most:
+                break
+        return found
+
     async def due(self, lane: str) -> AsyncIterator[Entry]:
         """Yield the entries of what is due in a lane, oldest first."""
         async for index in Walk(lane).entries(self.store, self.clock):

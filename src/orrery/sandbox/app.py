@@ -16,23 +16,21 @@ from orrery.ports.clock import Clock
 from orrery.runtime.module import load
 from orrery.sandbox.analytics.api import AnalyticsApi
 from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.page import ADDRESS, AnalyticsPage, switched_off
+from orrery.sandbox.analytics.page import ADDRESS, analytics_board
 from orrery.sandbox.cloud.config import CloudConfig
 from orrery.sandbox.cloud.levers import ADDRESS as CLOUD_ADDRESS
 from orrery.sandbox.cloud.serve import cloud_routes
-from orrery.sandbox.cloud.serve import switched_off as cloud_off
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.graph.levers import ADDRESS as GRAPH_ADDRESS
 from orrery.sandbox.graph.serve import graph_routes
-from orrery.sandbox.graph.serve import switched_off as graph_off
 from orrery.sandbox.ground import SandboxGround, Service
 from orrery.sandbox.guard import Guard
 from orrery.sandbox.https import listen
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.levers import ADDRESS as IDENTITY_ADDRESS
 from orrery.sandbox.identity.serve import IdentityProvider
-from orrery.sandbox.identity.serve import switched_off as identity_off
+from orrery.sandbox.levers import switched_off
 from orrery.sandbox.mail import MailLogin, MailServer
 from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
@@ -151,21 +149,21 @@ class Sandbox:
     def _cloud_routes(self) -> list[BaseRoute]:
         config = self.config.cloud
         if config is None:
-            return [Route(CLOUD_ADDRESS, cloud_off, methods=["GET"])]
+            return [switched_off(CLOUD_ADDRESS, "Cloud", "a port for the cloud")]
         return cloud_routes(config, self._ground)
 
     def _identity_routes(self) -> list[Route]:
         if self.identity is None:
-            off = ((IDENTITY_ADDRESS, identity_off), (GRAPH_ADDRESS, graph_off))
-            return [Route(address, page, methods=["GET"]) for address, page in off]
+            off = ((IDENTITY_ADDRESS, "Identity"), (GRAPH_ADDRESS, "Accounts"))
+            return [switched_off(*one, "a port for the identity provider") for one in off]
         return [*self.identity.routes(), *graph_routes(self._ground, self.identity.url)]
 
     def _analytics_routes(self) -> list[Route]:
         world, config = self.worlds[0], self.config.analytics
         if config is None:
-            return [Route(ADDRESS, switched_off, methods=["GET"])]
-        api = AnalyticsApi(config, world.base_url, self.state, world.clock, self.faults)
-        return [*api.routes(), *AnalyticsPage(api, self.faults).routes()]
+            return [switched_off(ADDRESS, "Analytics", "a key for the analytics provider")]
+        api = AnalyticsApi(config, self.state, world.clock, self.faults)
+        return [*api.routes(), *analytics_board(api, self.faults).routes()]
 
     def serve_beside(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
         """Run this, too, while the app runs."""

@@ -1,25 +1,18 @@
 """The sandbox's console: a page for people, and the levers under it (faults, clock, prices, charges)."""
 
-import json
 from collections.abc import Callable, Sequence
-from typing import cast
-from urllib.parse import parse_qsl
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.faults import KINDS
-from orrery.sandbox.pages import money, render
+from orrery.sandbox.levers import Act, Board
+from orrery.sandbox.pages import money
 from orrery.sandbox.processor.account import PriceSeed, new_price
-from orrery.sandbox.processor.errors import ApiError
 from orrery.sandbox.processor.payments import close_dispute, dispute, refund, settle
 from orrery.sandbox.processor.world import World, holding, new_id
 from orrery.sandbox.state import Document
 
 _SHOWN = 25
-_DECISIONS = {"win": True, "lose": False}
-_ACTIONS = ("refund", "dispute", *_DECISIONS)
 _FAULT_FIELDS = ("kind", "count", "path", "value", "skip")
 
 
@@ -32,42 +25,41 @@ class Console:
         self._advance = advance
 
     def routes(self) -> list[Route]:
-        return [
-            Route("/", self.show, methods=["GET"]),
-            Route("/_faults", self.faults, methods=["GET", "POST", "DELETE"]),
-            Route("/_clock", self.clock, methods=["GET", "POST"]),
-            Route("/_price", self.price, methods=["POST"]),
-            Route("/_settle/{session}", self.settle, methods=["POST"]),
-            Route("/_charges/{charge}/{action}", self.charge, methods=["POST"]),
-        ]
+        levers: dict[str, Act] = {
+            "GET /_faults": lambda _: self._active(),
+            "POST /_faults": self._switch,
+            "DELETE /_faults": lambda given: self._remove(given.get("kind")),
+            "GET /_clock": lambda _: self._now(),
+            "POST /_clock": self._move,
+            "POST /_price": self._price,
+            "POST /_settle/{id}": lambda given: settle(
+                *self._found("checkout.session", given), paid=_is(given.get("paid", True))
+            ),
+            "POST /_charges/{id}/refund": lambda given: refund(*self._charge(given), _amount(given)),
+            "POST /_charges/{id}/dispute": lambda given: dispute(*self._charge(given)),
+            "POST /_charges/{id}/win": lambda given: close_dispute(*self._charge(given), won=True),
+            "POST /_charges/{id}/lose": lambda given: close_dispute(*self._charge(given), won=False),
+        }
+        return Board("/", "console.html", self._view, self._view, levers).routes()
 
-    async def show(self, _: Request) -> Response:
-        """Show the sandbox's sessions, events, faults and clock."""
-        for world in self._worlds:
-            world.expire_due()
-        return render(
-            "console.html",
-            now=self._clock.now().timestamp(),
-            worlds=[_shown(world) for world in self._worlds],
-            faults=self._faults.as_json(),
-            kinds=KINDS,
-        )
+    def _view(self) -> Document:
+        """Return the sandbox's sessions, events, faults and clock."""
+        self._expire()
+        shown = [_shown(world) for world in self._worlds]
+        return {**self._now(), "worlds": shown, "faults": self._faults.as_json(), "kinds": KINDS}
 
-    async def faults(self, request: Request) -> Response:
-        """GET lists the switches, POST switches one on, DELETE (or POST with `off`) one kind or all off."""
-        if request.method == "DELETE":
-            self._faults.remove(request.query_params.get("kind"))
-        elif request.method == "POST":
-            try:
-                self._switch(await _fields(request))
-            except (TypeError, ValueError) as error:
-                return _refusal(str(error))
-        return _answer(request, {"active": self._faults.as_json(), "kinds": KINDS})
+    def _active(self) -> Document:
+        return {"active": self._faults.as_json(), "kinds": KINDS}
 
-    def _switch(self, given: Document) -> None:
+    def _remove(self, kind: str | None) -> Document:
+        """Switch one kind of faults off, or all."""
+        self._faults.remove(kind or None)
+        return self._active()
+
+    def _switch(self, given: Document) -> Document:
+        """Switch a fault on, or with `off` a kind or all of them off: forms cannot delete."""
         if "off" in given:
-            self._faults.remove(given["off"] or None)
-            return
+            return self._remove(given["off"])
         if unknown := sorted(given.keys() - _FAULT_FIELDS):
             raise ValueError(f"A fault has {', '.join(_FAULT_FIELDS)}, and no {', no '.join(unknown)}.")
         count = given.get("count", 1)
@@ -78,28 +70,30 @@ class Console:
             value=float(given["value"]) if given.get("value") not in (None, "") else None,
             skip=int(given.get("skip") or 0),
         )
+        return self._active()
 
-    async def clock(self, request: Request) -> Response:
-        """GET returns the sandbox's time; POST moves it forward by `advance` seconds."""
-        if request.method == "POST":
-            try:
-                _ = self._advance(float((await _fields(request)).get("advance", 0)))
-            except (TypeError, ValueError) as error:
-                return _refusal(str(error))
-            for world in self._worlds:
-                world.expire_due()
-                world.on_change()
-        return _answer(request, {"now": self._clock.now().timestamp()})
+    def _now(self) -> Document:
+        return {"now": self._clock.now().timestamp()}
 
-    async def price(self, request: Request) -> Response:
+    def _move(self, given: Document) -> Document:
+        """Move the clock forward by `advance` seconds."""
+        _ = self._advance(float(given.get("advance", 0)))
+        self._expire()
+        for world in self._worlds:
+            world.on_change()
+        return self._now()
+
+    def _expire(self) -> None:
+        for world in self._worlds:
+            world.expire_due()
+
+    def _price(self, given: Document) -> Document:
         """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`, `mode`."""
-        given = await _fields(request)
         try:
-            price = self._priced(given)
-        except (TypeError, ValueError):
+            return self._priced(given)
+        except (TypeError, ValueError) as error:
             needed = "an id, a unit_amount of 0 or more in the smallest unit, and a mode that there is a key of"
-            return _refusal(f"A price has {needed}.")
-        return _answer(request, price)
+            raise ValueError(f"A price has {needed}.") from error
 
     def _priced(self, given: Document) -> Document:
         key = str(given.get("id") or new_id("price_"))
@@ -111,7 +105,7 @@ class Console:
         if amount < 0:
             raise ValueError(amount)
         price |= {"unit_amount": amount, "unit_amount_decimal": str(amount)}
-        price["active"] = str(given.get("active", price["active"])).lower() == "true"
+        price["active"] = _is(given.get("active", price["active"]))
         world.record([price], ("price.updated" if known else "price.created", price))
         return price
 
@@ -121,31 +115,15 @@ class Console:
                 return world
         raise ValueError(mode)
 
-    async def settle(self, request: Request) -> Response:
-        """Let a delayed payment arrive; `{"paid": false}` lets it fail."""
-        given = await _fields(request)
-        world, session = self._found("checkout.session", request.path_params["session"])
-        if session is None:
-            return _refusal("There is no such session.", 404)
-        paid = str(given.get("paid", True)).lower() == "true"
-        return _try(request, lambda: settle(world, session, paid=paid))
+    def _charge(self, given: Document) -> tuple[World, Document]:
+        return self._found("charge", given)
 
-    async def charge(self, request: Request) -> Response:
-        """Refund (`amount` or all) or dispute a charge, or decide its dispute, as the owner and banks do."""
-        fields, action = await _fields(request), request.path_params["action"]
-        world, charge = self._found("charge", request.path_params["charge"])
-        if charge is None or action not in _ACTIONS:
-            return _refusal("There is no such charge, or nothing of that name can be done with it.", 404)
-        if action == "dispute":
-            return _try(request, lambda: dispute(world, charge))
-        if action in _DECISIONS:
-            return _try(request, lambda: close_dispute(world, charge, won=_DECISIONS[action]))
-        amount = int(fields["amount"]) if str(fields.get("amount", "")).isdigit() else None
-        return _try(request, lambda: refund(world, charge, amount))
-
-    def _found(self, kind: str, key: str) -> tuple[World, Document | None]:
-        world = holding(self._worlds, kind, key)
-        return world, world.state.get(kind, key)
+    def _found(self, kind: str, given: Document) -> tuple[World, Document]:
+        world = holding(self._worlds, kind, given["id"])
+        found = world.state.get(kind, given["id"])
+        if found is None:
+            raise ValueError(f"There is no {kind.rpartition('.')[2]} of that id.")
+        return world, found
 
 
 def _shown(world: World) -> Document:
@@ -184,30 +162,10 @@ def _money(document: Document, amount: str) -> str:
     return money(document[amount], document["currency"])
 
 
-async def _fields(request: Request) -> Document:
-    body = await request.body()
-    if "json" in request.headers.get("content-type", ""):
-        try:
-            given = json.loads(body or b"{}")
-        except ValueError:
-            return {}
-        return cast("Document", given) if isinstance(given, dict) else {}
-    return dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
+def _is(given: object) -> bool:
+    return str(given).lower() == "true"
 
 
-def _answer(request: Request, body: Document) -> Response:
-    """Redirect a browser's form back to the page, and answer other callers with JSON."""
-    if request.method == "POST" and "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse("/", 303)
-    return JSONResponse(body)
-
-
-def _try(request: Request, action: Callable[[], Document]) -> Response:
-    try:
-        return _answer(request, action())
-    except ApiError as refusal:
-        return _refusal(refusal.message)
-
-
-def _refusal(message: str, status: int = 400) -> Response:
-    return JSONResponse({"error": message}, status)
+def _amount(given: Document) -> int | None:
+    """Return how much to refund; None is all."""
+    return int(given["amount"]) if given.get("amount") else None

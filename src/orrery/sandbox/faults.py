@@ -2,11 +2,14 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
+
+from orrery.ports.clock import Clock
 
 KINDS: dict[str, str] = {
     "latency": "The processor answers after `value` seconds (default 1).",
@@ -134,6 +137,25 @@ class Faults:
                 return fault
         return None
 
+    def instead(self, vendor: str, *paths: str) -> Response | None:
+        """Return what comes in the place of a vendor's answer, if anything does: nothing is carried out."""
+        struck = (kind for kind in INSTEAD[vendor] if self.take(kind, *paths))
+        return next((INSTEAD[vendor][kind]() for kind in struck), None)
+
+    def refuse(self, refusals: "Mapping[str, Callable[[Fault], Exception]]", *paths: str) -> None:
+        """Raise the first of these refusals, by kind, that a fault asks for."""
+        for kind, refusal in refusals.items():
+            if (fault := self.take(kind, *paths)) is not None:
+                raise refusal(fault)
+
+    def late(self, kind: str, answer: Response, clock: Clock, *paths: str) -> Response:
+        """Return the answer to what was carried out; by a fault of that kind it comes late, or never."""
+        fault = self.take(kind, *paths)
+        if fault is None:
+            return answer
+        seconds = fault.value
+        return LateAnswer(answer, never if seconds is None else lambda: clock.sleep(seconds))
+
     def remove(self, kind: str | None = None) -> None:
         """Switch off one kind, or all."""
         self._active = [fault for fault in self._active if kind is not None and fault.kind != kind]
@@ -187,3 +209,34 @@ async def _disconnected(receive: Receive) -> None:
 async def never() -> None:
     """Wait for ever."""
     _ = await asyncio.Event().wait()
+
+
+_PORTAL = "<!doctype html><title>Sign in to the network</title><p>Sign in to the network.</p>"
+INSTEAD: dict[str, dict[str, Callable[[], Response]]] = {
+    "processor": {
+        "cut": CutConnection,
+        "html_200": partial(HTMLResponse, _PORTAL),
+        "html_502": partial(HTMLResponse, _PORTAL, 502),
+    },
+    "push": {"push_timeout": partial(LateAnswer, None, never)},
+    "tracker": {"tracker_timeout": partial(LateAnswer, None, never)},
+    "analytics": {
+        "analytics_down": CutConnection,
+        "analytics_cut": CutConnection,
+        "analytics_html_404": partial(HTMLResponse, _PORTAL, 404),
+        "analytics_html_200": partial(HTMLResponse, _PORTAL),
+    },
+    "cloud": {
+        "cloud_cut": CutConnection,
+        "cloud_hang": partial(LateAnswer, None, never),
+        "cloud_empty": partial(Response, status_code=200),
+        "cloud_html_200": partial(HTMLResponse, _PORTAL),
+        "cloud_html_502": partial(HTMLResponse, _PORTAL, 502),
+    },
+    "graph": {
+        "graph_cut": CutConnection,
+        "graph_hang": partial(LateAnswer, None, never),
+        "graph_html_200": partial(HTMLResponse, _PORTAL),
+    },
+}
+"""What comes in the place of a vendor's answer, by kind of fault."""

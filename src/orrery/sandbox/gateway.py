@@ -4,16 +4,15 @@ Nothing of a service manager is touched: what the guest says is made up.
 """
 
 import asyncio
+from collections.abc import Awaitable
 from typing import NoReturn
 
 import httpx2
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.ground import PING_TOKEN, MachineSwitch, SandboxGround, Service
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document
 from orrery.trust import WELL_KNOWN, Trust
 
@@ -25,8 +24,6 @@ RECOVERED_AFTER = 10.0
 
 TIMEOUT = 10.0
 """Real seconds that the service has to answer."""
-
-ADDRESS = "/gateway"
 
 ACTIONS = {
     "start": ("Start", "The gateway runs."),
@@ -77,8 +74,7 @@ class Gateway:
         return self._action == "silent"
 
     def press(self, action: str, recovered_after: float) -> None:
-        """Break or start the unit; raise `KeyError` for a button that there is not."""
-        _ = ACTIONS[action]
+        """Break or start the unit."""
         now = self._clock.monotonic()
         self._action, self._since = action, now
         self._recovers_at = now + recovered_after if action in _RECOVERS else None
@@ -127,7 +123,7 @@ class Guest:
         return {"address": address, "silent": silent, "ping": self._gateway.ping(), "sent": self._sent[:10]}
 
     async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
-        """Press a button, and return once the service has answered the ping about it; raise `KeyError`."""
+        """Press a button, and return once the service has answered the ping about it."""
         self._gateway.press(action, recovered_after)
         await self._send()
         self._wake.set()
@@ -186,20 +182,12 @@ def gateway_routes(ground: SandboxGround) -> list[Route]:
     if ground.service is not None:
         ground.background.append(guest.run)
 
-    async def show(request: Request) -> Response:
-        known = guest.known()
-        if wants_json(request):
-            return JSONResponse(known)
-        return render("gateway.html", actions=ACTIONS, every=EVERY, recovered_after=RECOVERED_AFTER, **known)
+    def view() -> Document:
+        return {"actions": ACTIONS, "every": EVERY, "recovered_after": RECOVERED_AFTER, **guest.known()}
 
-    async def press(request: Request) -> Response:
-        given = await request.form()
-        try:
-            await guest.press(str(given.get("do")), float(str(given.get("recovered_after", RECOVERED_AFTER))))
-        except (KeyError, ValueError):
-            return JSONResponse({"error": f"`do` is one of {', '.join(ACTIONS)}."}, 400)
-        if "text/html" in request.headers.get("accept", ""):
-            return RedirectResponse(ADDRESS, 303)
-        return JSONResponse(guest.known())
+    def press(given: Document) -> Awaitable[None]:
+        if given["do"] not in ACTIONS:
+            raise ValueError(f"`do` is one of {', '.join(ACTIONS)}.")
+        return guest.press(given["do"], float(given.get("recovered_after", RECOVERED_AFTER)))
 
-    return [Route(ADDRESS, show, methods=["GET"]), Route("/_gateway", press, methods=["POST"])]
+    return Board("/gateway", "gateway.html", guest.known, view, {"POST /_gateway": press}).routes()

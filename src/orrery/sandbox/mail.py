@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
 from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
 _KIND = "_mail"
@@ -137,13 +135,10 @@ def deliver(state: DocumentStore, now: float, sender: str, to: str, subject: str
 
 
 def mail_routes(ground: SandboxGround) -> list[Route]:
-    """Return the page that shows the mail, newest first; JSON when asked for."""
+    """Return the page that shows the mail, newest first."""
 
-    async def show(request: Request) -> Response:
-        mails = [
-            {key: value for key, value in one.items() if key != "object"}
-            for one in ground.state.newest_first(_KIND)
-        ]
-        return JSONResponse(mails) if wants_json(request) else render("mail.html", mails=mails)
+    def mails() -> list[Document]:
+        kept = ground.state.newest_first(_KIND)
+        return [{key: value for key, value in one.items() if key != "object"} for one in kept]
 
-    return [Route("/mail", show, methods=["GET"])]
+    return Board("/mail", "mail.html", mails, lambda: {"mails": mails()}).routes()

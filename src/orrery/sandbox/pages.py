@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -44,9 +45,9 @@ def render(template: str, status: int = 200, **values: object) -> Response:
     return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
 
 
-def wants_json(request: Request) -> bool:
-    """Return whether the caller asks for JSON rather than a page."""
-    return "application/json" in request.headers.get("accept", "")
+async def form_of(request: Request) -> dict[str, str]:
+    """Return the fields of a form, one value each."""
+    return dict(parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True))
 
 
 async def _tokens(_: Request) -> Response:

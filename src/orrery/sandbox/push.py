@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import Faults, LateAnswer, never
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.faults import Fault, Faults, LateAnswer, never
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
 MAX_MESSAGE_BYTES = 4096
@@ -27,12 +27,6 @@ CACHE = 12 * 60 * 60
 _KIND = "_push"
 _TOPIC = re.compile(r"[-_A-Za-z0-9]{1,64}")
 _PRIORITIES = {"min": 1, "low": 2, "default": 3, "high": 4, "max": 5, "urgent": 5}
-_FAULTS: dict[str, tuple[int, int, str]] = {
-    "push_500": (500, 50001, "internal server error"),
-    "push_403": (403, 40301, "forbidden"),
-    "push_413": (413, 41301, "message too large"),
-    "push_429": (429, 42901, "limit reached: too many requests"),
-}
 
 
 class _Published(BaseModel):
@@ -57,6 +51,14 @@ class _Refused(Exception):
         return JSONResponse(body, self.status)
 
 
+_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+    "push_500": lambda _: _Refused(500, 50001, "internal server error"),
+    "push_403": lambda _: _Refused(403, 40301, "forbidden"),
+    "push_413": lambda _: _Refused(413, 41301, "message too large"),
+    "push_429": lambda _: _Refused(429, 42901, "limit reached: too many requests"),
+}
+
+
 class PushServer:
     """Takes messages and keeps them; `token` is the bearer that publishers must show, if any."""
 
@@ -68,7 +70,8 @@ class PushServer:
 
     def routes(self) -> list[Route]:
         """Return the page and the publishing routes below it."""
-        return [Route("/push", self.show, methods=["GET"]), *self.publishing("/push")]
+        board = Board("/push", "push.html", self._pushes, lambda: {"pushes": self._pushes()})
+        return [*board.routes(), *self.publishing("/push")]
 
     def publishing(self, root: str = "") -> list[Route]:
         """Return ntfy's routes below `root`."""
@@ -78,11 +81,6 @@ class PushServer:
             Route(f"{root}/{{topic}}/json", self.poll, methods=["GET"]),
             Route(f"{root}/{{topic}}", self.publish, methods=["POST", "PUT"]),
         ]
-
-    async def show(self, request: Request) -> Response:
-        """Show the pushes, newest first; as JSON on request."""
-        pushes = [one["message"] for one in self._state.newest_first(_KIND)]
-        return JSONResponse(pushes) if wants_json(request) else render("push.html", pushes=pushes)
 
     async def publish(self, request: Request) -> Response:
         """POST /push/{topic}: the body is the message, headers (or query) say the rest."""
@@ -109,9 +107,12 @@ class PushServer:
         lines.reverse()
         return Response("".join(lines), media_type="application/x-ndjson")
 
+    def _pushes(self) -> list[Document]:
+        return [one["message"] for one in self._state.newest_first(_KIND)]
+
     def _answer(self, request: Request, body: bytes, read: Callable[[], Document]) -> Response:
-        if self._faults.take("push_timeout"):
-            return LateAnswer(None, never)
+        if (broken := self._faults.instead("push")) is not None:
+            return broken
         try:
             self._check(request, body)
             message = read()
@@ -119,14 +120,10 @@ class PushServer:
             return refusal.answer()
         message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
         self._state.save({"object": _KIND, "id": message["id"], "message": message})
-        if self._faults.take("push_lost_answer"):
-            return LateAnswer(None, never)
-        return JSONResponse(message)
+        return self._faults.late("push_lost_answer", JSONResponse(message), self._clock)
 
     def _check(self, request: Request, body: bytes) -> None:
-        for kind, (status, code, reason) in _FAULTS.items():
-            if self._faults.take(kind):
-                raise _Refused(status, code, reason)
+        self._faults.refuse(_FAULTS)
         self._check_token(request)
         if len(body) > MAX_MESSAGE_BYTES:
             raise _Refused(413, 41301, "message too large")

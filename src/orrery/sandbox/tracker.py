@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
-from orrery.sandbox.pages import render, wants_json
+from orrery.sandbox.faults import CutConnection, Fault, Faults
+from orrery.sandbox.levers import Board
 from orrery.sandbox.state import Document, DocumentStore
 
 REPOSITORY = "orrery/sandbox"
@@ -75,6 +75,12 @@ class _Refused(Exception):
         return JSONResponse(body | ({"errors": list(self.errors)} if self.errors else {}), self.status)
 
 
+_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+    "tracker_500": lambda _: _Refused(500, "Server Error"),
+    "tracker_401": lambda _: _Refused(401, "Bad credentials"),
+}
+
+
 class TrackerServer:
     """Keeps issues and their comments; `token` is the bearer that writers must show, None takes any."""
 
@@ -91,7 +97,7 @@ class TrackerServer:
         """Return the interface's routes and the page."""
         issues = "/tracker/repos/{owner}/{repo}/issues"
         return [
-            Route("/tracker", self.show, methods=["GET"]),
+            *Board("/tracker", "tracker.html", self._known, lambda: {"issues": self._known()}).routes(),
             Route(issues, self._answering(self._list), methods=["GET"]),
             Route(issues, self._answering(self._create), methods=["POST"]),
             Route(f"{issues}/{{number}}", self._answering(self._get), methods=["GET"]),
@@ -101,20 +107,17 @@ class TrackerServer:
             Route("/tracker/{rest:path}", _nothing_here),
         ]
 
-    async def show(self, request: Request) -> Response:
-        """Show the issues with their comments, newest first; JSON when asked for."""
-        issues = list(self._state.newest_first(_KIND))
-        if wants_json(request):
-            return JSONResponse([{key: value for key, value in one.items() if key != "object"} for one in issues])
-        return render("tracker.html", issues=issues)
+    def _known(self) -> list[Document]:
+        kept = self._state.newest_first(_KIND)
+        return [{key: value for key, value in one.items() if key != "object"} for one in kept]
 
     def _answering(self, operation: Callable[[Request, bytes], Response]) -> Callable[..., object]:
         """Return the endpoint of one operation: faults, then rights, then the operation."""
 
         async def endpoint(request: Request) -> Response:
             path = request.url.path
-            if self._faults.take("tracker_timeout", path):
-                return LateAnswer(None, never)
+            if (broken := self._faults.instead("tracker", path)) is not None:
+                return broken
             try:
                 self._admit(request)
                 answer = operation(request, await request.body())
@@ -127,10 +130,9 @@ class TrackerServer:
 
     def _admit(self, request: Request) -> None:
         path = request.url.path
-        if self._faults.take("tracker_500", path):
-            raise _Refused(500, "Server Error")
+        self._faults.refuse(_FAULTS, path)
         given = request.headers.get("authorization", "").removeprefix("Bearer ").removeprefix("token ")
-        if (given and self._token not in (None, given)) or self._faults.take("tracker_401", path):
+        if given and self._token not in (None, given):
             raise _Refused(401, "Bad credentials")
         if not given and request.method != "GET":
             raise _Refused(401, "Requires authentication")

@@ -16,6 +16,7 @@ from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
 from orrery.checkout.access.desk import Grant
 from orrery.checkout.access.rekeying import rekey_imports
+from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.ports.store import Entry, Put, Store
 from orrery.runtime.outbox import Outbox
@@ -55,7 +56,7 @@ async def shop(tmp_path: Path) -> AsyncGenerator[Shop]:
     """Return a shop over the old store, opened by today's code."""
     clock = ManualClock()
     async with old_store(tmp_path, clock) as store:
-        assert await rekey_imports(store, clock, INDEX_KEY) == len(LINES) - 1
+        assert await rekey_imports(CheckoutRecords(store, clock, INDEX_KEY)) == len(LINES) - 1
         yield Shop(clock=clock, over=store)
 
 
@@ -120,7 +121,7 @@ async def test_ids_are_random(tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         folder.mkdir()
         async with old_store(folder, clock) as store:
-            await rekey_imports(store, clock, INDEX_KEY)
+            await rekey_imports(CheckoutRecords(store, clock, INDEX_KEY))
             found.append({entry.key for entry in await store.scan("access:imported_", limit=1000)})
     assert len(found[0]) == len(LINES) - 1
     assert not found[0] & found[1]
@@ -219,14 +220,14 @@ async def test_delivered_letter_is_kept_no_longer(tmp_path: Path) -> None:
     clock = ManualClock()
     async with old_store(tmp_path, clock) as store:
         before = {entry.expires_at for entry in await store.scan("outbox:", limit=99)}
-        await rekey_imports(store, clock, INDEX_KEY)
+        await rekey_imports(CheckoutRecords(store, clock, INDEX_KEY))
         assert {entry.expires_at for entry in await store.scan("outbox:", limit=99)} == before
 
 
 async def test_second_look_writes_nothing(shop: Shop) -> None:
     """Once all have random ids, opening the store changes nothing."""
     before = await shop.entries()
-    assert await rekey_imports(shop.store, shop.clock, INDEX_KEY) == 0
+    assert await rekey_imports(shop.stored) == 0
     assert await shop.entries() == before
 
 
@@ -254,17 +255,17 @@ async def test_killed_anywhere(tmp_path: Path) -> None:
     """Wherever a process is killed, everything hangs together, and the next process brings it to the same end."""
     clock = ManualClock()
     whole = await crowded(tmp_path, clock)
-    await rekey_imports(whole, clock, INDEX_KEY)
+    await rekey_imports(CheckoutRecords(whole, clock, INDEX_KEY))
     wanted = gist(await whole.scan("", limit=10_000))
     at = 0
     while True:
         at += 1
         memory, fuse = await crowded(tmp_path, clock), Fuse(at)
         try:
-            await rekey_imports(FusedStore(memory, fuse), clock, INDEX_KEY)
+            await rekey_imports(CheckoutRecords(FusedStore(memory, fuse), clock, INDEX_KEY))
         except Killed:
             await see_consistent(Shop(clock=clock, over=memory))
-            await rekey_imports(memory, clock, INDEX_KEY)
+            await rekey_imports(CheckoutRecords(memory, clock, INDEX_KEY))
         assert gist(await memory.scan("", limit=10_000)) == wanted
         if fuse.survived:
             break
@@ -288,10 +289,10 @@ async def test_two_processes_at_once(tmp_path: Path) -> None:
 
     async def another() -> None:
         store.overtaken_by = None
-        await rekey_imports(memory, clock, INDEX_KEY)
+        await rekey_imports(CheckoutRecords(memory, clock, INDEX_KEY))
 
     store.overtaken_by = another
-    assert await rekey_imports(store, clock, INDEX_KEY) == 0
+    assert await rekey_imports(CheckoutRecords(store, clock, INDEX_KEY)) == 0
     await see_consistent(Shop(clock=clock, over=memory))
 
 
@@ -306,7 +307,7 @@ async def test_change_meanwhile_is_kept(tmp_path: Path) -> None:
         await running.desk.revoke(FORMER["joe"], "moved away")
 
     store.overtaken_by = revoke
-    assert await rekey_imports(store, clock, INDEX_KEY) == len(LINES) - 1
+    assert await rekey_imports(CheckoutRecords(store, clock, INDEX_KEY)) == len(LINES) - 1
     assert not (await running.lookup.check_email("joe@example.org", "cissp")).granted
 
 
@@ -322,7 +323,7 @@ async def test_endless_changes_end_in_an_error(tmp_path: Path) -> None:
         await memory.commit([Put(key, entry.value)])
 
     with pytest.raises(StoreUnavailable, match="try again"):
-        await rekey_imports(UnreliableStore(memory, overtaken_by=touch), clock, INDEX_KEY)
+        await rekey_imports(CheckoutRecords(UnreliableStore(memory, overtaken_by=touch), clock, INDEX_KEY))
     left = [entry.key for entry in await memory.scan("access:import_", limit=99)]
     assert sorted(left) == sorted([key, f"{keys.ACCESS}{FORMER[UNREADABLE]}"])
 
@@ -334,7 +335,7 @@ async def test_import_by_an_earlier_release_after_a_rollback(shop: Shop) -> None
     assert known
     again = record(FORMER["ann"], email="ann@example.org", granted_by="import", granted_at=START)
     await shop.store.commit([Put(f"{keys.ACCESS}{FORMER['ann']}", again.to_bytes())])
-    assert await rekey_imports(shop.store, shop.clock, INDEX_KEY) == 1
+    assert await rekey_imports(shop.stored) == 1
     assert await shop.store.get(line) == known
     with pytest.raises(NotFound):
         await shop.session_states.of(FORMER["ann"])
@@ -348,7 +349,7 @@ async def test_unknown_fields_are_kept(tmp_path: Path) -> None:
     entry = await memory.get(key)
     assert entry
     await memory.commit([Put(key, entry.value.replace(b"{", b'{"later":"kept",', 1))])
-    await rekey_imports(memory, clock, INDEX_KEY)
+    await rekey_imports(CheckoutRecords(memory, clock, INDEX_KEY))
     (ann,) = await Shop(clock=clock, over=memory).lookup.records_of("ann@example.org")
     assert b'"later":"kept"' in ann.to_bytes()
 
@@ -361,5 +362,5 @@ async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     await shop.store.commit([Put(f"{keys.ACCESS}{former}", then.to_bytes())])
     line = Grant("JÜRGEN@example.org", PRODUCT.key, "import", END)
     assert await shop.desk.was_imported(line)
-    await rekey_imports(shop.store, shop.clock, INDEX_KEY)
+    await rekey_imports(shop.stored)
     assert await shop.desk.was_imported(line)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.sales import MOST, CurrencySales, Sales, SalesTotal, tally
-from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
@@ -28,7 +27,7 @@ async def panel_of(*records: AccessRecord) -> Panel:
     store = MemoryStore(clock)
     for each in records:
         await store.commit(stored_access(each))
-    return await Sales(clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
+    return await Sales(CheckoutRecords(store, clock, INDEX_KEY)).panel()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +107,6 @@ async def test_a_look_is_bounded() -> None:
     await store.commit([Put("access:cs_1", one)])
     for number in range(MOST + 100):
         await store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
-    panel = await Sales(clock, Lookup(store, clock, Catalogue(), index_key=INDEX_KEY)).panel()
+    panel = await Sales(CheckoutRecords(store, clock, INDEX_KEY)).panel()
     assert panel.rows[0][3].endswith(f"from {MOST}")
     assert "Only the newest 5,000" in panel.todo

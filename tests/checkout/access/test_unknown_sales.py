@@ -28,7 +28,7 @@ def listed(session_id: str = "cs_1", **other: object) -> CheckoutSession:
 
 async def finding(shop: Shop) -> Finding:
     """Return what readiness and doctor find."""
-    (found,) = await shop.reconciliation.unknown.local()
+    (found,) = await shop.unknown_sales.local()
     return found
 
 

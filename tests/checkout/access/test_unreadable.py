@@ -139,7 +139,7 @@ ACTIONS: dict[str, Action] = {
     "preflight, signed": lambda world: world.rehearsal.preflighted(),
     "preflight --pending": lambda world: world.rehearsal.preflight.pending([PRODUCT]),
     "page, receipts": lambda world: world.rehearsal.preflight.panel(),
-    "readyz": lambda world: world.rehearsal.health.local(),
+    "readyz": lambda world: world.rehearsal.receipts.local(),
     "selling": lambda world: world.rehearsal.selling.current_offer(PRODUCT.key),
     "covers": covered,
     "verify": lambda world: world.rehearsal.verification.run(PRODUCT, Counterpart(world.rehearsal)),
@@ -305,7 +305,7 @@ async def test_an_index_that_leads_nowhere() -> None:
     assert error.name.startswith("access-by-time:")
     with pytest.raises(RecordUnreadable, match=r"access-by-email:…:cs_1"):
         await shop.lookup.check_email(BUYER, "cissp")
-    assert "cannot be read: 1" in (await Sales(shop.clock, shop.lookup).panel()).todo
+    assert "cannot be read: 1" in (await Sales(shop.stored).panel()).todo
 
 
 async def test_a_journal_tells_the_others() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.keys import CREATION_OUTAGE
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreUnavailable
@@ -44,7 +45,7 @@ class Checkouts:
 
     def another(self) -> CreationHealth:
         """Return another process, or this one after a restart."""
-        return CreationHealth(self.store, self.clock)
+        return CreationHealth(CheckoutRecords(self.store, self.clock, b""))
 
     async def fail(
         self, count: int = 1, *, every: float = 1, product: str = CISSP, error: ProcessorError = DOWN
@@ -274,4 +275,4 @@ async def test_a_clock_that_was_put_back(jump: timedelta) -> None:
     shop = Checkouts()
     await shop.fail(5)
     shop.clock = ManualClock(shop.clock.now() - jump)
-    assert (await shop.finding(CreationHealth(shop.store, shop.clock))).state == "ok"
+    assert (await shop.finding(shop.another())).state == "ok"

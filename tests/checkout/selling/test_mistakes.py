@@ -63,7 +63,7 @@ async def buy(rehearsal: Rehearsal) -> str:
 
 async def broken(rehearsal: Rehearsal) -> dict[str, Finding]:
     """Return what is broken, by part."""
-    found = [*await rehearsal.health.unusable(), *await rehearsal.health.local()]
+    found = [*await rehearsal.receipts.unusable(), *await rehearsal.receipts.local()]
     return {one.part: one for one in found if one.state == "broken"}
 
 
@@ -131,7 +131,7 @@ async def test_the_owner_is_told_at_once_and_once() -> None:
 
 def watch_of(rehearsal: Rehearsal) -> OutageWatch:
     """Return what tells the owner, in a process that starts."""
-    return OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.health.unusable)
+    return OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.receipts.unusable)
 
 
 async def told(rehearsal: Rehearsal, watch: OutageWatch) -> list[Row]:
@@ -156,7 +156,7 @@ async def test_a_store_that_fails() -> None:
     """A mistake is named without the store; what is sold instead is then said to be unknown."""
     changed = SLIPS["a blank is missing"](await live())
     changed.watched.errors.append(StoreUnavailable("locked"))
-    finding = {one.part: one for one in await changed.health.unusable()}[PART]
+    finding = {one.part: one for one in await changed.receipts.unusable()}[PART]
     assert finding.why.startswith("trust_copy holds")
     assert finding.why.endswith("What is sold instead is not known: the store cannot be read.")
     assert not finding.essential

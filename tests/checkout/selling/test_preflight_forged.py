@@ -3,7 +3,7 @@
 import pytest
 
 from orrery.checkout import keys
-from orrery.checkout.selling.receipts import KEEP_TRIALS, OwnSession, Trial
+from orrery.checkout.records import KEEP_TRIALS, OwnSession, Trial
 from orrery.checkout.selling.service import Purchase
 from orrery.errors import ApprovalRefused
 from orrery.ports.store import Put

@@ -138,7 +138,7 @@ async def test_spoilt_records() -> None:
     await rehearsal.run()
     for entry in await rehearsal.memory.scan("preflight:"):
         await rehearsal.memory.commit([Put(entry.key, b"{}")])
-    (finding,) = [one for one in await rehearsal.health.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
     assert "2 of its sessions may be open" in finding.why
     assert (await rehearsal.run()).is_well
     (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
@@ -178,13 +178,13 @@ async def test_an_interrupted_preflight_is_told() -> None:
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST, LOST]
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.health.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
     rehearsal.clock.advance(300)
-    (finding,) = [one for one in await rehearsal.health.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
     assert (finding.state, finding.essential) == ("broken", False)
     assert "1 of its sessions" in finding.why
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.health.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
 
 
 async def test_two_at_once() -> None:

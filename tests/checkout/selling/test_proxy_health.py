@@ -7,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.keys import PROXY
 from orrery.checkout.selling.proxy_health import MANY_REFUSED, ProxyHealth
 from orrery.errors import StoreUnavailable
@@ -39,7 +40,7 @@ class House:
 
     def another(self, *trusted: str) -> ProxyHealth:
         """Return another process, with these trusted proxies."""
-        return ProxyHealth(self.store, self.clock, trusted)
+        return ProxyHealth(CheckoutRecords(self.store, self.clock, b""), trusted)
 
     async def finding(self, *trusted: str) -> Finding:
         """Return what another process finds."""

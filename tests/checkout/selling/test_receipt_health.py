@@ -19,7 +19,7 @@ BARE = replace(PRODUCT, cert_code="bare", price_id=None)
 
 async def parts(rehearsal: Rehearsal) -> dict[str, Finding]:
     """Return what is found, by part."""
-    return {one.part: one for one in await rehearsal.health.local()}
+    return {one.part: one for one in await rehearsal.receipts.local()}
 
 
 async def test_nothing_can_be_sold() -> None:
@@ -95,7 +95,7 @@ async def test_the_owner_is_told_once_a_day() -> None:
     rehearsal = Rehearsal()
     await rehearsal.preflighted()
     changed = rehearsal.again(products=(NEWER, OTHER))
-    watch = OutageWatch(changed.memory, changed.clock, changed.health.local)
+    watch = OutageWatch(changed.memory, changed.clock, changed.receipts.local)
     for _ in range(3):
         await watch.notify()
         changed.clock.advance(3600)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.checkout.selling.sessions import Sessions
+from orrery.checkout.access.lookup import Sessions
 from orrery.errors import NotFound
 from orrery.ports.store import Put
 from orrery.runtime.references import References
@@ -15,7 +15,7 @@ REFERENCES = References.of_store(INDEX_KEY)
 
 def sessions(shop: Shop) -> Sessions:
     """Return what finds the sessions of a shop."""
-    return Sessions(shop.store, shop.clock, REFERENCES)
+    return Sessions(shop.stored, REFERENCES)
 
 
 @pytest.mark.parametrize("prefix", ["access:", "pending:", "offer:", "own-session:"])

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from orrery.checkout.selling.receipts import Trial, TrialState
+from orrery.checkout.records import Trial, TrialState
 from orrery.checkout.selling.trials import TrialResult, outcome_of
 from tests.support.clock import START
 

@@ -247,7 +247,7 @@ MEETINGS: dict[str, tuple[dict[str, object], Reason | None]] = {
     "of somebody else, alone": ({"attendees": []}, None),
     "declined": ({"responseStatus": {"response": "declined"}}, "declined"),
     "not answered": ({"responseStatus": {"response": "notResponded"}}, None),
-    "cancelled": ({"isCancelled": True}, "over"),
+    "cancelled": ({"isCancelled": True}, "cancelled"),
 }
 
 

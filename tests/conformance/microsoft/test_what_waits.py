@@ -168,7 +168,7 @@ async def test_meetings(box: GraphBox, whole: MicrosoftMailbox) -> None:
         "under way": None,
         "ahead": None,
         "declined": "declined",
-        "cancelled": "over",
+        "cancelled": "cancelled",
         "focus": "own",
         "own, with others": None,
     }

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import Invalid
+from orrery.errors import CloudUnreachable, Invalid
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.ping_file import read_pings
@@ -112,6 +112,15 @@ def test_a_list_of_pings_that_cannot_be_read_is_a_part() -> None:
         _ = cut.guest(NOW)
     said = findings(COMPLETE, WANTED, text, QUIET, raised.value)
     assert [one.part for one in said if one.state == "broken"] == ["service"]
+
+
+def test_who_cannot_sign_in_is_told_once() -> None:
+    """One reason for all parts is one finding; a part that alone is not known is its own."""
+    silent = CloudUnreachable("No token.", "Sign in.")
+    found = replace(COMPLETE, machine=silent, identity=silent, grants=silent, account=silent)
+    said = [(one.part, one.todo) for one in findings(found, WANTED, text, Activity(silent, silent, silent), GOOD)]
+    assert said == [("cloud", "Sign in."), ("service", "")]
+    assert {one.part for one in broken(replace(COMPLETE, machine=silent))} == {"machine"}
 
 
 @pytest.mark.parametrize(("minutes", "count"), [(500.0, 0), (501.0, 1)])

@@ -12,7 +12,7 @@ from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.ping_file import read_pings
-from orrery.gateway.cloud.report import LastOutage, report
+from orrery.gateway.cloud.report import report
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
@@ -26,7 +26,8 @@ from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job
 def test_the_site_takes_the_report(survey: Survey) -> None:
     """Whatever was found in the cloud."""
     jobs = [job("Failed", "Forbidden"), job(), replace(job(), ended_at=None, status="Running")]
-    outage = LastOutage(NOW, NOW + timedelta(minutes=5), "layer 1")
+    ended_at = (NOW + timedelta(minutes=5)).isoformat()
+    outage = {"began_at": NOW.isoformat(), "ended_at": ended_at, "ended_by": "layer 1"}
     seen = Activity("Available", jobs, 12.0)
     body = report(survey, WANTED, seen, findings(survey, WANTED, text, seen), outage)
     taken = CloudBody.model_validate_json(json.dumps(body)).report

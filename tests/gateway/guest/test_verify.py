@@ -221,7 +221,10 @@ def test_missing_programs_are_named(tools: Tools, what: str) -> None:
     ("progress", "what"),
     [
         (Progress(fires=(NOW - 4000, NOW - 60, NOW - 30, NOW - 1), flap_since=NOW - 1), "It flaps: 3 in the last"),
-        (Progress(outage_since=NOW - 601), "It was reported 11 min ago, and lasts."),
+        (
+            Progress(outage_since=NOW - 601),
+            "It was reported 11 min ago, and is over once the service has answered for a minute.",
+        ),
         (Progress(waiting_pushes=2), "2 wait: the server has not accepted them."),
         (Progress(ping_refusal="error: 401"), "pings: The last one was not accepted: error: 401."),
     ],
@@ -300,7 +303,10 @@ def test_a_service_that_starts_is_not_there_yet() -> None:
     found = verified(
         UNIT, OPTIONS, replace(starting, judgement=Judgement("starting", "", "it has been starting"))
     )[0]
-    assert (found.state, found.todo) == ("off", f"Wait, then type: orrery gateway guest verify --unit {UNIT.unit}")
+    assert (found.state, found.todo) == (
+        "off",
+        f"Wait, then type: sudo orrery gateway guest verify --unit {UNIT.unit}",
+    )
     assert "hangs while it starts" in said(replace(starting, judgement=Judgement("hanging")))
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from orrery.gateway.simulation.combinations import BOTH, Combination
 from orrery.gateway.simulation.parameters import Parameters, read_parameters
-from orrery.gateway.simulation.replica import Cycle, Day, one_day
+from orrery.gateway.simulation.replica import Cycle
 from orrery.sandbox.cloud.world import DELAYS
 from tests.support.provisioning import Layer, layer_in
+from tests.support.simulated_day import Day, one_day
 
 WITHIN = 60
 """Seconds: how far an event of the model may be from that of the chain."""

@@ -1,5 +1,7 @@
 """`orrery tenants canary new`: the token alone is the output."""
 
+import pytest
+
 from orrery.scanner.detectors.canary import is_canary
 from tests.support.plain_commands import plain
 from tests.support.scan_user import ScanUser
@@ -19,3 +21,13 @@ def test_the_group_lists_its_command(user: ScanUser) -> None:
     code, _, err = user.types(plain("canary"))
     assert code == 2
     assert "new" in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "what"), [("--config x", "option"), ("--confg x", "option"), ("x --config", "argument")]
+)
+def test_it_takes_no_term_and_speaks_of_none(user: ScanUser, typed: str, what: str) -> None:
+    """What was typed too much is said to be that."""
+    code, out, err = user.types(plain("canary new"), *typed.split())
+    assert (code, out) == (2, "")
+    assert err == f"There is no such {what}: see `orrery tenants canary new --help`.\n"

@@ -130,8 +130,10 @@ def test_a_term_as_an_argument_is_refused(user: ScanUser, command: str, typed: l
 
 def test_a_mistyped_term_is_explained(user: ScanUser) -> None:
     """Who types a term after `add` learns why not, and what to delete."""
-    _, _, err = user.types(plain("watch add"), "--kind", "customer", TERM)
-    assert "delete it from your shell's history" in err
+    for option, says_option in (("customer", False), ("customer --name", True)):
+        _, _, err = user.types(plain("watch add"), "--kind", *option.split(), TERM)
+        assert ("There is no such option" in err) == says_option
+        assert "delete it from your shell's history" in err
 
 
 def test_terms_are_shown_at_a_terminal_only(user: ScanUser) -> None:

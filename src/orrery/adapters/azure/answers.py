@@ -26,7 +26,8 @@ LONGEST_MESSAGE = 200
 
 CLOUD = "The cloud"
 
-_SIGN_IN = "type `az login` with an account of the right tenant, or set the variables of a service principal."
+_SIGN_IN = "Type `az login` with an account of the right tenant, or set the variables of a service principal."
+_PROXY = "see whether a proxy answers in its place."
 
 _RIGHTS = (
     "The account that is signed in needs the roles Reader on the subscription, Contributor on the resource group "
@@ -100,17 +101,13 @@ def answered(what: str, right: Right | None = None) -> Generator[None]:
         status = error.status_code or HTTPStatus.UNAUTHORIZED
         if status == HTTPStatus.FORBIDDEN:
             raise refused(what, error, status, right) from None
-        # Without a status and a number of the vendor's, none of the credentials gave a token: nobody says why.
-        code = "" if error.status_code or "AADSTS" in str(error.message) else NO_TOKEN
-        why = f"{CLOUD} does not accept the sign-in: {_SIGN_IN}"
-        raise CloudRefused(why, status=int(status), code=code) from None
+        raise _without_token(error, status) from None
     except HttpResponseError as error:
         raise _failed(what, error, right) from None
     except Unreadable:
         raise _unreadable(what) from None
     except AzureError as error:
-        why = tls_trouble(CLOUD, error) or f"{CLOUD} cannot be reached ({type(error).__name__})."
-        raise CloudUnreachable(f"{why} It was to {what}.") from None
+        raise _silent(what, tls_trouble(CLOUD, error)) from None
     except Exception:  # noqa: BLE001  the libraries raise what they like on an answer that is none
         raise _unreadable(what) from None
 
@@ -128,8 +125,26 @@ def none_if_missing() -> Generator[None]:
 
 def _unreadable(what: str) -> CloudUnreachable:
     return CloudUnreachable(
-        f"{CLOUD}'s answer cannot be read. It was to {what}.",
-        "Try again; if it stays so, see whether a proxy answers in its place.",
+        f"{CLOUD} was asked to {what}, and its answer cannot be read.",
+        f"Try again; if it stays so, {_PROXY}",
+    )
+
+
+def _without_token(error: ClientAuthenticationError, status: int) -> CloudRefused:
+    # Without a status and a number of the vendor's, none of the credentials gave a token: nobody says why.
+    if error.status_code or "AADSTS" in str(error.message):
+        return CloudRefused(f"{CLOUD} does not accept the sign-in.", _SIGN_IN, status=int(status))
+    return CloudRefused(
+        f"{CLOUD} gave no token.", f"{_SIGN_IN} If that is done, {_PROXY}", status=int(status), code=NO_TOKEN
+    )
+
+
+def _silent(what: str, tls: str = "") -> CloudUnreachable:
+    if tls:
+        return CloudUnreachable(f"{tls} It was asked to {what}.")
+    return CloudUnreachable(
+        f"{CLOUD} was asked to {what}, and gave no whole answer.",
+        "Try again in some minutes; if it stays so, look at this machine's network.",
     )
 
 
@@ -138,7 +153,7 @@ def _failed(what: str, error: HttpResponseError, right: Right | None) -> CloudEr
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return CloudUnreachable(f"{CLOUD} was asked too often (429) to {what}.", f"Try again{_after(error)}.")
     if status == 0:  # an answer that broke off
-        return CloudUnreachable(f"{CLOUD} cannot be reached ({type(error).__name__}). It was to {what}.")
+        return _silent(what)
     if status < HTTPStatus.BAD_REQUEST:
         return _unreadable(what)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -7,9 +7,18 @@ from email.errors import HeaderParseError
 from email.header import decode_header
 from email.utils import getaddresses, parseaddr
 from itertools import islice
-from sys import intern
 
-from orrery.ports.comms.messages import UNKNOWN, Message, Person, Priority, Standing, addressed, kept_once, people
+from orrery.ports.comms.messages import (
+    NOBODY,
+    UNKNOWN,
+    Message,
+    Person,
+    Priority,
+    Standing,
+    addressed,
+    kept_once,
+    people,
+)
 from orrery.syntax.bulk_mail import is_bulk, lists_of
 from orrery.syntax.email_address import is_email_address
 
@@ -77,8 +86,8 @@ def _part(part: bytes, charset: str | None) -> str:
     return text_of(part, charset) if charset else part.decode("raw-unicode-escape", "replace")
 
 
-def address_of(headers: Mapping[str, str], *names: str) -> tuple[str, str]:
-    """Return the name and the address of the first of these headers that has an address; it may be empty.
+def address_of(headers: Mapping[str, str], *names: str) -> Person:
+    """Return whom the first of these headers names that has an address, or nobody.
 
     A name that is missing is the address.
     """
@@ -88,9 +97,8 @@ def address_of(headers: Mapping[str, str], *names: str) -> tuple[str, str]:
         except (ValueError, IndexError, RecursionError):  # it follows comments inside of comments
             continue
         if is_email_address(address):
-            # Those of many messages are the same, and kept once.
-            return intern(words_of(shown) or address), intern(address)
-    return "", ""
+            return people((words_of(shown) or address, address))[0]
+    return NOBODY
 
 
 def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
@@ -100,7 +108,7 @@ def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
     except (ValueError, IndexError, RecursionError):
         return ()
     known = ((shown, address) for shown, address in found if is_email_address(address))
-    return people((words_of(shown), address) for shown, address in islice(known, _MOST_RECIPIENTS))
+    return people(*((words_of(shown), address) for shown, address in islice(known, _MOST_RECIPIENTS)))
 
 
 def priority_of(headers: Mapping[str, str]) -> Priority:
@@ -120,15 +128,14 @@ def message_of(
     source_id: str, received_at: datetime, headers: Mapping[str, str], preview: str, own: Iterable[str] = ()
 ) -> Message:
     """Return a message as it is listed; `own` are the account's addresses, in lower case."""
-    sender, from_whom = address_of(headers, "from", "sender")
-    _, address = address_of(headers, "reply-to", "from")
+    sender = address_of(headers, "from", "sender")
     to, cc, known = people_of(headers, "to"), people_of(headers, "cc"), frozenset(own)
     return Message(
         source="mail",
         source_id=source_id,
-        sender=sender or words_of(headers.get("from", "")[:_LONGEST_ADDRESS]),
-        sender_address=from_whom,
-        address=address or from_whom,
+        sender=sender.name or words_of(headers.get("from", "")[:_LONGEST_ADDRESS]),
+        sender_address=sender.address,
+        address=address_of(headers, "reply-to", "from", "sender").address,
         to=to,
         cc=cc,
         reply_to=people_of(headers, "reply-to"),
@@ -141,7 +148,7 @@ def message_of(
                 addressed=addressed(known, to, cc) if headers.keys() & {"to", "cc"} else UNKNOWN.addressed,
                 lists=lists_of(headers),
                 is_bulk=is_bulk(headers),
-                is_own=from_whom.casefold() in known,
+                is_own=sender.address.casefold() in known,
             )
         ),
     )

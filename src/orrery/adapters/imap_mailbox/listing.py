@@ -3,7 +3,7 @@
 import re
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import groupby
 
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
@@ -17,10 +17,10 @@ from orrery.adapters.imap_mailbox.headers import (
     message_of,
 )
 from orrery.adapters.imap_mailbox.responses import Item, moment_of
-from orrery.adapters.imap_mailbox.sent import SentMail, digest_of, named_in
+from orrery.adapters.imap_mailbox.sent import SentMail, named_in
 from orrery.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message, kept_once
+from orrery.ports.comms.messages import Message, in_short, kept_once
 from orrery.syntax.bulk_mail import HEADERS
 
 FIRST_BATCH = 50
@@ -149,7 +149,7 @@ class Listing:
         for uid, one in fetch(connection, {*uids} - folder.entries.keys(), items):
             if moment := moment_of(one.get(b"INTERNALDATE")):
                 source_id = _email_id(one.get(b"EMAILID")) or f"{folder.validity}.{uid}.{name}"
-                folder.entries[uid] = Entry(name, uid, source_id, moment.astimezone(UTC))
+                folder.entries[uid] = Entry(name, uid, source_id, moment)
             else:
                 folder.undated.add(uid)
 
@@ -167,10 +167,10 @@ class Listing:
                 headers = headers_of(head)
                 known = message_of(entry.source_id, entry.received_at, headers, preview, self._own)
                 thread = [*named_in(headers), *message_ids(headers.get("message-id", ""))[:1]]
-                conversation = digest_of(thread[0]) if thread else ""
+                conversation = in_short(thread[0]) if thread else ""
                 entry.message = replace(known, conversation=conversation)
                 if thread and "message-id" in headers:  # of most it is the same text, and kept once
-                    entry.message_id = conversation if len(thread) == 1 else digest_of(thread[-1])
+                    entry.message_id = conversation if len(thread) == 1 else in_short(thread[-1])
         return Batch([*filter(None, map(self._answered, entries))], unreadable)
 
     def _answered(self, entry: Entry) -> Message | None:

@@ -3,7 +3,9 @@
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from itertools import groupby
 from typing import Any, cast
 
 from orrery.adapters.imap_mailbox.connection import NotImapError, quoted
@@ -25,8 +27,6 @@ _TOKEN = re.compile(
 )
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MONTH_NUMBERS = {name.lower().encode(): number for number, name in enumerate(_MONTHS, 1)}
-_MOMENT = re.compile(rb"\s*(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
 _BEYOND_ASCII = re.compile(r"[^\x20-\x7e]+")
 
 
@@ -104,45 +104,27 @@ def numbers_of(pieces: Iterable[Any]) -> set[int]:
 
 
 def moment_of(item: Item | None) -> datetime | None:
-    """Return an INTERNALDATE, or None when it is none."""
-    found = _MOMENT.fullmatch(item) if isinstance(item, bytes) else None
-    if found is None:
-        return None
-    day, month, year, hour, minute, second, sign, hours, minutes = found.groups()
-    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    """Return an INTERNALDATE in UTC, or None when it is none."""
     try:
-        zone = timezone(-offset if sign == b"-" else offset)
-        number = _MONTH_NUMBERS[month.lower()]
-        return datetime(int(year), number, int(day), int(hour), int(minute), int(second), tzinfo=zone)
-    except (KeyError, ValueError):
+        found = parsedate_to_datetime(item.decode("ascii") if isinstance(item, bytes) else "")
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)  # one in -0000 comes without a zone
+    except (ValueError, OverflowError):
         return None
 
 
 def sets_of(numbers: Sequence[int]) -> Iterator[str]:
     """Yield numbers as the sets of one or several commands: `1:3,7`."""
     text = ""
-    for first, last in _runs(sorted(numbers)):
-        run = str(first) if first == last else f"{first}:{last}"
+    # What follows one another is as far from its place as what is before it.
+    for _, several in groupby(enumerate(sorted(numbers)), key=lambda one: one[1] - one[0]):
+        (_, first), *rest = several
+        run = f"{first}:{rest[-1][1]}" if rest else str(first)
         if len(text) + len(run) >= LONGEST_SET:
             yield text
             text = ""
         text = f"{text},{run}" if text else run
     if text:
         yield text
-
-
-def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    first = last = None
-    for one in numbers:
-        if first is None or last is None:
-            first = last = one
-        elif one == last + 1:
-            last = one
-        else:
-            yield first, last
-            first = last = one
-    if first is not None and last is not None:
-        yield first, last
 
 
 def day_of(day: date) -> str:

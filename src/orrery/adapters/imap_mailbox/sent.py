@@ -1,16 +1,14 @@
 """What the account's owner sent, by any program: which messages it answers."""
 
 import re
-from base64 import b64encode
 from collections.abc import Collection, Mapping
 from datetime import date
-from hashlib import blake2b
 
 from orrery.adapters.imap_mailbox.connection import Connection
 from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, folder_named, next_number, search
 from orrery.adapters.imap_mailbox.headers import headers_of, message_ids, people_of
 from orrery.adapters.imap_mailbox.responses import day_of
-from orrery.ports.comms.messages import Person
+from orrery.ports.comms.messages import Person, in_short
 
 MARK = b"\\sent"
 """The folder of sent mail, as the server marks it (RFC 6154)."""
@@ -22,11 +20,6 @@ _ITEMS = (
     "BODY.PEEK[HEADER.FIELDS (TO CC)]<0.16384>",
 )
 _EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
-
-
-def digest_of(message_id: str) -> str:
-    """Return a message's id in short: thousands are kept."""
-    return b64encode(blake2b(message_id.encode("utf-8", "replace"), digest_size=9).digest()).decode()
 
 
 def named_in(headers: Mapping[str, str]) -> list[str]:
@@ -82,6 +75,6 @@ class SentMail:
                 head = one.get(b"BODY[HEADER")
                 if isinstance(head, bytes):
                     headers = headers_of(_EMPTY_LINES.sub(b"\r\n", head))  # it is of two parts
-                    self._answered.update(map(digest_of, named_in(headers)))
+                    self._answered.update(map(in_short, named_in(headers)))
                     named = (*people_of(headers, "to"), *people_of(headers, "cc"))
                     self._people |= {one.address.casefold(): one for one in named}

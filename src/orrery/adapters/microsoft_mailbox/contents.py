@@ -15,8 +15,8 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     Meeting,
     When,
     items_of,
-    name_and_address,
     next_of,
+    person_of,
     read_all,
 )
 from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
@@ -103,7 +103,7 @@ def _of_message(answer: Mapping[str, Any]) -> Invitation | None:
     except ValidationError:
         return Invitation()
     kind = found.meeting_message_type or ""
-    sender = Person(*name_and_address(found.sender))
+    sender = person_of(found.sender)
     answers = ((sender, _ANSWERS[kind]),) if kind in _ANSWERS else ()
     return Invitation(
         method=_METHODS.get(kind, ""),
@@ -130,7 +130,7 @@ def _of_event(answer: Mapping[str, Any], source_id: str) -> Invitation | None:
         ends=_at(found.end),
         is_all_day=bool(found.is_all_day),
         place=(found.location.display_name if found.location else None) or "",
-        organizer=Person(*name_and_address(found.organizer)),
+        organizer=person_of(found.organizer),
         answers=tuple(_answer(one) for one in found.attendees or () if (one.type or "").lower() != _ROOM),
     )
 

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.changes import FIRST_PAGE, FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at, conversation_of
-from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, name_and_address, named, priority_of
+from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at
+from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, named, person_of, priority_of
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import UNKNOWN, Message, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
@@ -166,10 +166,10 @@ def _message(mail: Mail, known: Message | None, own: frozenset[str]) -> Message:
 
 def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
     """Return what each of the vendor's fields says of a message."""
-    sender, address = name_and_address(mail.sender)
+    sender = person_of(mail.sender)
     received = {"received_at": in_utc(mail.received_date_time)} if mail.received_date_time else {}
     return {
-        "sender": {"sender": sender, "sender_address": address, "address": address},
+        "sender": {"sender": sender.name, "sender_address": sender.address, "address": sender.address},
         "subject": {"subject": mail.subject or ""},
         "body_preview": {"preview": " ".join((mail.body_preview or "").split())},
         "received_date_time": received,
@@ -178,7 +178,7 @@ def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
         "to_recipients": {"to": named(mail.to_recipients)},
         "cc_recipients": {"cc": named(mail.cc_recipients)},
         "reply_to": {"reply_to": named(mail.reply_to)},
-        "conversation_id": {"conversation": conversation_of(mail)},
+        "conversation_id": {"conversation": mail.conversation},
     }
 
 

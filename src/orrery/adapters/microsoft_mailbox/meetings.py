@@ -8,9 +8,9 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     Attendee,
     Meeting,
     items_of,
-    name_and_address,
     named,
     next_of,
+    person_of,
     priority_of,
     read_all,
 )
@@ -59,12 +59,13 @@ async def meeting_batches(session: GraphSession, own: frozenset[str], now: datet
 
 
 def _message(meeting: Meeting, own: frozenset[str]) -> Message:
-    sender, address = name_and_address(meeting.organizer)
+    organizer = person_of(meeting.organizer)
+    address = organizer.address
     begins, ends = _span(meeting)
     return Message(
         source="meeting",
         source_id=meeting.id,
-        sender=sender,
+        sender=organizer.name,
         sender_address=address,
         address="" if address.casefold() in own else address,
         to=named(meeting.attendees),

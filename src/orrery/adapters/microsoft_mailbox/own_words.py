@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from hashlib import blake2b
 
 from pydantic import ValidationError
 
@@ -21,12 +20,6 @@ EXPAND = f"singleValueExtendedProperties($filter=id eq '{_VERB}' or id eq '{_VER
 
 _ANSWERED = frozenset({"102", "103"})
 """Replied to the sender, and to all; 104 is forwarded, which is no answer."""
-
-
-def conversation_of(mail: Mail) -> str:
-    """Return a short name of a conversation: the vendor's has 150 characters, and there are thousands."""
-    held = mail.conversation_id
-    return blake2b(held.encode("utf-8", "replace"), digest_size=9).hexdigest() if held else ""
 
 
 def answered_at(properties: Iterable[Property] | None, received_at: datetime) -> datetime | None:
@@ -71,7 +64,7 @@ class OwnWords:
         except ValidationError:
             return
         if mail.received_date_time and not mail.is_draft:
-            self.note(conversation_of(mail), in_utc(mail.received_date_time))
+            self.note(mail.conversation, in_utc(mail.received_date_time))
             people = (*named(mail.to_recipients), *named(mail.cc_recipients))
             self._people |= {one.address.casefold(): one for one in people}
 

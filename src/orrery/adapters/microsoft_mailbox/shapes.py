@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from sys import intern
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic.alias_generators import to_camel
 
 from orrery.errors import MailboxUnreachable
-from orrery.ports.comms.messages import Person, Priority, people
+from orrery.ports.comms.messages import Person, Priority, in_short, people
 
 S = TypeVar("S", bound="Shape")
 T = TypeVar("T")
@@ -95,6 +94,11 @@ class Mail(Shape):
     flag: Lenient[FollowUp] = None
     internet_message_headers: Lenient[tuple[Header, ...]] = None
     single_value_extended_properties: Lenient[tuple[Property, ...]] = None
+
+    @property
+    def conversation(self) -> str:
+        """The conversation by a short name, or nothing."""
+        return in_short(self.conversation_id) if self.conversation_id else ""
 
 
 class User(Shape):
@@ -262,16 +266,12 @@ def in_utc(moment: datetime) -> datetime:
 def named(recipients: Iterable[Recipient | Attendee] | None) -> tuple[Person, ...]:
     """Return recipients as people, without those that have neither a name nor an address."""
     found = (one.email_address for one in recipients or () if one.email_address)
-    return people(
-        ((one.name or "").strip(), (one.address or "").strip()) for one in found if one.name or one.address
-    )
+    several = (((one.name or "").strip(), (one.address or "").strip()) for one in found)
+    return people(*(one for one in several if any(one)))
 
 
-def name_and_address(recipient: Recipient | None) -> tuple[str, str]:
-    """Return who it is, by name or else by address, and the address; empty where the vendor says neither.
-
-    Most of many messages are by few people: each name is kept once.
-    """
+def person_of(recipient: Recipient | None) -> Person:
+    """Return who it is: without a name by the address, and nobody where the vendor says neither."""
     found = recipient.email_address if recipient else None
-    address = intern((found.address or "").strip()) if found else ""
-    return (intern((found.name or "").strip()) or address) if found else "", address
+    name, address = ((found.name or "").strip(), (found.address or "").strip()) if found else ("", "")
+    return people((name or address, address))[0]

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from email.utils import getaddresses
 from functools import cache
@@ -13,17 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.errors import RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import (
-    NOBODY,
-    Addressed,
-    Message,
-    Person,
-    Priority,
-    Source,
-    Standing,
-    kept_once,
-    people,
-)
+from orrery.ports.comms.messages import NOBODY, UNKNOWN, Message, Person, Priority, Source, Standing, people
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
@@ -36,7 +26,6 @@ _LINKS: dict[Source, str] = {
     "meeting": "https://calendar.example/events/",
 }
 _PREVIEW = 160
-_FACTS = tuple(one.name for one in fields(Standing) if one.name != "lists")
 _EVERYBODY = ("Everybody", "everybody@")
 _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
@@ -65,9 +54,8 @@ class WrittenInvitation(BaseModel):
 class Written(BaseModel):
     """A message as the file has it; `minutes` is its age, and below zero for what has not begun yet.
 
-    `lasts` is how many minutes a meeting takes. `list` is the mailing list that it came by; `addressed` and the
-    others are as in `Standing`. `to`, `cc` and `reply_to` are written as in a header. The owner wrote to each
-    sender but to one who `is_stranger`.
+    `lasts` is how many minutes a meeting takes. `to`, `cc` and `reply_to` are written as in a header. The owner
+    wrote to each sender but to one who `is_stranger`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,21 +81,7 @@ class Written(BaseModel):
     troubles: tuple[Trouble, ...] = ()
     lasts: int = 30
     conversation: str = ""
-    addressed: Addressed = "to"
-    list: str = ""
-    is_bulk: bool = False
-    is_answered: bool = False
-    is_complete: bool = False
-    is_own: bool = False
-    is_notice: bool = False
-    is_cancelled: bool = False
-    is_declined: bool = False
-
-    @property
-    def standing(self) -> Standing:
-        """What decides whether it waits."""
-        held = {name: getattr(self, name) for name in _FACTS}
-        return kept_once(Standing(lists=(self.list,) if self.list else (), **held))
+    standing: Standing = UNKNOWN
 
     def body(self, start: datetime) -> MessageBody:
         """Return the text as a mailbox returns it; `start` is when it was opened."""
@@ -137,16 +111,16 @@ class Content:
         one = self.written[place]
         source_id = f"{one.id}.{turn}" if turn else one.id
         received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
-        own = people([("Ann Lind", self.account)])
-        everybody = people([(_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2])])
+        own = people(("Ann Lind", self.account))
+        everybody = people((_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2]))
         return Message(
             source=one.source,
             source_id=source_id,
             sender=one.sender,
             address=next((each.address for each in _people(one.reply_to)), one.address),
             sender_address=one.address,
-            to=(*(own if one.addressed == "to" else everybody), *_people(one.to)),
-            cc=(*(own if one.addressed == "copy" else ()), *_people(one.cc)),
+            to=(*(own if one.standing.addressed == "to" else everybody), *_people(one.to)),
+            cc=(*(own if one.standing.addressed == "copy" else ()), *_people(one.cc)),
             reply_to=_people(one.reply_to),
             conversation=f"{one.conversation}.{turn}" if one.conversation else "",
             subject=f"{one.subject} ({turn + 1})" if turn else one.subject,
@@ -161,7 +135,7 @@ class Content:
     @property
     def written_to(self) -> tuple[Person, ...]:
         """To whom the owner wrote."""
-        known = (one for one in self.written if one.address and not one.is_stranger and not one.is_bulk)
+        known = (one for one in self.written if one.address and not one.is_stranger and not one.standing.is_bulk)
         return tuple({one.address: Person(one.sender, one.address) for one in known}.values())
 
     def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
@@ -176,7 +150,7 @@ class Content:
 
 
 def _people(header: str) -> tuple[Person, ...]:
-    return people(getaddresses([header])) if header else ()
+    return people(*getaddresses([header])) if header else ()
 
 
 @cache

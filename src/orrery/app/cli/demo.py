@@ -28,7 +28,6 @@ from orrery.app.cli.sandbox import (
 from orrery.app.cli.serve import serve
 from orrery.app.settings.reader import DEMO_FILE, Secrets, Settings, SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
-from orrery.checkout.settings import CheckoutSettings
 from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
@@ -43,9 +42,7 @@ from orrery.sandbox.cloud.config import (
     SUBSCRIPTION,
     TOKEN_PATH,
 )
-from orrery.sandbox.site import SiteConfig, SiteProduct, create_site
-
-PRICE_TEXT = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
+from orrery.sandbox.site import create_site
 
 _SECRETS = {
     "processor_api_key": "sk_test_",
@@ -210,11 +207,10 @@ def command(
 
 
 def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, hints: Hints) -> None:
-    site = create_site(_site(settings, secrets, ports))
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, site, lambda: _announce(settings, ports, hints)))
+            uvloop.run(serve(settings, secrets, create_site(), lambda: _announce(settings, ports, hints)))
     finally:
         sandbox.stop()
 
@@ -288,15 +284,6 @@ def _own_key(file: Path) -> str:
     except NotConfigured:
         return ""
     return f"owner_keys = [{json.dumps(public)}]\nsigning_key = {json.dumps(str(file))}"
-
-
-def _site(settings: Settings, secrets: Secrets, ports: Ports) -> SiteConfig:
-    products = tuple(
-        SiteProduct(one.vendor_slug, one.cert_code, one.title, PRICE_TEXT, one.submit_message)
-        for one in settings[CheckoutSettings].catalogue()
-    )
-    token = next(iter(secrets.parts("access_service_token")), "")
-    return SiteConfig(ports.base, token, products, payment_origin=ports.sandbox_base)
 
 
 def _is_found(settings: Path) -> bool:

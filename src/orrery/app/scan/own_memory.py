@@ -1,6 +1,7 @@
 """What a process of the role scan holds in memory stays there: no core file and no crash trace has any of it."""
 
 import ctypes
+import os
 import resource
 import sys
 import threading
@@ -23,6 +24,7 @@ def keep_memory_private() -> None:
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _ = ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # noqa: TID251  nothing is read: no other package's code comes in
     sys.excepthook = _tell
     threading.excepthook = lambda crash: _tell(crash.exc_type, crash.exc_value, crash.exc_traceback)
     sys.unraisablehook = lambda crash: _tell(crash.exc_type, crash.exc_value, crash.exc_traceback)

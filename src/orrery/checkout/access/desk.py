@@ -4,15 +4,15 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Delete, Store, Write
+from orrery.ports.store import Check, Committed, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Page, Stored, Walk, commit, gathered, sortable
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
@@ -38,28 +38,20 @@ class Desk:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         lookup: Lookup,
         notifications: Notifications,
         *,
         livemode: bool,
-        index_key: bytes,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._records = lookup.records
-        self._lines = collections.imported_lines(store)
-        self._ends = collections.access_ends(store, clock)
-        self._journal = collections.journal(store, clock)
+        self._stored = stored
         self._lookup = lookup
         self._notifications = notifications
         self._livemode = livemode
-        self._index_key = index_key
 
     async def newest(self, limit: int) -> Page[AccessRecord]:
         """Return up to `limit` access records, the newest first."""
-        return await gathered(self._records.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
+        return await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
 
     async def find(self, session_or_email: str) -> Page[AccessRecord]:
         """Return the records of one session or one e-mail address.
@@ -69,7 +61,7 @@ class Desk:
         if "@" in session_or_email:
             found = await self._lookup.found_of(session_or_email)
         else:
-            record = await self._records.get(session_or_email)
+            record = await self._stored.access.get(session_or_email)
             found = Page([record] if record else [])
         if found.is_empty:
             raise NotFound("There is no access record of that session or e-mail address.")
@@ -80,10 +72,12 @@ class Desk:
         found = await self._found(session_id)
         if not found.record.email:
             raise Invalid("This record has no e-mail address.")
-        if not found.record.runs_at(self._clock.now()):
+        if not found.record.runs_at(self._stored.clock.now()):
             raise Invalid("This access has ended.")
         email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        told = Changes(outbox.enqueue([email], self._clock.now()), [self._records.as_read(session_id, found)])
+        told = Changes(
+            outbox.enqueue([email], self._stored.clock.now()), [self._stored.access.as_read(session_id, found)]
+        )
         await self._commit(told + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
@@ -101,15 +95,15 @@ class Desk:
         record = found.record
         if record.revoked_at:
             raise Invalid("This access is revoked already.")
-        revoked = record.change(revoked_at=self._clock.now())
+        revoked = record.change(revoked_at=self._stored.clock.now())
         # Each change of another record of the buyer writes the end, too: the end's check covers theirs.
         unchanged = [await self._end_unchanged(record)] if record.email else []
         others = await self._others(record)
         shortened = {one.session_id: one for one in without(record, others)}
-        writes: list[Write] = [self._records.put(one, one.session_id) for one in shortened.values()]
+        writes: list[Write] = [self._stored.access.put(one, one.session_id) for one in shortened.values()]
         if record.email:
             writes.append(self._end(record, [shortened.get(one.session_id, one) for one in others]))
-        changes = self._records.changes(session_id, found, revoked) + Changes(writes, unchanged)
+        changes = self._stored.access.changes(session_id, found, revoked) + Changes(writes, unchanged)
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
@@ -123,13 +117,13 @@ class Desk:
         changed = changed.change(former_emails=tuple(one for one in former if one != changed.email))
         ends = await self._end_without(record) + await self._end_with(changed)
         noted = self._noted(session_id, "change-email", reason)
-        await self._commit(self._records.changes(session_id, found, changed) + ends + noted)
+        await self._commit(self._stored.access.changes(session_id, found, changed) + ends + noted)
         return changed
 
     async def grant(self, grant: Grant, reason: str) -> AccessRecord:
         """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
-        now, record = self._clock.now(), self.record_for(grant)
-        if await self._records.get(record.session_id):
+        now, record = self._stored.clock.now(), self.record_for(grant)
+        if await self._stored.access.get(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
         if await self.was_imported(grant):
             raise Invalid("This line was imported already.")
@@ -139,10 +133,10 @@ class Desk:
         lookup = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
         writes = outbox.enqueue(lookup if grant.granted_by == "owner" else [], now)
         writes += [self._end(record, [record, *beside]), Delete(f"{keys.PENDING}{record.session_id}")]
-        added = self._records.changes(record.session_id, None, record) + Changes(writes, [unchanged])
+        added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, [unchanged])
         if former_ids := _former_ids(grant):
-            line = keys.line_id(former_ids[0], self._index_key)
-            added += self._lines.added(line, record.session_id.encode())
+            line = keys.line_id(former_ids[0], self._stored.index_key)
+            added += self._stored.imported_lines.added(line, record.session_id.encode())
         noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
         await self._commit(added + noted)
         return record
@@ -151,18 +145,18 @@ class Desk:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
             # A record that could not be read is still under its former id.
-            line = await self._lines.get(keys.line_id(former_id, self._index_key))
-            if line or await self._records.entry(former_id):
+            line = await self._stored.imported_lines.get(keys.line_id(former_id, self._stored.index_key))
+            if line or await self._stored.access.entry(former_id):
                 return True
         return False
 
     async def journal(self, limit: int) -> Page[JournalEntry]:
         """Return the newest entries of the journal."""
-        return await gathered(self._journal.pages(limit=limit, newest_first=True))
+        return await gathered(self._stored.journal.pages(limit=limit, newest_first=True))
 
     def record_for(self, grant: Grant) -> AccessRecord:
         """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
-        now = self._clock.now()
+        now = self._stored.clock.now()
         if grant.expires_at is not None and grant.expires_at <= now:
             raise Invalid("The access would have ended already.")
         return AccessRecord(
@@ -184,19 +178,19 @@ class Desk:
         )
 
     async def _found(self, session_id: str) -> Stored[AccessRecord]:
-        if found := await self._records.get(session_id):
+        if found := await self._stored.access.get(session_id):
             return found
         raise NotFound("There is no access record of that session.")
 
     async def _commit(self, changes: Changes) -> None:
-        if not isinstance(await commit(self._store, changes), Committed):
+        if not isinstance(await commit(self._stored.store, changes), Committed):
             raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
 
     def _noted(self, session_id: str, action: JournalAction, reason: str) -> Changes:
         checked_reason(reason)
-        now = self._clock.now()
+        now = self._stored.clock.now()
         entry = JournalEntry(at=now, action=action, session_id=session_id, reason=reason)
-        return Changes([self._journal.put(entry, f"{sortable(now)}:{secrets.token_hex(4)}")])
+        return Changes([self._stored.journal.put(entry, f"{sortable(now)}:{secrets.token_hex(4)}")])
 
     async def _end_without(self, record: AccessRecord) -> Changes:
         if not record.email:
@@ -210,7 +204,7 @@ class Desk:
 
     async def _end_unchanged(self, record: AccessRecord) -> Check:
         """Return the check that no sale changes the end meanwhile; ask before the records are read."""
-        return await self._ends.unchanged(self._buyer_and_product(record))
+        return await self._stored.ends.unchanged(self._buyer_and_product(record))
 
     async def _others(self, record: AccessRecord) -> list[AccessRecord]:
         """Return the buyer's other records of the same product: none of a buyer who is not known."""
@@ -224,11 +218,11 @@ class Desk:
         ends = [one.expires_at for one in records if not one.revoked_at]
         buyer_and_product = self._buyer_and_product(record)
         if not ends:
-            return Delete(self._ends.key(buyer_and_product))
-        return self._ends.put(AccessEnd(expires_at=max(ends)), buyer_and_product)
+            return Delete(self._stored.ends.key(buyer_and_product))
+        return self._stored.ends.put(AccessEnd(expires_at=max(ends)), buyer_and_product)
 
     def _buyer_and_product(self, record: AccessRecord) -> str:
-        return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
+        return keys.buyer_and_product(keys.email_digest(record.email, self._stored.index_key), record.product)
 
 
 def _former_ids(grant: Grant) -> list[str]:

@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Literal
 
-from orrery.checkout.access.fulfilment import Fulfilment
 from orrery.checkout.access.raw_events import RawEvents
 from orrery.checkout.access.refusals import NOTED_EVERY, Refusals
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, UnreadableEvent
 from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import utc_text
 from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
@@ -85,9 +84,8 @@ class EventHistory:
 
     def __init__(
         self,
-        clock: Clock,
+        stored: CheckoutRecords,
         reads: ProcessorReads,
-        fulfilment: Fulfilment,
         raw_events: RawEvents,
         refusals: Refusals,
         receive: Callable[[bytes], Awaitable[ReplayResult]],
@@ -95,9 +93,7 @@ class EventHistory:
         livemode: bool,
     ) -> None:
         """`receive` handles an event as the webhook does after its signature check."""
-        self._clock = clock
-        self._records = fulfilment.records
-        self._pending = fulfilment.pending
+        self._stored = stored
         self._reads = reads
         self._raw_events = raw_events
         self._refusals = refusals
@@ -112,7 +108,7 @@ class EventHistory:
         Events that Orrery received but could not read, and that the processor no longer lists, come last. Raises
         the processor's and the store's errors.
         """
-        start, listed = self._clock.now() - since, set[str]()
+        start, listed = self._stored.clock.now() - since, set[str]()
         async for event in self._reads.list_events(start):
             if isinstance(event, ItemUnreadable):
                 yield event
@@ -146,7 +142,7 @@ class EventHistory:
 
     async def finding(self) -> Finding:
         """Return whether Orrery knows every completed session whose event the processor could not deliver."""
-        now, part, days = self._clock.now(), "webhook deliveries", LOOK_BACK.days
+        now, part, days = self._stored.clock.now(), "webhook deliveries", LOOK_BACK.days
         undelivered = self._reads.list_events(now - LOOK_BACK, undelivered=True)
         events, unread = split_unreadable([one async for one in undelivered])
         found = [await self._known(event) for event in events if event.type == COMPLETED]
@@ -170,7 +166,7 @@ class EventHistory:
         outage = await self._refusals.open()
         last = outage and (outage.last_at or outage.since)
         # A time of a future that was undone says only that nothing was refused since.
-        if outage is None or last is None or last > self._clock.now():
+        if outage is None or last is None or last > self._stored.clock.now():
             return f"{why} {_UNDELIVERED}"
         refused = (
             f"Webhooks are refused since {utc_text(outage.since)}: {outage.reason}, the last at {utc_text(last)}."
@@ -235,10 +231,10 @@ class EventHistory:
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
 
     async def _followed(self, event: EventSummary, session_id: str) -> tuple[EventOutcome, str] | None:
-        if access := await self._records.get(session_id):
+        if access := await self._stored.access.get(session_id):
             record = access.record
             return "granted", "" if record.event_id == event.id else f"by {record.granted_by}"
-        if found := await self._pending.get(session_id):
+        if found := await self._stored.pending.get(session_id):
             pending = found.record
             return pending.state, "payment failed" if pending.failed_at else pending.reason
         return None

@@ -6,16 +6,16 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.raw_events import RawEvent, RawEvents
 from orrery.checkout.access.rules import AccessVerdict, VerdictAction, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
 from orrery.errors import RecordUnreadable
-from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Absent, Check, Conflict, Delete, Store, Write
+from orrery.ports.store import Absent, Check, Conflict, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, compare_and_set
 
@@ -57,25 +57,16 @@ class Fulfilment:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         notifications: Notifications,
         raw_events: RawEvents,
         *,
         livemode: bool,
-        index_key: bytes,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self.records = collections.access_records(store, clock, index_key)
-        self._ends = collections.access_ends(store, clock)
-        self._offers = collections.offers(store, clock)
-        self._erasures = collections.erased_sessions(store, clock)
-        self.pending = collections.pending_sessions(store, clock)
+        self._stored = stored
         self._notifications = notifications
         self._raw_events = raw_events
         self._livemode = livemode
-        self._index_key = index_key
 
     async def settle(
         self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None = None
@@ -128,10 +119,10 @@ class Fulfilment:
 
         `of_event` is the livemode of the event, if one reports the session.
         """
-        if await self._erasures.entry(keys.erasure_id(session.id, self._index_key)):
+        if await self._stored.erased.entry(keys.erasure_id(session.id, self._stored.index_key)):
             return AccessVerdict("erased")
         try:
-            known = await self._offers.get(session.id)
+            known = await self._stored.offers.get(session.id)
             return judge(session, known.record if known else offer, livemode=self._livemode, of_event=of_event)
         except RecordUnreadable:
             if offer is None:
@@ -147,7 +138,7 @@ class Fulfilment:
         verdict: AccessVerdict,
         event_writes: Changes,
     ) -> FulfilmentOutcome | Conflict:
-        now = self._clock.now()
+        now = self._stored.clock.now()
         end, end_check = await self._running_end(session.email or "", product)
         record = grant(
             session,
@@ -158,12 +149,12 @@ class Fulfilment:
             running_until=end,
             title=verdict.title or self._notifications.catalogue.title_of(product),
         )
-        writes: list[Write] = [Delete(self.pending.key(session.id))]
+        writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
-            writes.append(self._ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
-        changes = event_writes + self.records.changes(session.id, None, record) + Changes(writes, end_check)
+            writes.append(self._stored.ends.put(AccessEnd(expires_at=record.expires_at), self._end_id(record)))
+        changes = event_writes + self._stored.access.changes(session.id, None, record) + Changes(writes, end_check)
         outcome = await outbox.commit_with(
-            self._store,
+            self._stored.store,
             changes,
             self._notifications.sold(record, verdict.notes),
             now,
@@ -179,15 +170,15 @@ class Fulfilment:
             return None, []
         ends: list[datetime] = []
         checks: list[Check] = []
-        for digest in keys.email_digests(email, self._index_key):
+        for digest in keys.email_digests(email, self._stored.index_key):
             end_id = keys.buyer_and_product(digest, product)
-            found = await self._ends.get(end_id)
-            checks.append(self._ends.as_read(end_id, found))
+            found = await self._stored.ends.get(end_id)
+            checks.append(self._stored.ends.as_read(end_id, found))
             ends += [found.record.expires_at] if found else []
         return max(ends, default=None), checks
 
     def _end_id(self, record: AccessRecord) -> str:
-        return keys.buyer_and_product(keys.email_digest(record.email, self._index_key), record.product)
+        return keys.buyer_and_product(keys.email_digest(record.email, self._stored.index_key), record.product)
 
     async def _withhold(
         self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
@@ -195,13 +186,13 @@ class Fulfilment:
         changes, drafts = event_writes, list[outbox.Draft]()
         if verdict.action != "foreign":
             noted, drafts = await self._note(session.id, source, verdict)
-            changes += noted + Changes(checks=[Absent(self.records.key(session.id))])
+            changes += noted + Changes(checks=[Absent(self._stored.access.key(session.id))])
         if changes.writes:
             outcome = await outbox.commit_with(
-                self._store,
+                self._stored.store,
                 changes,
                 drafts,
-                self._clock.now(),
+                self._stored.clock.now(),
                 held_because="" if source.is_unknown else source.held_because,
             )
             if isinstance(outcome, Conflict):
@@ -213,23 +204,23 @@ class Fulfilment:
         self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict
     ) -> tuple[Changes, list[outbox.Draft]]:
         """Return what notes a session without access, and the push about it if that is new."""
-        found, now = await self.pending.get(session_id), self._clock.now()
+        found, now = await self._stored.pending.get(session_id), self._stored.clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
         if found and found.record.reason == verdict.reason:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
                 return Changes(), []
             # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
-            return self.pending.changes(session_id, found, found.record, anew=True), []
+            return self._stored.pending.changes(session_id, found, found.record, anew=True), []
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         push = self._notifications.withheld(session_id, verdict.reason)
-        return self.pending.changes(session_id, found, pending), [push]
+        return self._stored.pending.changes(session_id, found, pending), [push]
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes
     ) -> FulfilmentOutcome | None:
-        found = await self.records.get(session.id)
+        found = await self._stored.access.get(session.id)
         if found is None:
             return None
         record = found.record

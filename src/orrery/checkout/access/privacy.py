@@ -6,9 +6,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.raw_events import ERASED_EVENT
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.errors import RecordUnreadable
 from orrery.ports.clock import Clock
@@ -45,20 +46,14 @@ class EarlierErasure:
 class BuyerData:
     """Finds and erases what checkout keeps about buyers."""
 
-    def __init__(self, store: Store, clock: Clock, lookup: Lookup, *, index_key: bytes) -> None:
-        self._store = store
-        self._clock = clock
+    def __init__(self, stored: CheckoutRecords, lookup: Lookup) -> None:
+        self._stored = stored
         self._lookup = lookup
-        self._index_key = index_key
-        self._access = lookup.records
-        self._offers = collections.offers(store, clock)
-        self._journal = collections.journal(store, clock)
-        self._erased = collections.erased_sessions(store, clock)
         self._others: tuple[Collection[Any], ...] = (
-            self._offers,
-            collections.pending_sessions(store, clock),
-            collections.reversals(store, clock),
-            collections.unreadable_events(store, clock),
+            stored.offers,
+            stored.pending,
+            stored.reversals,
+            stored.unreadable_events,
         )
 
     def sources(self) -> list[PersonalDataSource]:
@@ -79,18 +74,18 @@ class BuyerData:
             if index.key not in {one.key for one in changes.writes}:
                 changes += Changes([Delete(index.key)])
             # What changed meanwhile is found again by the next run.
-            erased += isinstance(await commit(self._store, changes), Committed)
+            erased += isinstance(await commit(self._stored.store, changes), Committed)
         if erased:
-            _ = await self._store.scrub()
+            _ = await self._stored.store.scrub()
         return erased
 
     async def _old_addresses(self) -> AsyncIterator[Entry]:
         """Yield the index of addresses that are old, or of a future that was undone: their age is not known."""
-        now, prefix = self._clock.now(), keys.OFFER_ADDRESS
+        now, prefix = self._stored.clock.now(), keys.OFFER_ADDRESS
         old = Walk(prefix, until=f"{prefix}{sortable(now - KEEP_ADDRESSES)}")
         undone = Walk(prefix, until=f"{prefix}{sortable(now + _FUTURE)}", newest_first=True)
         for walk in (old, undone):
-            async for index in walk.entries(self._store, self._clock):
+            async for index in walk.entries(self._stored.store, self._stored.clock):
                 yield index
 
     async def _search_terms(self, address: str) -> SearchTerms:
@@ -105,7 +100,7 @@ class BuyerData:
         return [record.model_dump(mode="json") async for record in self._held_by(terms)]
 
     async def _find_offers(self, terms: SearchTerms) -> list[object]:
-        offers = [await self._offers.entry(record.session_id) async for record in self._held_by(terms)]
+        offers = [await self._stored.offers.entry(record.session_id) async for record in self._held_by(terms)]
         return [stored_json(offer) for offer in offers if offer]
 
     async def _find_events(self, terms: SearchTerms) -> list[object]:
@@ -117,7 +112,9 @@ class BuyerData:
             found = True
             note = Delete(entry.key.replace(keys.EVENT, keys.UNREADABLE_EVENT, 1))
             erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
-            await commit_erasure(self._store, Changes([erased, note], [Unchanged(entry.key, entry.version)]))
+            await commit_erasure(
+                self._stored.store, Changes([erased, note], [Unchanged(entry.key, entry.version)])
+            )
         return ErasureRound(found)
 
     async def _erase_others(self, request: ErasureRequest) -> ErasureRound:
@@ -127,7 +124,7 @@ class BuyerData:
             async for entry in collection.entries():
                 if request.terms.addressed_in(entry.value):
                     found = True
-                    await commit_erasure(self._store, _without_person(request.terms, collection, entry))
+                    await commit_erasure(self._stored.store, _without_person(request.terms, collection, entry))
         return ErasureRound(found)
 
     async def _erase_access(self, request: ErasureRequest) -> ErasureRound:
@@ -136,16 +133,16 @@ class BuyerData:
         found = bool(records)
         for record in records:
             await self._erase_record(record, request.reason)
-        async for entry in self._access.entries():
+        async for entry in self._stored.access.entries():
             if request.terms.addressed_in(entry.value) and (
-                changes := _without_former(request.terms, self._access, entry)
+                changes := _without_former(request.terms, self._stored.access, entry)
             ):
                 found = True
-                await commit_erasure(self._store, changes)
+                await commit_erasure(self._stored.store, changes)
         return ErasureRound(found)
 
     async def _erasures(self, before: Store) -> list[RepeatErasure]:
-        return [partial(self._repeat, one) for one in await earlier_erasures(before, self._clock)]
+        return [partial(self._repeat, one) for one in await earlier_erasures(before, self._stored.clock)]
 
     async def _repeat(self, done: EarlierErasure, erase: EraseAddress) -> bool:
         """Erase a session's buyer again, unless that is done; raise `RecordUnreadable`.
@@ -153,13 +150,13 @@ class BuyerData:
         A record that this store does not contain is copied without its buyer, so that its session id keeps the
         access.
         """
-        if await self._erased.entry(keys.erasure_id(done.session_id, self._index_key)):
+        if await self._stored.erased.entry(keys.erasure_id(done.session_id, self._stored.index_key)):
             return False
         record = await self._lookup.record(done.session_id)
         if record and record.email:
             _ = await erase(record.email, done.reason)
-        blank = [] if record or done.record is None else self._access.writes(done.record, done.session_id)
-        await write(self._store, [done.journal, self._tombstone(done.session_id), *blank])
+        blank = [] if record or done.record is None else self._stored.access.writes(done.record, done.session_id)
+        await write(self._stored.store, [done.journal, self._tombstone(done.session_id), *blank])
         return True
 
     async def _records(self, address: str) -> list[AccessRecord]:
@@ -170,42 +167,42 @@ class BuyerData:
         return list(found.values())
 
     async def _held_by(self, terms: SearchTerms) -> AsyncIterator[AccessRecord]:
-        async for entry in self._access.entries():
+        async for entry in self._stored.access.entries():
             if terms.addressed_in(entry.value):
-                record = self._access.read(entry).record
+                record = self._stored.access.read(entry).record
                 if terms.is_address(record.email):
                     yield record
 
     async def _events(self, terms: SearchTerms) -> AsyncIterator[Entry]:
-        async for entry in Walk(keys.EVENT).entries(self._store, self._clock):
+        async for entry in Walk(keys.EVENT).entries(self._stored.store, self._stored.clock):
             if terms.named_in(entry.value):
                 yield entry
 
     async def _erase_record(self, record: AccessRecord, reason: str) -> None:
-        found = await self._access.find(record.session_id)
+        found = await self._stored.access.find(record.session_id)
         if found is None or found.record != record:
             return
-        digest = keys.email_digest(record.email, self._index_key)
+        digest = keys.email_digest(record.email, self._stored.index_key)
         blank = record.without_unknown_fields().change(email="", former_emails=(), marketing_consent=None)
-        now = self._clock.now()
+        now = self._stored.clock.now()
         journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
             Delete(f"{keys.ACCESS_END}{keys.buyer_and_product(digest, record.product)}"),
-            self._journal.put(journal, f"{sortable(now)}:{record.session_id}"),
+            self._stored.journal.put(journal, f"{sortable(now)}:{record.session_id}"),
             self._tombstone(record.session_id),
         ]
-        changes = self._access.changes(record.session_id, found, blank) + Changes(writes)
-        await commit_erasure(self._store, changes + await self._without_address(record.session_id))
+        changes = self._stored.access.changes(record.session_id, found, blank) + Changes(writes)
+        await commit_erasure(self._stored.store, changes + await self._without_address(record.session_id))
 
     def _tombstone(self, session_id: str) -> Put:
-        erasure_id = keys.erasure_id(session_id, self._index_key)
-        return self._erased.put(ErasedSession(erased_at=self._clock.now()), erasure_id)
+        erasure_id = keys.erasure_id(session_id, self._stored.index_key)
+        return self._stored.erased.put(ErasedSession(erased_at=self._stored.clock.now()), erasure_id)
 
     async def _without_address(self, session_id: str) -> Changes:
-        if offer := await self._offers.find(session_id):
+        if offer := await self._stored.offers.find(session_id):
             blank = offer.record.without_unknown_fields().change(client_address=None)
-            return self._offers.changes(session_id, offer, blank)
-        unreadable = await self._offers.unchanged(session_id)
+            return self._stored.offers.changes(session_id, offer, blank)
+        unreadable = await self._stored.offers.unchanged(session_id)
         if isinstance(unreadable, Absent):
             return Changes()
         # It may contain the address, and every reader treats it as missing.
@@ -240,12 +237,14 @@ def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entr
 async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:
     """Return the erasures in a store's journal, the oldest first."""
     found: list[EarlierErasure] = []
-    journal, records = collections.journal(store, clock), collections.access_records(store, clock, b"")
-    async for page in journal.pages():
+    stored = CheckoutRecords(store, clock, b"")
+    async for page in stored.journal.pages():
         for entry in page.records:
             noted = entry.record
             if noted.action == "erase":
-                record = await records.find(noted.session_id)
+                record = await stored.access.find(noted.session_id)
                 blank = record.record if record and not record.record.email else None
-                found.append(EarlierErasure(noted.session_id, noted.reason, journal.put(noted, entry.id), blank))
+                found.append(
+                    EarlierErasure(noted.session_id, noted.reason, stored.journal.put(noted, entry.id), blank)
+                )
     return found

@@ -6,18 +6,16 @@ from datetime import datetime
 
 import structlog
 
-from orrery.checkout import collections, keys
 from orrery.checkout.access.rules import bought
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import EventIdReused
-from orrery.checkout.records import KEEP_EVENTS, UnreadableEvent
+from orrery.checkout.records import UnreadableEvent
 from orrery.errors import StoreUnavailable
-from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
-from orrery.ports.store import Committed, Conflict, Delete, Entry, Store
+from orrery.ports.store import Committed, Conflict, Delete, Entry
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered, write
 from orrery.runtime.lasting import alarm
-from orrery.runtime.raw_values import RawValues
 
 ERASED_EVENT = b'{"erased":true}'
 """The stored body of an event whose buyer was erased: it only shows that the event came."""
@@ -46,11 +44,8 @@ class RawEvent:
 class RawEvents:
     """Stores the bodies of events, and notes those that cannot be read."""
 
-    def __init__(self, store: Store, clock: Clock, read_event: EventReader) -> None:
-        self._store = store
-        self._clock = clock
-        self._events = RawValues(store, keys.EVENT, KEEP_EVENTS)
-        self._unreadable = collections.unreadable_events(store, clock)
+    def __init__(self, stored: CheckoutRecords, read_event: EventReader) -> None:
+        self._stored = stored
         self._read = read_event
 
     def read(self, body: bytes) -> RawEvent:
@@ -62,7 +57,7 @@ class RawEvents:
         if event is None:
             return Changes()
         event_id, body = event.id, event.body
-        return self._events.added(event_id, body)
+        return self._stored.events.added(event_id, body)
 
     async def writes_after(self, conflict: Conflict, event: RawEvent | None) -> Changes:
         """Return the writes that are still needed after a commit with `conflict`.
@@ -71,20 +66,20 @@ class RawEvents:
         event is stored under the id: the first one stays.
         """
         new = self.writes_of(event)
-        if event is None or self._events.key(event.id) not in conflict.keys:
+        if event is None or self._stored.events.key(event.id) not in conflict.keys:
             return new
-        entry = await self._events.get(event.id)
+        entry = await self._stored.events.get(event.id)
         if entry is None:
             return new
         self._require_same(entry, event)
-        note = await self._unreadable.entry(event.id)
+        note = await self._stored.unreadable_events.entry(event.id)
         return Changes([Delete(note.key)]) if note else Changes()
 
     async def keep(self, event: RawEvent | None) -> bool:
         """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
         event_writes = self.writes_of(event)
         while event_writes.writes:
-            outcome = await commit(self._store, event_writes)
+            outcome = await commit(self._stored.store, event_writes)
             if isinstance(outcome, Committed):
                 return bool(event_writes.checks)
             event_writes = await self.writes_after(outcome, event)
@@ -95,12 +90,12 @@ class RawEvents:
 
         Returns False for one that was read when it came first. Raises `EventIdReused`.
         """
-        now, read = self._clock.now(), event.read
+        now, read = self._stored.clock.now(), event.read
         note = UnreadableEvent(
             event_id=event.id, type=read.type, object_id=read.object_id, fields=read.unread, noted_at=now
         )
-        noted = self.writes_of(event) + Changes([self._unreadable.put(note, event.id)])
-        outcome = await outbox.commit_with(self._store, noted, [_unreadable_draft(note)], now)
+        noted = self.writes_of(event) + Changes([self._stored.unreadable_events.put(note, event.id)])
+        outcome = await outbox.commit_with(self._stored.store, noted, [_unreadable_draft(note)], now)
         if isinstance(outcome, Committed):
             log.warning("event cannot be read", event_id=event.id, fields=read.unread)
             return True
@@ -112,30 +107,30 @@ class RawEvents:
     async def notify_reused(self, event_id: str) -> None:
         """Enqueue one push about an event id that came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
-        await outbox.tell_once(self._store, self._clock, _reused_draft(event_id))
+        await outbox.tell_once(self._stored.store, self._stored.clock, _reused_draft(event_id))
 
     async def has(self, event_id: str) -> bool:
         """Return whether an event was received."""
-        return await self._events.get(event_id) is not None
+        return await self._stored.events.get(event_id) is not None
 
     async def body(self, event_id: str) -> bytes | None:
         """Return the body of an event; None where it is not stored, or was erased."""
-        entry = await self._events.get(event_id)
+        entry = await self._stored.events.get(event_id)
         return None if entry is None or entry.value == ERASED_EVENT else entry.value
 
     async def unreadable(self, since: datetime) -> list[UnreadableEvent]:
         """Return the events since then that could not be read, at most 1,000."""
-        notes = (await gathered(self._unreadable.pages(limit=1000))).values()
+        notes = (await gathered(self._stored.unreadable_events.pages(limit=1000))).values()
         return [note for note in notes if note.noted_at >= since]
 
     async def note(self, event_id: str) -> UnreadableEvent | None:
         """Return the note of an event that could not be read, and was not since."""
-        found = await self._unreadable.find(event_id)
+        found = await self._stored.unreadable_events.find(event_id)
         return found.record if found else None
 
     async def resolve(self, event_id: str) -> None:
         """Delete the note of an unreadable event."""
-        await write(self._store, [Delete(self._unreadable.key(event_id))])
+        await write(self._stored.store, [Delete(self._stored.unreadable_events.key(event_id))])
 
     def _require_same(self, entry: Entry, event: RawEvent) -> None:
         # The body itself is read, also of one that is to be kept as an erased one.

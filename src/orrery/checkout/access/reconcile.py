@@ -8,19 +8,17 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout import collections
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentOutcome, FulfilmentSource, outcome_of
 from orrery.checkout.access.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
 from orrery.checkout.access.rules import bought
 from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
 from orrery.errors import ItemUnreadable, ProcessorError, ProcessorRefused, RecordUnreadable, StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
 from orrery.runtime.lasting import push
@@ -101,10 +99,9 @@ class ReconciliationReport:
 class Reconciliation:
     """Compares the processor's completed sessions with the access records."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  it compares what each of these knows
+    def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         processor: Processor,
         fulfilment: Fulfilment,
         states: SessionStates,
@@ -112,37 +109,35 @@ class Reconciliation:
         catalogue: Catalogue,
         unknown: UnknownSalesWatch,
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._processor = processor
         self._fulfilment = fulfilment
         self._states = states
         self._refunds = refunds
         self._catalogue = catalogue
-        self.unknown = unknown
-        self._records = fulfilment.records
-        self._pending = collections.pending_sessions(store, clock)
-        self._last = collections.reconciled(store, clock)
+        self._unknown = unknown
 
     async def run_unattended(self) -> None:
         """Reconcile; enqueue one push about each record, and each object of the processor, that cannot be read."""
         report = await self.run()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
-            await outbox.tell_once(self._store, self._clock, _unreadable_push(name))
+            await outbox.tell_once(self._stored.store, self._stored.clock, _unreadable_push(name))
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            await outbox.tell_once(self._store, self._clock, _unread_push(one))
+            await outbox.tell_once(self._stored.store, self._stored.clock, _unread_push(one))
 
     async def look_at_start(self) -> None:
         """Note sales that a store without any reconciliation does not know, before it can count as well."""
         try:
-            if await self._last.entry() or await self._restored(ReconciliationReport(dry_run=True)):
+            if await self._stored.reconciled.entry() or await self._restored(ReconciliationReport(dry_run=True)):
                 return
             async with asyncio.timeout(LOOK_SECONDS):
-                async for session in self._processor.list_completed_sessions(self._clock.now() - LONGEST_ACCESS):
-                    if isinstance(session, CheckoutSession) and await self.unknown.origin(session) == "unknown":
-                        await self.unknown.note()
+                async for session in self._processor.list_completed_sessions(
+                    self._stored.clock.now() - LONGEST_ACCESS
+                ):
+                    if isinstance(session, CheckoutSession) and await self._unknown.origin(session) == "unknown":
+                        await self._unknown.note()
                         return
         except (ProcessorError, StoreError, TimeoutError) as error:  # reconciliation follows, and reports it
             log.warning("the processor's sales are not known at the start", kind=type(error).__name__)
@@ -154,10 +149,10 @@ class Reconciliation:
 
         Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
         """
-        report, now = ReconciliationReport(dry_run), self._clock.now()
-        found = await self._last.find()
+        report, now = ReconciliationReport(dry_run), self._stored.clock.now()
+        found = await self._stored.reconciled.find()
         last = found.record if found else None
-        window = LONGEST_ACCESS if await self.unknown.are_noted() else WINDOW
+        window = LONGEST_ACCESS if await self._unknown.are_noted() else WINDOW
         whole = min(now - window, last.at - _LONGEST_SESSION) if last else now - window
         start = whole if since is None else now - since
         restored = await self._restored(report)
@@ -175,40 +170,40 @@ class Reconciliation:
             for error in await self._states.note_expired(start):
                 report.leave_out(error)
         if restored and not dry_run:
-            await restored.reconciled(self._store, self._clock, start)
+            await restored.reconciled(self._stored.store, self._stored.clock, start)
         if start <= whole and not dry_run:
             if not report.left_unknown:
-                await self.unknown.opened()
+                await self._unknown.opened()
             charges_at = now if charges or last is None else last.charges_at
-            last = _reconciled(report, start, self._clock.now()).change(charges_at=charges_at)
-            await write(self._store, [self._last.put(last)])
+            last = _reconciled(report, start, self._stored.clock.now()).change(charges_at=charges_at)
+            await write(self._stored.store, [self._stored.reconciled.put(last)])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page with the last run over the whole window."""
-        last = await self._last.get()
+        last = await self._stored.reconciled.get()
         if not self._catalogue and last is None:
             return Panel(_PANEL, "No product is configured")
         if last is None:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
             return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
-        return _panel(last.record, self._clock.now())
+        return _panel(last.record, self._stored.clock.now())
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:
-            return await last_restore(self._store, self._clock)
+            return await last_restore(self._stored.store, self._stored.clock)
         except RecordUnreadable as error:
             # Any notification may have been sent before a restore, and a second one cannot be undone.
             report.leave_out(error)
-            return Restored(at=self._clock.now())
+            return Restored(at=self._stored.clock.now())
 
     async def _examine(
         self, session: CheckoutSession, report: ReconciliationReport, restored: Restored | None
     ) -> None:
         report.examined += 1
         try:
-            if await self._records.get(session.id):
+            if await self._stored.access.get(session.id):
                 report.with_access += 1
                 return
         except RecordUnreadable as error:
@@ -243,11 +238,11 @@ class Reconciliation:
         """Return whether another store sold the session; the first one is noted, and reported to the owner."""
         if restored and session.created <= restored.at:
             return "known"  # the owner has restored, and expects it
-        origin = await self.unknown.origin(session)
+        origin = await self._unknown.origin(session)
         if origin == "unknown":
             report.unknown += 1
             if report.unknown == 1 and not report.dry_run:
-                await self.unknown.note()
+                await self._unknown.note()
         return origin
 
     async def _outcome(
@@ -281,8 +276,8 @@ class Reconciliation:
         self, start: datetime, report: ReconciliationReport, restored: Restored | None
     ) -> None:
         """Examine the waiting sessions that are older than the window."""
-        now = self._clock.now()
-        async for page in self._pending.pages():
+        now = self._stored.clock.now()
+        async for page in self._stored.pending.pages():
             for error in page.unreadable:
                 report.leave_out(error)
             for pending in page.values():

@@ -11,15 +11,15 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
-from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
-from orrery.ports.store import Committed, Store
+from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered
 from orrery.runtime.restored import NOT_KNOWN, Restored
@@ -75,21 +75,18 @@ class Refunds:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         reads: ProcessorReads,
         lookup: Lookup,
         notifications: Notifications,
         revoke: Revoke | None,
     ) -> None:
         """`revoke` is set where access ends with a full refund (`checkout.revoke_on_refund`)."""
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._reads = reads
         self._lookup = lookup
         self._notifications = notifications
         self._revoke = revoke
-        self._reversals = collections.reversals(store, clock)
 
     async def update(self, search: ReversalSearch) -> ReversalReport:
         """Store and report new ones; return all. Raises the processor's and the store's errors."""
@@ -127,16 +124,16 @@ class Refunds:
                 yield ChargeEvent(charge.created, charge)
 
     async def _oldest_sale(self, since: datetime) -> datetime:
-        oldest = await gathered(self._lookup.records.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
+        oldest = await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
         return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
     async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:
         """Return the reversal of a payment after these events; store and report it when it is new."""
-        found = await self._reversals.get(payment)
+        found = await self._stored.reversals.get(payment)
         before = found.record if found else await self._new(payment, events[0].subject)
         after = functools.reduce(_after, events, before)
         if not search.dry_run and (found is None or after != before):
-            noted = self._reversals.changes(payment, found, after)
+            noted = self._stored.reversals.changes(payment, found, after)
             await self._note(before, after, noted, search.held_because(events[-1].created))
         return after
 
@@ -163,7 +160,7 @@ class Refunds:
         drafts = list[outbox.Draft]()
         if after.session_id:
             record = await self._lookup.record(after.session_id)
-            runs = record is not None and record.runs_at(self._clock.now())
+            runs = record is not None and record.runs_at(self._stored.clock.now())
             shorter: int | None = None
             if self._revoke and runs and after.refunded and not before.refunded:
                 reason = f"refunded in full: {after.charge_id}"
@@ -172,7 +169,7 @@ class Refunds:
             drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
         # An earlier release notified of refunds without storing them: there is no second push.
         outcome = await outbox.commit_with(
-            self._store, changes, drafts, self._clock.now(), held_because=held_because
+            self._stored.store, changes, drafts, self._stored.clock.now(), held_because=held_because
         )
         if isinstance(outcome, Committed):
             return
@@ -193,7 +190,7 @@ class Refunds:
 
     async def _list(self, known: dict[str, Reversal], report: ReversalReport) -> None:
         """Add the stored reversals to the report, and those that a dry run has found."""
-        everything = await self._reversals.all()
+        everything = await self._stored.reversals.all()
         report.unreadable += everything.unreadable
         for reversal in ({one.payment_intent: one for one in everything.values()} | known).values():
             try:
@@ -201,7 +198,7 @@ class Refunds:
             except RecordUnreadable as error:
                 report.unreadable.append(error)
                 continue
-            if record and record.runs_at(self._clock.now()):
+            if record and record.runs_at(self._stored.clock.now()):
                 _list_one(record.session_id, reversal, report)
 
 

@@ -12,12 +12,10 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import collections
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import RefusedWebhooks
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
-from orrery.ports.clock import Clock
-from orrery.ports.store import Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import sortable
 from orrery.runtime.lasting import Lasting, Pace, all_clear, push
@@ -40,14 +38,14 @@ log = structlog.get_logger()
 class Refusals:
     """Counts refused webhooks, and notifies the owner of an outage."""
 
-    def __init__(self, store: Store, clock: Clock, secrets: Sequence[bytes]) -> None:
-        self._clock = clock
+    def __init__(self, stored: CheckoutRecords, secrets: Sequence[bytes]) -> None:
+        self._clock = stored.clock
         self._secrets = secrets
-        self._outage = Lasting(collections.refused_webhooks(store, clock))
+        self._outage = Lasting(stored.refused_webhooks)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._told_on: dict[Reason, date] = {}
-        self._pace = Pace(clock, NOTED_EVERY)
+        self._pace = Pace(stored.clock, NOTED_EVERY)
         self._may_be_open = True
 
     async def refused(self, body: bytes, header: str) -> None:

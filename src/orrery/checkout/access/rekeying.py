@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from orrery.checkout import collections, keys
+from orrery.checkout import keys
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Entry, Put, Store, Unchanged, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, Stored, Walk, commit
+from orrery.runtime.collection import Changes, Stored, Walk, commit
 from orrery.runtime.outbox_privacy import reworded
 
 _FORMER_ID = re.compile(r"import_[0-9a-f]{24}")
@@ -32,35 +33,33 @@ Naming = Mapping[str, Sequence[Entry]]
 log = structlog.get_logger()
 
 
-async def rekey_imports(store: Store, clock: Clock, index_key: bytes) -> int:
+async def rekey_imports(stored: CheckoutRecords) -> int:
     """Give each import whose id could be computed a random one; return how many.
 
     One that cannot be read stays as it is, and opens nothing. Raises the store's errors.
     """
-    rekeyed, records = 0, collections.access_records(store, clock, index_key)
+    rekeyed, records = 0, stored.access
     for _ in range(_ROUNDS):
         left = [one async for page in records.pages(_FORMER) for one in page.records]
         if not left:
             if rekeyed:
                 log.info("imports have random ids now", count=rekeyed)
             return rekeyed
-        rekeying = _Rekeying(records, index_key, await _naming(store, clock))
+        rekeying = _Rekeying(stored, await _naming(stored.store, stored.clock))
         for start in range(0, len(left), _BATCH):
             rekeyed += await rekeying.done(left[start : start + _BATCH])
     raise StoreUnavailable("Imports change faster than they get new ids; try again.")
 
 
 class _Rekeying:
-    def __init__(self, records: Collection[AccessRecord], index_key: bytes, naming: Naming) -> None:
-        self._records = records
-        self._lines = collections.imported_lines(records.store)
-        self._index_key = index_key
+    def __init__(self, stored: CheckoutRecords, naming: Naming) -> None:
+        self._stored = stored
         self._naming = naming
 
     async def done(self, found: Sequence[Stored[AccessRecord]]) -> int:
         """Rekey these records; return how many: not those that, or whose naming entries, changed meanwhile."""
         changes = [await self._change(one) for one in found]
-        if isinstance(await commit(self._records.store, sum(changes, Changes())), Committed):
+        if isinstance(await commit(self._stored.store, sum(changes, Changes())), Committed):
             return len(found)
         return 0 if len(found) == 1 else sum([await self.done([one]) for one in found])
 
@@ -68,20 +67,22 @@ class _Rekeying:
         former, new = found.id, f"imported_{secrets.token_hex(12)}"
         named = self._naming.get(former, ())
         renamed = found.record.change(session_id=new)
-        changes = self._records.changes(former, found, None) + self._records.changes(new, None, renamed)
+        changes = self._stored.access.changes(former, found, None) + self._stored.access.changes(
+            new, None, renamed
+        )
         changes += Changes(
             [write for one in named for write in self._renamed(one, former, new)],
             [Unchanged(one.key, one.version) for one in named],
         )
-        line = keys.line_id(former, self._index_key)
+        line = keys.line_id(former, self._stored.index_key)
         # An earlier release that ran in between may have imported the line again: the first stays the one to find.
-        if await self._lines.get(line) is None:
-            changes += self._lines.added(line, new.encode())
+        if await self._stored.imported_lines.get(line) is None:
+            changes += self._stored.imported_lines.added(line, new.encode())
         return changes
 
     def _renamed(self, entry: Entry, former: str, new: str) -> list[Write]:
         if entry.key.startswith(outbox.ROW):
-            return reworded(entry, lambda text: text.replace(former, new), self._records.clock.now())
+            return reworded(entry, lambda text: text.replace(former, new), self._stored.clock.now())
         key = entry.key.replace(former, new)
         put = Put(key, entry.value.replace(former.encode(), new.encode()))
         return [put] if key == entry.key else [put, Delete(entry.key)]

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from orrery.checkout import keys
-from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
-from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, Tone
 from orrery.runtime.collection import Walk, gathered
 from orrery.syntax.money import money
@@ -57,15 +56,14 @@ def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, Curren
 class Sales:
     """Counts the access records of paid sessions."""
 
-    def __init__(self, clock: Clock, lookup: Lookup) -> None:
-        self._clock = clock
-        self._lookup = lookup
+    def __init__(self, stored: CheckoutRecords) -> None:
+        self._stored = stored
 
     async def panel(self) -> Panel:
         """Return today, 7 days and 30 days, by currency."""
-        now = self._clock.now()
+        now = self._stored.clock.now()
         newest = Walk(keys.ACCESS_BY_TIME, MOST, keys.access_by_time(now - MONTH, ""), newest_first=True)
-        found = await gathered(self._lookup.records.indexed(newest))
+        found = await gathered(self._stored.access.indexed(newest))
         records, left_out = found.values(), found.unreadable
         sold = tally(records, now)
         tone: Tone = "attention" if left_out else "plain"

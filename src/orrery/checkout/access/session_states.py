@@ -12,15 +12,13 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout import collections
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Offer
 from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
-from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
-from orrery.ports.store import Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, commit
 
@@ -69,15 +67,11 @@ class SessionStates:
     """Finds the states of sessions, and stores which failed."""
 
     def __init__(
-        self, store: Store, clock: Clock, processor: Processor, lookup: Lookup, notifications: Notifications
+        self, stored: CheckoutRecords, processor: Processor, lookup: Lookup, notifications: Notifications
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._processor = processor
         self._lookup = lookup
-        self._offers = collections.offers(store, clock)
-        self._pending = collections.pending_sessions(store, clock)
-        self._last = collections.reconciled(store, clock)
         self._notifications = notifications
         self._known: dict[str, tuple[float, StateName]] = {}
         self._under_way = 0
@@ -103,24 +97,24 @@ class SessionStates:
             return False
         status = await self._read_status(session_id)
         if status is None:
-            return expires_at is not None and self._clock.now() >= expires_at
+            return expires_at is not None and self._stored.clock.now() >= expires_at
         return status == "expired"
 
     def ends_soon(self, expires_at: datetime) -> bool:
-        return self._clock.now() >= expires_at - LEAST_LEFT
+        return self._stored.clock.now() >= expires_at - LEAST_LEFT
 
     async def _noted(self, session_id: str) -> SessionState | None:
         """Return the state that the store knows; None when the session was offered and no more."""
         if record := await self._lookup.record(session_id):
-            state: StateName = "granted" if record.runs_at(self._clock.now()) else "ended"
+            state: StateName = "granted" if record.runs_at(self._stored.clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
         try:
-            if noted := await self._pending.get(session_id):
+            if noted := await self._stored.pending.get(session_id):
                 return SessionState("failed" if noted.record.failed_at else "pending")
         except RecordUnreadable:
             return SessionState("pending")
         with suppress(RecordUnreadable):  # the processor knows as well
-            offer = await self._offers.get(session_id)
+            offer = await self._stored.offers.get(session_id)
             if offer is None:
                 raise NotFound("There is no such session.")
             if offer.record.failed_at:
@@ -133,30 +127,30 @@ class SessionStates:
         Return what of them cannot be read.
         """
         unread: list[ItemUnreadable] = []
-        last = await self._last.find()
-        since = min(last.record.at, self._clock.now()) - LONGEST_SESSION if last else start
+        last = await self._stored.reconciled.find()
+        since = min(last.record.at, self._stored.clock.now()) - LONGEST_SESSION if last else start
         async for session in self._processor.list_expired_sessions(since):
             if isinstance(session, ItemUnreadable):
                 unread.append(session)
                 continue
-            await note_expired(self._offers, session.id)
+            await note_expired(self._stored.offers, session.id)
         return unread
 
     async def payment_failed(
         self, session: CheckoutSession, *, dry_run: bool = False, held_because: str = ""
     ) -> bool:
         """Return whether the outstanding payment of a completed session failed; store and report it once."""
-        noted = await self._pending.find(session.id)
+        noted = await self._stored.pending.find(session.id)
         if noted and noted.record.failed_at:
             return True
         if not session.payment_intent or not await self._newest_charge_failed(session.payment_intent):
             return False
         if noted and not dry_run:
-            now = self._clock.now()
-            failed = self._pending.changes(session.id, noted, noted.record.change(failed_at=now))
+            now = self._stored.clock.now()
+            failed = self._stored.pending.changes(session.id, noted, noted.record.change(failed_at=now))
             push = self._notifications.payment_failed(session.id, bought(session))
             # After a conflict the next reconciliation stores and reports it.
-            _ = await outbox.commit_with(self._store, failed, [push], now, held_because=held_because)
+            _ = await outbox.commit_with(self._stored.store, failed, [push], now, held_because=held_because)
         return True
 
     async def _newest_charge_failed(self, payment_intent: str) -> bool:
@@ -165,7 +159,7 @@ class SessionStates:
         return False
 
     async def _at_the_processor(self, session_id: str) -> StateName:
-        now = self._clock.monotonic()
+        now = self._stored.clock.monotonic()
         self._forget(now)
         if known := self._known.get(session_id):
             return known[1]

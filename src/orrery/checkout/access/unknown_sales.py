@@ -5,18 +5,15 @@ one that was lost. That is urgent: the owner may have a newer store or snapshot.
 opened all of them.
 """
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from orrery.checkout import collections
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.rules import bought
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import UnknownSales
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.processor import CheckoutSession
-from orrery.ports.store import Store
-from orrery.runtime.collection import Collection, sortable
+from orrery.runtime.collection import sortable
 from orrery.runtime.lasting import Lasting, alarm, all_clear, unless_store_fails
 
 PART = "sales of this store"
@@ -41,13 +38,12 @@ _OPENED = (
 class UnknownSalesWatch:
     """Notes such sessions in the store, and tells the owner of their beginning and end."""
 
-    def __init__(self, store: Store, clock: Clock, lookup: Lookup, known: Sequence[Collection[Any]]) -> None:
-        """`known` are the collections, by session, of what is made here and what has access."""
+    def __init__(self, stored: CheckoutRecords, lookup: Lookup) -> None:
+        self._stored = stored
         self._lookup = lookup
-        self._clock = clock
-        self._known = known
-        self._noted = Lasting(collections.unknown_sales(store, clock))
-        self._pending = collections.pending_sessions(store, clock)
+        # By session: what is made here, and what has access.
+        self._known = stored.offers, stored.access, stored.own_sessions
+        self._noted = Lasting(stored.unknown_sales)
 
     async def origin(self, session: CheckoutSession) -> SessionOrigin:
         """Return whether a completed session is ours, and was made over another store.
@@ -62,9 +58,9 @@ class UnknownSalesWatch:
             return "known"
         if await self._was_imported(session):
             return "imported"
-        if await self._pending.entry(session.id) is None:
+        if await self._stored.pending.entry(session.id) is None:
             return "unknown"
-        pending = await self._pending.find(session.id)
+        pending = await self._stored.pending.find(session.id)
         seen_by_reconciliation = pending is not None and pending.record.event_id is None
         return "unknown" if seen_by_reconciliation and await self.are_noted() else "known"
 
@@ -81,13 +77,13 @@ class UnknownSalesWatch:
 
     async def note(self) -> None:
         """Store that there are such sessions, with one urgent push, unless that is stored already."""
-        now = self._clock.now()
+        now = self._stored.clock.now()
         found = alarm(f"unknown-sales-{sortable(now)}", "This store does not know of sales", f"{_WHY} {_TODO}")
         _ = await self._noted.begin(UnknownSales(since=now), found)
 
     async def opened(self) -> None:
         """Store that all of them have access now, with one push, if there were any."""
-        push_id = f"unknown-sales-opened-{sortable(self._clock.now())}"
+        push_id = f"unknown-sales-opened-{sortable(self._stored.clock.now())}"
         _ = await self._noted.end(all_clear(push_id, "The unknown sales are open", _OPENED, "high"))
 
     async def local(self) -> list[Finding]:

@@ -6,6 +6,6 @@ from typing import TYPE_CHECKING
 from orrery.runtime.console.runner import Services, service_of
 
 if TYPE_CHECKING:
-    from orrery.checkout.domain import CheckoutDomain
+    from orrery.checkout.build import CheckoutDomain
 
-checkout_of: "Callable[[Services], CheckoutDomain]" = service_of("orrery.checkout.domain:CheckoutDomain")
+checkout_of: "Callable[[Services], CheckoutDomain]" = service_of("orrery.checkout.build:CheckoutDomain")

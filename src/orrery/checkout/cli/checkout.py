@@ -8,25 +8,39 @@ import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.checkout.cli import checkout_of
-from orrery.checkout.cli.events import events
-from orrery.checkout.cli.preflight import preflight
-from orrery.checkout.cli.verify import verify
-from orrery.errors import RecordUnreadable
+from orrery.checkout.cli.selling import preflight, verify
+from orrery.errors import Invalid, ItemUnreadable, RecordUnreadable
+from orrery.ports.processor import split_unreadable
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import left_out, show_json
+from orrery.runtime.console.tables import left_out, note, show, show_json
 from orrery.runtime.console.terminal import marked, new_console
 from orrery.runtime.console.windows import parse_window
 from orrery.runtime.references import References
 
 if TYPE_CHECKING:
+    from orrery.checkout.access.events import KnownEvent, Replay, ReplayResult
     from orrery.checkout.access.reconcile import ReconciliationReport
     from orrery.checkout.access.refunds import Discrepancy
 
 group = typer.Typer(no_args_is_help=True)
-_ = group.command()(events)
 _ = group.command()(preflight)
 _ = group.command()(verify)
+
+
+_COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
+
+_SAYS: "dict[ReplayResult, str]" = {
+    "granted": "Access is granted; Orrery notifies you and the buyer.",
+    "already": "Access had been granted before; nothing changed.",
+    "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
+    "refused": "No access: what was paid is not what was offered. See `orrery checkout reconcile`.",
+    "foreign": "It is not ours: its session names none of our products.",
+    "ignored": "It is stored; its type asks for nothing.",
+    "duplicate": "It had come in before, and its type asks for nothing; nothing changed.",
+    "unreadable": "It is stored, but cannot be read: it is not as documented. A newer release may read it.",
+    "conflict": "Another event came in under this id before, and stands; nothing changed.",
+}
 
 
 @group.callback()
@@ -63,6 +77,38 @@ def reconcile(
         _show(report, references.within)
     records = [RecordUnreadable(references.within(name)) for name in report.unreadable]
     left_out([*records, *(one.error() for one in report.unread)])
+
+
+@group.command()
+def events(
+    failed: Annotated[bool, typer.Option("--failed", help="Only what did not come through.")] = False,  # noqa: FBT002  a flag of the command line
+    replay: Annotated[
+        str | None, typer.Option(help="Receive this event as its webhook would.", metavar="ID", show_default=False)
+    ] = None,
+    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "7d",
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the processor's events about sessions and what became of them here, or receive one once more.
+
+    Exit 1 when --failed finds something.
+    """
+    window = parse_window(since)
+    if replay is not None and failed:
+        raise Invalid("--replay receives one event; --failed only lists.")
+    if replay is not None:
+        _show_replay(runner.run(lambda services: checkout_of(services).events.replay(replay)), as_json=as_json)
+        return
+
+    async def read(services: Services) -> "list[KnownEvent | ItemUnreadable]":
+        return [event async for event in checkout_of(services).events.list_events(window, failed=failed)]
+
+    found, unread = split_unreadable(runner.run(read))
+    empty = "Nothing failed to come through." if failed else "The processor tells of none."
+    show(map(asdict, found), _COLUMNS, as_json=as_json, empty=empty, unreadable=unread)
+    if failed and (found or unread):
+        raise typer.Exit(1)
 
 
 def _progress() -> Progress:
@@ -103,3 +149,13 @@ def _show(report: "ReconciliationReport", within: Callable[[str], str]) -> None:
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "
             "see [bold]orrery notifications list --state held[/bold]."
         )
+
+
+def _show_replay(replayed: "Replay", *, as_json: bool) -> None:
+    if as_json:
+        show_json(asdict(replayed))
+    else:
+        subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
+        note(f"{subject}: {_SAYS[replayed.result]}")
+    if replayed.result in ("unreadable", "conflict"):
+        raise typer.Exit(1)

@@ -18,11 +18,10 @@ import structlog
 from pydantic import AwareDatetime
 
 from orrery.checkout import keys
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Store
 from orrery.record import Record
 from orrery.runtime.collection import Collection
 from orrery.runtime.lasting import Lasting, Pace, unless_store_fails
@@ -94,9 +93,9 @@ class _FailureStreak:
 class CreationHealth:
     """Counts visitors' failed and successful requests in this process, and stores the outage for all processes."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._clock = clock
-        outages = Collection(store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
+    def __init__(self, stored: CheckoutRecords) -> None:
+        self._clock = clock = stored.clock
+        outages = Collection(stored.store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
         self._outage = Lasting(outages)
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0

@@ -5,13 +5,10 @@ from contextlib import suppress
 from typing import Literal
 
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
-from orrery.checkout import collections
 from orrery.checkout.access.session_states import note_expired
-from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorWrites
-from orrery.ports.store import Store
 from orrery.runtime.operations import Intent
 
 EXPIRE_SESSION = "expire-session"
@@ -25,10 +22,9 @@ class Expiry:
     """Expires sessions. A session expires once, so a repeat does no harm: the processor refuses it."""
 
     def __init__(
-        self, store: Store, clock: Clock, processor: Processor, writes: ProcessorWrites, approvals: Approvals
+        self, stored: CheckoutRecords, processor: Processor, writes: ProcessorWrites, approvals: Approvals
     ) -> None:
-        self._offers = collections.offers(store, clock)
-        self._own_sessions = own_collections.own_sessions(store, clock)
+        self._stored = stored
         self._processor = processor
         self._writes = writes
         self._approvals = approvals
@@ -67,7 +63,7 @@ class Expiry:
 
     async def _note_expired(self, session_id: str) -> None:
         with suppress(StoreError):  # reconciliation notes it, too
-            await note_expired(self._offers, session_id)
+            await note_expired(self._stored.offers, session_id)
 
     async def covers(self, intent: Intent, target: str) -> bool:
         """Return whether the session is this run's own."""
@@ -79,7 +75,7 @@ class Expiry:
         The record alone proves nothing: anyone who can write the store can invent one. A person who also deletes
         the offer has broken the visitor's sale, which needs no approval.
         """
-        if await self._offers.entry(session_id):
+        if await self._stored.offers.entry(session_id):
             return False
-        found = await self._own_sessions.find(session_id)
+        found = await self._stored.own_sessions.find(session_id)
         return found is not None and found.record.made_by == "preflight" and found.record.run_id == run_id

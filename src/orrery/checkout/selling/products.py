@@ -11,22 +11,22 @@ from typing import Literal
 
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey, is_slug
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import NotPreflighted
-from orrery.checkout.selling import collections
+from orrery.checkout.records import Receipt
 from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.checkout.selling.receipts import (
     AcceptedPrice,
     ParameterChange,
-    Receipt,
+    accepted_price,
     changes,
     digest_of,
+    is_unaltered,
     parameters_of,
     price_of,
 )
 from orrery.errors import NotConfigured, NotFound
-from orrery.ports.clock import Clock
 from orrery.ports.processor import Parameters
-from orrery.ports.store import Store
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
 """The settings' parameters are accepted, wait for a preflight, never had one, lack a price, or hold a mistake."""
@@ -68,8 +68,7 @@ class Selling:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         catalogue: Catalogue,
         terms: SessionTerms | None,
         *,
@@ -78,7 +77,7 @@ class Selling:
         deployment: str,
     ) -> None:
         """`deployment` identifies this mode and this processor, as in an intent."""
-        self._receipts = collections.receipts(store, clock)
+        self._stored = stored
         self._deployment = deployment
         self.catalogue = catalogue
         self.terms = terms
@@ -123,8 +122,8 @@ class Selling:
         """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
         if not (is_slug(product.vendor_slug) and is_slug(product.cert_code)):
             return None  # no visitor can ask for it, and its key may be one that the store refuses
-        found = await self._receipts.find(keys.product_id(product.key))
-        if found is None or not found.record.is_unaltered:
+        found = await self._stored.receipts.find(keys.product_id(product.key))
+        if found is None or not is_unaltered(found.record):
             return None
         receipt = found.record
         here = (product.vendor_slug, product.cert_code, self._deployment)
@@ -150,5 +149,5 @@ def _current_offer(
     product: Product, parameters: Parameters, api_version: str, receipt: Receipt | None = None
 ) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
-    since, accepted = (receipt.accepted_at, receipt.accepted_price) if receipt else (None, None)
+    since, accepted = (receipt.accepted_at, accepted_price(receipt)) if receipt else (None, None)
     return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since, accepted)

@@ -14,10 +14,9 @@ import structlog
 from pydantic import AwareDatetime, IPvAnyAddress
 
 from orrery.checkout import keys
+from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import Store
 from orrery.record import Record
 from orrery.runtime.collection import Collection
 from orrery.runtime.due import is_ahead
@@ -58,9 +57,9 @@ class ProxyHealth:
 
     JOB = "note untrusted proxies"
 
-    def __init__(self, store: Store, clock: Clock, trusted: Sequence[str]) -> None:
-        self._clock = clock
-        self._sighting = Lasting(Collection(store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP))
+    def __init__(self, stored: CheckoutRecords, trusted: Sequence[str]) -> None:
+        self._clock = clock = stored.clock
+        self._sighting = Lasting(Collection(stored.store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP))
         self._trusted = [ip_network(network) for network in trusted]
         self._forwards: str | None = None
         self._refused: Counter[str] = Counter()

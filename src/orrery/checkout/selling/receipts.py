@@ -10,17 +10,16 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Literal, cast
+from typing import cast
 from urllib.parse import urlsplit
 
-from pydantic import AwareDatetime, JsonValue
+from pydantic import JsonValue
 
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.errors import SessionMismatch
+from orrery.checkout.records import Receipt, Trial
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
-from orrery.record import Record
 from orrery.syntax.base_url import THIS_MACHINE
 
 LONGEST_PAGE = 2048
@@ -104,99 +103,6 @@ def _is_page(url: str) -> bool:
     return parts.scheme == "http" and parts.hostname in THIS_MACHINE
 
 
-KEEP_TRIALS = timedelta(days=30)
-"""How long the records of preflights and of our own sessions are kept."""
-
-TrialState = Literal["asked", "open", "expired", "completed", "left open", "rejected", "gone"]
-
-
-class Receipt(Record):
-    """The last parameters of a product that the processor has accepted; `digest` is over them and the version.
-
-    `deployment` says where: in another mode, or at another processor, it proves nothing. `amount_total` and
-    `currency` are those of the session that was tried, None in a receipt of an older release.
-    """
-
-    v: Literal[1] = 1
-    vendor_slug: str
-    cert_code: str
-    digest: str
-    parameters: dict[str, JsonValue]
-    api_version: str
-    run_id: str
-    deployment: str
-    session_id: str
-    accepted_at: AwareDatetime
-    amount_total: int | None = None
-    currency: str | None = None
-
-    @property
-    def accepted_price(self) -> AcceptedPrice | None:
-        """Return what its session asked for, if it is known."""
-        if self.amount_total is None or self.currency is None:
-            return None
-        return AcceptedPrice(self.amount_total, self.currency)
-
-    @property
-    def is_unaltered(self) -> bool:
-        """Return whether its parameters are those that were accepted; else it proves nothing."""
-        return digest_of(parameters_of(self), self.api_version) == self.digest
-
-
-class Trial(Record):
-    """The state of one product in a preflight.
-
-    `asked` is written before the request: a repeated request with the same `idempotency_key` gets the same
-    session. `stand_in` means that the price is not the product's own. `mismatch` is a sentence about a session
-    that is not what was asked for: then there is no receipt.
-    """
-
-    v: Literal[1] = 1
-    run_id: str
-    deployment: str
-    intent_id: str
-    vendor_slug: str
-    cert_code: str
-    digest: str
-    parameters: dict[str, JsonValue]
-    api_version: str
-    stand_in: bool
-    attempt: int = 1
-    idempotency_key: str
-    state: TrialState = "asked"
-    session_id: str | None = None
-    expiry_intent_id: str | None = None
-    note: str = ""
-    asked_at: AwareDatetime
-    amount_total: int | None = None
-    currency: str | None = None
-    mismatch: str = ""
-
-    @property
-    def product(self) -> ProductKey:
-        return ProductKey("cert", self.cert_code, self.vendor_slug)
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Return whether it may have left a session open."""
-        return self.state in {"asked", "open"}
-
-    @property
-    def needs_attention(self) -> bool:
-        """Return whether it needs attention: its session may be open, or was completed."""
-        return self.is_unfinished or self.state == "completed"
-
-
-class OwnSession(Record):
-    """A session that a preflight or a verification created."""
-
-    v: Literal[1] = 1
-    session_id: str
-    made_by: Literal["preflight", "verify"]
-    run_id: str = ""
-    made_at: AwareDatetime
-
-
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
     """One parameter that differs, by the name that the processor gives it; None where there is none."""
@@ -210,6 +116,18 @@ def digest_of(parameters: Parameters, api_version: str) -> str:
     """Return the SHA-256 of parameters and API version, in hexadecimal digits."""
     content = {"api_version": api_version, "parameters": parameters}
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def is_unaltered(receipt: Receipt) -> bool:
+    """Return whether its parameters are those that were accepted; else it proves nothing."""
+    return digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest
+
+
+def accepted_price(receipt: Receipt) -> AcceptedPrice | None:
+    """Return what the accepted session asked for, if that is known."""
+    if receipt.amount_total is None or receipt.currency is None:
+        return None
+    return AcceptedPrice(receipt.amount_total, receipt.currency)
 
 
 def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
@@ -278,15 +196,6 @@ class Condition:
     note: str = ""
 
 
-class DriftResult(Record):
-    """The conditions that did not hold at the last check of a visitor's session."""
-
-    v: Literal[1] = 1
-    session_id: str
-    looked_at: AwareDatetime
-    kinds: tuple[str, ...] = ()
-
-
 def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
     """Return the three conditions of change rule 2: methods in that order, automatic, a non-empty message.
 
@@ -305,25 +214,25 @@ def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
 
 def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
-    methods = sorted(_texts(parameters.get("payment_method_types")))
+    sent = dict(_flat("", parameters))
+    methods = ", ".join(sorted(_within(sent, "payment_method_types").values()))
+    three_d_secure = sent.get("payment_method_options[card][request_three_d_secure]", "")
     return [
-        _same(METHODS, ", ".join(methods), ", ".join(sorted(session.payment_method_types))),
-        _same(THREE_D_SECURE, _at(parameters, *THREE_D_SECURE.split(".")), session.three_d_secure or ""),
+        _same(METHODS, methods, ", ".join(sorted(session.payment_method_types))),
+        _same(THREE_D_SECURE, three_d_secure, session.three_d_secure or ""),
         _message(session),
     ]
 
 
 def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
     """Return whether price, quantity, metadata and both addresses are those of `parameters`."""
-    item = _first(parameters.get("line_items"))
-    metadata = parameters.get("metadata")
-    wanted = {name: str(value) for name, value in metadata.items()} if isinstance(metadata, dict) else {}
+    sent = dict(_flat("", parameters))
     return [
-        _same("price", _at(item, "price"), ", ".join(session.price_ids or ())),
-        _same("quantity", _at(item, "quantity"), ", ".join(map(str, session.quantities or ()))),
-        _same("metadata", _pairs(wanted), _pairs(dict(session.metadata))),
-        _same("success_url", _at(parameters, "success_url"), session.success_url or ""),
-        _same("cancel_url", _at(parameters, "cancel_url"), session.cancel_url or ""),
+        _same("price", sent.get("line_items[0][price]", ""), ", ".join(session.price_ids or ())),
+        _same("quantity", sent.get("line_items[0][quantity]", ""), ", ".join(map(str, session.quantities or ()))),
+        _same("metadata", _pairs(_within(sent, "metadata")), _pairs(dict(session.metadata))),
+        _same("success_url", sent.get("success_url", ""), session.success_url or ""),
+        _same("cancel_url", sent.get("cancel_url", ""), session.cancel_url or ""),
     ]
 
 
@@ -340,18 +249,10 @@ def _message(session: CheckoutSession) -> Condition:
     return Condition(MESSAGE, "not empty", message, bool(message.strip()))
 
 
-def _at(parameters: Parameter, *path: str) -> str:
-    for name in path:
-        parameters = parameters.get(name, "") if isinstance(parameters, dict) else ""
-    return "" if isinstance(parameters, (dict, list)) else str(parameters)
-
-
-def _first(items: Parameter | None) -> Parameter:
-    return items[0] if isinstance(items, list) and items else {}
-
-
-def _texts(items: Parameter | None) -> list[str]:
-    return [str(item) for item in items] if isinstance(items, list) else []
+def _within(sent: dict[str, str], name: str) -> dict[str, str]:
+    """Return the values below a name of the form that is sent, by the rest of their names."""
+    below = f"{name}["
+    return {key.removeprefix(below)[:-1]: value for key, value in sent.items() if key.startswith(below)}
 
 
 def _pairs(metadata: dict[str, str]) -> str:

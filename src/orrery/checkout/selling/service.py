@@ -9,19 +9,17 @@ from dataclasses import dataclass
 
 import structlog
 
-from orrery.checkout import collections
 from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
-from orrery.checkout.selling import collections as own_collections
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Conflict, Store, Write
+from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write
 from orrery.runtime.lasting import push
@@ -61,23 +59,19 @@ class Checkout:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         processor: Processor,
         selling: Selling,
         health: CreationHealth,
         states: SessionStates,
         tasks: Tasks,
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._processor = processor
         self._selling = selling
         self._health = health
         self._states = states
         self._tasks = tasks
-        self._offers = collections.offers(store, clock)
-        self._attempts = own_collections.attempts(store, clock)
         self._under_way: dict[tuple[str, ProductKey], asyncio.Task[CreatedSession]] = {}
 
     async def create(self, purchase: Purchase) -> CreatedSession:
@@ -109,13 +103,13 @@ class Checkout:
         """Return the attempt that goes on under a visitor's key: the one that is there, or `new` in its place."""
 
         async def attempt() -> Attempt | Conflict:
-            found = await self._attempts.get(key)
+            found = await self._stored.attempts.get(key)
             known = found.record if found else new
             if (known.cert_code, known.vendor_slug) != (new.cert_code, new.vendor_slug):
                 raise KeyReused("This Idempotency-Key was used for another product.")
             if found and await self._goes_on(known, new):
                 return known
-            outcome = await commit(self._store, self._attempts.changes(key, found, new, anew=True))
+            outcome = await commit(self._stored.store, self._stored.attempts.changes(key, found, new, anew=True))
             return outcome if isinstance(outcome, Conflict) else new
 
         return await compare_and_set(attempt, "This Idempotency-Key is used all the time; nothing was created.")
@@ -133,8 +127,8 @@ class Checkout:
         writes = self._offer(session, offered, purchase)
         if key:
             done = attempt.change(session_id=session.id, url=url, expires_at=session.expires_at)
-            writes.append(self._attempts.put(done, key))
-        await write(self._store, writes)
+            writes.append(self._stored.attempts.put(done, key))
+        await write(self._stored.store, writes)
         await self._report_currency(session, offered)
         log.info("session created", session=session.id, product=offered.product.name)
         return CreatedSession(session.id, url)
@@ -167,13 +161,13 @@ class Checkout:
             return
         with suppress(StoreError):  # the next session reports it
             draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
-            await outbox.tell_once(self._store, self._clock, draft)
+            await outbox.tell_once(self._stored.store, self._stored.clock, draft)
 
     async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
-        end = self._clock.monotonic() + DEADLINE
+        end = self._stored.clock.monotonic() + DEADLINE
         processor_key = attempt.processor_key
         for tries_left in reversed(range(TRIES)):
-            remaining = end - self._clock.monotonic()
+            remaining = end - self._stored.clock.monotonic()
             try:
                 session = await self._processor.create_session(
                     offered.parameters,
@@ -196,7 +190,7 @@ class Checkout:
                     processor_key = await self._renew(attempt, key)
                 if not tries_left:
                     raise
-                await self._clock.sleep(PAUSE if error.status else 0)
+                await self._stored.clock.sleep(PAUSE if error.status else 0)
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def _renew(self, attempt: Attempt, key: str | None) -> str:
@@ -204,11 +198,11 @@ class Checkout:
         fresh = _fresh_key()
         if key:
             renewed = attempt.change(processor_key=fresh)
-            await write(self._store, [self._attempts.put(renewed, key)])
+            await write(self._stored.store, [self._stored.attempts.put(renewed, key)])
         return fresh
 
     def _offer(self, session: CheckoutSession, offered: CurrentOffer, purchase: Purchase) -> list[Write]:
-        now, product = self._clock.now(), offered.product
+        now, product = self._stored.clock.now(), offered.product
         offer = Offer(
             session_id=session.id,
             product_type=product.key.product_type,
@@ -221,7 +215,7 @@ class Checkout:
             created_at=now,
             title=product.title,
         )
-        return self._offers.writes(offer, session.id)
+        return self._stored.offers.writes(offer, session.id)
 
 
 def _scope(purchase: Purchase) -> str:

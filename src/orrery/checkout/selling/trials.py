@@ -20,14 +20,10 @@ import structlog
 from orrery.approvals.approvals import Approvals
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.records import KEEP_TRIALS, OwnSession, Receipt, Trial, TrialState
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.receipts import (
-    KEEP_TRIALS,
-    OwnSession,
-    Receipt,
-    Trial,
-    TrialState,
     parameters_of,
     price_of,
     trial_key,
@@ -41,9 +37,8 @@ from orrery.errors import (
     ProcessorUnreachable,
     RecordUnreadable,
 )
-from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.store import Delete, Put, Store, Write
+from orrery.ports.store import Delete, Put, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write
 from orrery.runtime.lasting import push
@@ -133,25 +128,21 @@ class Trials:
     """Sends parameters, stores each state, expires sessions under the run's approval, and stores receipts."""
 
     def __init__(
-        self, store: Store, clock: Clock, processor: Processor, approvals: Approvals, expiry: Expiry
+        self, stored: CheckoutRecords, processor: Processor, approvals: Approvals, expiry: Expiry
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._processor = processor
         self._approvals = approvals
         self._expiry = expiry
-        self._trials = own_collections.trials(store, clock)
-        self._receipts = own_collections.receipts(store, clock)
-        self._own_sessions = own_collections.own_sessions(store, clock)
 
     async def of(self, run_id: str, product: ProductKey) -> Trial | None:
         """Return the trial of a product in a run; an unreadable one is started again."""
-        found = await self._trials.find(keys.trial_id(run_id, product))
+        found = await self._stored.trials.find(keys.trial_id(run_id, product))
         return found.record if found else None
 
     async def interrupted(self) -> list[OpenTrial]:
         """Return the unfinished trials that no process can still be running."""
-        now = self._clock.now()
+        now = self._stored.clock.now()
         return [
             one
             for one in await self.unfinished()
@@ -169,11 +160,11 @@ class Trials:
 
     async def _open_trials(self) -> list[OpenTrial]:
         found: list[OpenTrial] = []
-        async for entries in Walk(keys.TRIAL_LEFT).over(self._store, self._clock):
+        async for entries in Walk(keys.TRIAL_LEFT).over(self._stored.store, self._stored.clock):
             for index in entries:
                 trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
-                if await self._trials.entry(trial_id):
-                    trial = await self._trials.find(trial_id)
+                if await self._stored.trials.entry(trial_id):
+                    trial = await self._stored.trials.find(trial_id)
                     found.append(OpenTrial(trial_id, trial.record if trial else None))
         return found
 
@@ -196,7 +187,7 @@ class Trials:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
         trial = left.trial
         if trial is None:
-            await write(self._store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
+            await write(self._stored.store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
             return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(trial):
             await self._keep(_after(trial, "gone", gone))
@@ -213,7 +204,7 @@ class Trials:
     def _why_gone(self, trial: Trial) -> str:
         if trial.deployment != self._approvals.deployment:
             return "It was tried in another mode or at another processor, where its session expires by itself."
-        if trial.state == "asked" and self._clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
+        if trial.state == "asked" and self._stored.clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
             return "Its session would have expired by itself."
         return ""
 
@@ -227,7 +218,7 @@ class Trials:
         return trial
 
     async def _with_new_session(self, trial: Trial) -> Trial:
-        trial = trial.change(asked_at=self._clock.now())
+        trial = trial.change(asked_at=self._stored.clock.now())
         await self._keep(trial)
         try:
             trial, session = await self._ask(trial)
@@ -265,7 +256,7 @@ class Trials:
                     await self._keep(trial)
                 if not tries_left:
                     raise
-                await self._clock.sleep(PAUSE)
+                await self._stored.clock.sleep(PAUSE)
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def _closed(self, trial: Trial) -> Trial:
@@ -298,20 +289,20 @@ class Trials:
         return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
     async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
-        kept = self._trials.put(trial, keys.trial_id(trial.run_id, trial.product))
+        kept = self._stored.trials.put(trial, keys.trial_id(trial.run_id, trial.product))
         left = keys.trial_left(trial.run_id, trial.product)
         index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
-        await write(self._store, [kept, index, *more])
+        await write(self._stored.store, [kept, index, *more])
 
     def _pushes(self, trial: Trial) -> list[Write]:
         pushes = [_completed_push(trial)] if trial.state == "completed" else []
-        return outbox.enqueue(pushes, self._clock.now())
+        return outbox.enqueue(pushes, self._stored.clock.now())
 
     def _own(self, trial: Trial, session_id: str) -> Put:
         own = OwnSession(
-            session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._clock.now()
+            session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._stored.clock.now()
         )
-        return self._own_sessions.put(own, session_id)
+        return self._stored.own_sessions.put(own, session_id)
 
     def _receipt(self, trial: Trial) -> Put:
         receipt = Receipt(
@@ -323,11 +314,11 @@ class Trials:
             run_id=trial.run_id,
             deployment=trial.deployment,
             session_id=trial.session_id or "",
-            accepted_at=self._clock.now(),
+            accepted_at=self._stored.clock.now(),
             amount_total=trial.amount_total,
             currency=trial.currency,
         )
-        return self._receipts.put(receipt, keys.product_id(trial.product))
+        return self._stored.receipts.put(receipt, keys.product_id(trial.product))
 
 
 def asked_anew(trial: Trial) -> Trial:

@@ -16,13 +16,12 @@ import structlog
 from orrery.checkout import keys
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
-from orrery.checkout.selling import collections as own_collections
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.records import DriftResult, OwnSession
 from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     Condition,
-    DriftResult,
-    OwnSession,
     catalogue_conditions,
     failed,
     rule_conditions,
@@ -35,11 +34,10 @@ from orrery.errors import (
     ProcessorRefused,
     ProcessorUnreachable,
 )
-from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
 from orrery.ports.shop import Shop, Started
-from orrery.ports.store import Delete, Store, Write
+from orrery.ports.store import Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import indexed_id, sortable, write
 from orrery.runtime.lasting import all_clear, push
@@ -88,23 +86,19 @@ class Verification:
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
+        stored: CheckoutRecords,
         processor: Processor,
         reads: ProcessorReads,
         selling: Selling,
         expiry: Expiry,
     ) -> None:
-        self._store = store
-        self._clock = clock
+        self._stored = stored
         self._processor = processor
         self._reads = reads
         self._selling = selling
         self._expiry = expiry
-        self._own_sessions = own_collections.own_sessions(store, clock)
-        self._drift = own_collections.drift(store, clock)
-        self._begun = RawValues(store, keys.VERIFYING, KEEP_KEY)
-        self._began = clock.now()
+        self._begun = RawValues(stored.store, keys.VERIFYING, KEEP_KEY)
+        self._began = stored.clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
         """Create a session as a visitor does, check it, and propose the intent that expires it.
@@ -126,7 +120,7 @@ class Verification:
         return verified
 
     async def _forget(self, product: Product) -> None:
-        await write(self._store, [Delete(self._begun.key(keys.product_id(product.key)))])
+        await write(self._stored.store, [Delete(self._begun.key(keys.product_id(product.key)))])
 
     async def _compared(self, name: str, session_id: str, today: Parameters) -> VerificationReport:
         try:
@@ -156,13 +150,13 @@ class Verification:
         entry = await self._begun.get(begun)
         key = indexed_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
-            await write(self._store, [self._begun.put(begun, key.encode())])
+            await write(self._stored.store, [self._begun.put(begun, key.encode())])
         started = await shop.start(
             product_type=asked.product_type, vendor_slug=asked.vendor_slug, cert_code=asked.cert_code, key=key
         )
         if started.session_id:
-            own = OwnSession(session_id=started.session_id, made_by="verify", made_at=self._clock.now())
-            await write(self._store, [self._own_sessions.put(own, started.session_id)])
+            own = OwnSession(session_id=started.session_id, made_by="verify", made_at=self._stored.clock.now())
+            await write(self._stored.store, [self._stored.own_sessions.put(own, started.session_id)])
         return entry is not None, started
 
     async def _to_expire(self, session_id: str) -> str:
@@ -177,7 +171,7 @@ class Verification:
         if found is None:
             return None
         session, conditions = found
-        known, now = await self._drift.find(), self._clock.now()
+        known, now = await self._stored.drift.find(), self._stored.clock.now()
         last = known.record if known else None  # one that cannot be read is replaced
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
@@ -185,8 +179,8 @@ class Verification:
         pushes = [_drift_push(new, session, now)] if new else []
         if last and last.kinds and not differing:
             pushes.append(_over(now))
-        writes: list[Write] = [self._drift.put(drift), *outbox.enqueue(pushes, now)]
-        await write(self._store, writes)
+        writes: list[Write] = [self._stored.drift.put(drift), *outbox.enqueue(pushes, now)]
+        await write(self._stored.store, writes)
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
         return drift
@@ -204,23 +198,23 @@ class Verification:
 
     async def last_check(self) -> DriftResult | None:
         """Return the result of the last check; raise `RecordUnreadable`."""
-        found = await self._drift.get()
+        found = await self._stored.drift.get()
         return found.record if found else None
 
     def _sold_since(self, accepted: datetime | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""
-        now = self._clock.now()
+        now = self._stored.clock.now()
         self._began = min(self._began, now)
         return accepted if accepted and accepted <= now else self._began
 
     async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
         """Return the newest visitor's session with the parameters on sale now, and its conditions."""
-        async for session in self._reads.list_sessions(self._clock.now() - WINDOW):
+        async for session in self._reads.list_sessions(self._stored.clock.now() - WINDOW):
             if isinstance(session, ItemUnreadable):
                 log.warning("a session was not looked at for drift", why=str(session))
                 continue
             product = bought(session)
-            if product is None or await self._own_sessions.entry(session.id):
+            if product is None or await self._stored.own_sessions.entry(session.id):
                 continue
             try:
                 offered = await self._selling.current_offer(product)

@@ -29,6 +29,7 @@ MOST_SHOWN = 500_000
 TOO_MUCH = "[Cut here: the text is longer than 500,000 characters.]"
 TOO_LONG = "[Cut here: the message is longer than 2 MB.]"
 NO_TEXT = "[No text: this message has only images or layout.]"
+SUSPECTED = "[Some of this text may be hidden elsewhere: the message has a style sheet that hides parts of it.]"
 EMPTY = "[No text: this message is empty.]"
 
 
@@ -69,6 +70,8 @@ def _hidden(found: Bounded) -> Iterator[str]:
         yield f"[The mail begins with a hidden preview of {_characters(found.preheader)}, as newsletters do.]"
     if found.hidden:
         yield f"[Not shown: {_characters(found.hidden)} that the sender's style hides.]"
+    if found.is_suspected and has_visible(found.html):
+        yield SUSPECTED
 
 
 def _characters(count: int) -> str:

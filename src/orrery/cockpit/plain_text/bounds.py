@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
-from orrery.cockpit.plain_text.hiding import MAY_HIDE, NOTHING, Hiding, Style, style_of
+from orrery.cockpit.plain_text.hiding import MAY_HIDE, NOTHING, Hiding, Style, sheet_hides, style_of
 
 DEEPEST = 256
 """Elements open at a time. Source: half of what Chromium allows; a long thread of replies has about 100."""
@@ -78,12 +78,14 @@ class Bounded:
     """Mark-up to parse; `cut` is the line that says why its end is missing, or empty.
 
     `hidden` counts the characters that the sender's style hides, `preheader` those of a hidden beginning.
+    `is_suspected`: a style sheet would hide some of what is there.
     """
 
     html: str
     cut: str
     hidden: int = 0
     preheader: int = 0
+    is_suspected: bool = False
 
 
 class _Cut(Exception):
@@ -99,7 +101,8 @@ def bounded(source: str) -> Bounded:
     except _Cut as reached:
         cut = str(reached)
     bounds.hiding.close()
-    return Bounded("".join(bounds.out), cut, bounds.hiding.hidden, bounds.hiding.preheader)
+    hiding = bounds.hiding
+    return Bounded("".join(bounds.out), cut, hiding.hidden, hiding.preheader, hiding.is_suspected)
 
 
 @dataclass(slots=True)
@@ -171,6 +174,8 @@ class _Bounds:
             if name == "plaintext"
             else re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(self.source, at)
         )
+        if name == "style":
+            self.hiding.is_suspected |= sheet_hides(self.source[at : end.start() if end else None])
         if name in _SHOWN_TEXT:
             self._text(self.source[at : end.start() if end else None])
         elif end is None:

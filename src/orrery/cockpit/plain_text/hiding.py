@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from orrery.cockpit.plain_text.characters import has_visible, visible_length
 
@@ -20,6 +21,8 @@ MAY_HIDE = re.compile(
 _DECLARATION = re.compile(r"(?:^|[;{\s])([a-z-]{3,30}+)\s*+:\s*+([^;]{1,200})", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LONGEST_STYLE = 4000
+_RULE = re.compile(r"\{([^{}]{3,4000})")
+_MOST_RULES = 2000
 _LENGTH = re.compile(r"(-?[0-9]*\.?[0-9]+)\s*(px|pt|em|rem|ex|%|vh|vw|cm|mm|in|)(?![\w.])", re.IGNORECASE)
 _HEX = re.compile(r"#([0-9a-f]{3,8})\b", re.IGNORECASE)
 _RGB = re.compile(r"rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+([\d.]+%?))?", re.IGNORECASE)
@@ -77,6 +80,13 @@ def style_of(style: str, ground: str = "", colour: str = "") -> Style:
         has_picture="url(" in said.get("background", "") + said.get("background-image", ""),
     )
     return NOTHING if found == NOTHING else found
+
+
+def sheet_hides(sheet: str) -> bool:
+    """Return whether a rule of a style sheet hides what it is for; what that is nobody looks at."""
+    rules = islice(_RULE.finditer(_COMMENT.sub(" ", sheet)), _MOST_RULES)
+    styles = (style_of(one[1]) for one in rules if MAY_HIDE.search(one[1]))
+    return any(one.is_gone or one.is_tiny or one.is_unseen for one in styles)
 
 
 def _is_gone(said: dict[str, str]) -> bool:
@@ -139,12 +149,15 @@ class _Layer:
 class Hiding:
     """Where in a document nothing is seen, and how much stands there.
 
-    A style that is in the element itself counts; a style sheet is not read, so what only that hides is shown.
+    A style that is in the element itself counts. What only a style sheet hides is shown: which rule of several
+    holds for an element is a browser's work, and a mistake would keep a text from its reader.
+    `is_suspected` says that a sheet hides something.
     """
 
     has_sheet: bool
     preheader: int = 0
     hidden: int = 0
+    is_suspected: bool = False
     _is_begun: bool = False
     _layers: list[_Layer] = field(default_factory=list[_Layer])
     hides: bool = False

@@ -19,10 +19,10 @@ PGP_ENCRYPTED = "[Encrypted with PGP: that text is not shown. Open it in the mai
 PGP_SIGNED = "[Signed with PGP. The signature was not checked.]"
 
 TROUBLES: dict[Trouble, str] = {
-    "charset": "[The character set of a part is unknown, or another than it says: some letters may be wrong.]",
-    "encoding": "[A part is damaged: of its encoding only what could be read is shown.]",
-    "cut": "[The message is longer than 2 MB: what stands behind that is neither shown nor named.]",
-    "attachments": "[The mailbox did not say what is attached.]",
+    "charset": "[Some letters may be wrong: their character set is unknown, or another. Open it in the mailbox.]",
+    "encoding": "[A part is damaged: only what could be read of it is shown. Open it in the mailbox.]",
+    "cut": "[The message is longer than 2 MB: the rest is neither shown nor named. Open it in the mailbox.]",
+    "attachments": "[The mailbox did not say what is attached. Open it there.]",
 }
 
 _PARTS = {

@@ -6,6 +6,6 @@ from typing import TYPE_CHECKING
 from orrery.runtime.console.runner import Services, service_of
 
 if TYPE_CHECKING:
-    from orrery.fraud.domain import FraudDomain
+    from orrery.fraud.build import FraudDomain
 
-fraud_of: "Callable[[Services], FraudDomain]" = service_of("orrery.fraud.domain:FraudDomain")
+fraud_of: "Callable[[Services], FraudDomain]" = service_of("orrery.fraud.build:FraudDomain")

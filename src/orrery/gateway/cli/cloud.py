@@ -22,7 +22,7 @@ from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.plan import Plan, planned
 from orrery.gateway.cloud.provision import Provisioning
-from orrery.gateway.cloud.report import MOST_JOBS, LastOutage
+from orrery.gateway.cloud.report import MOST_JOBS
 from orrery.gateway.cloud.report import report as report_of
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.settings import CloudSettings
@@ -247,7 +247,7 @@ def doctor(
     """
     use = _connected(runner)
     guest = _guest(pings, use.clock.now()) if pings else None
-    show_findings(_examined(use, guest).findings, as_json=as_json)
+    show_findings(_examined(use, guest)[-1], as_json=as_json)
 
 
 def _guest(file: Path, now: datetime) -> GuestSaid | Invalid | None:
@@ -258,21 +258,13 @@ def _guest(file: Path, now: datetime) -> GuestSaid | Invalid | None:
         return error
 
 
-@dataclass(frozen=True, slots=True)
-class _Examination:
-    """What was found in the cloud, and what that means."""
-
-    found: Survey
-    activity: Activity
-    findings: Sequence[Finding]
-
-
 def _examined(
     use: _Connected, guest: GuestSaid | Invalid | None = None, since: datetime | None = None
-) -> _Examination:
+) -> tuple[Survey, Activity, list[Finding]]:
+    """Return what was found in the cloud, what has happened there, and what that means."""
     asking = Asking(use.cloud, use.clock)
     found, seen = survey(asking, use.uri.read()), activity(asking, MOST_JOBS, MOST_JOBS, since)
-    return _Examination(found, seen, findings(found, use.wanted, use.text, seen, guest))
+    return found, seen, findings(found, use.wanted, use.text, seen, guest)
 
 
 @group.command()
@@ -285,21 +277,24 @@ def report(runner: Handed, *, as_json: AsJson = False) -> None:
     orrery gateway cloud report
     """
     use = _connected(runner)
-    seen = _examined(use, since=use.clock.now() - _LOOKED_BACK)
-    body = report_of(seen.found, use.wanted, seen.activity, seen.findings, _last_outage(seen.activity))
+    found, seen, said = _examined(use, since=use.clock.now() - _LOOKED_BACK)
+    body = report_of(found, use.wanted, seen, said, _last_outage(seen))
     runner.port(SiteReports).send(body)
     if as_json:
         show_json(body)
     elif sys.stdout.isatty():
         note("The site has the report.")
-    end_with([*seen.found.gaps, *seen.activity.gaps])
+    end_with([*found.gaps, *seen.gaps])
 
 
-def _last_outage(seen: Activity) -> LastOutage | None:
+def _last_outage(seen: Activity) -> dict[str, str | None] | None:
     if isinstance(seen.events, CloudError) or isinstance(seen.jobs, CloudError):
         return None
-    found = outages([*machine_events(seen.events), *job_events(seen.jobs)])
-    return LastOutage(found[-1].began_at, found[-1].ended_at, ", ".join(found[-1].layers)) if found else None
+    if not (found := outages([*machine_events(seen.events), *job_events(seen.jobs)])):
+        return None
+    last = found[-1]
+    ended_at = last.ended_at.isoformat() if last.ended_at else None
+    return {"began_at": last.began_at.isoformat(), "ended_at": ended_at, "ended_by": ", ".join(last.layers)}
 
 
 @group.command()

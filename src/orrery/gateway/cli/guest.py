@@ -12,6 +12,7 @@ from shlex import quote
 from typing import Annotated, Any
 
 import typer
+from typer.models import OptionInfo
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.bundle import bundle_folder, bundle_of, write_bundle
@@ -50,42 +51,24 @@ def guest() -> None:
     """Install the recovery on the gateway's host, examine and pause it."""
 
 
-Unit = Annotated[
-    str, typer.Option("--unit", help="The gateway's unit, such as gateway.service.", show_default=False)
-]
-Root = Annotated[
-    Path | None, typer.Option(help="Only the files, below this folder; systemd is not asked.", show_default=False)
-]
-Probe = Annotated[
-    str | None,
-    typer.Option(
-        help="The web address or the command that shows whether the gateway answers.", show_default=False
-    ),
-]
-Push = Annotated[str | None, typer.Option(help="The ntfy server that takes pushes.", show_default=False)]
-TopicFile = Annotated[str | None, typer.Option(help="The file with the topic of pushes.", show_default=False)]
-Ping = Annotated[str | None, typer.Option(help="The address of the site that takes pings.", show_default=False)]
-PingTokenFile = Annotated[str | None, typer.Option(help="The file with the token of pings.", show_default=False)]
-TokenScript = Annotated[
-    str | None,
-    typer.Option(help="The script that fetches the gateway's credential, named in advice.", show_default=False),
-]
-StartWithin = Annotated[
-    str | None,
-    typer.Option(help="How long a healthy gateway may take to start, such as 2m.", show_default=False),
-]
-AnswerWithin = Annotated[
-    str | None,
-    typer.Option(help="How long it may take to answer the probe, such as 8s.", show_default=False),
-]
-StopWithin = Annotated[
-    str | None,
-    typer.Option(help="How long it may take to stop, such as 20s.", show_default=False),
-]
-Bundle = Annotated[
-    Path | None,
-    typer.Option(help="Only write a tar for a host without Python, with a script.", show_default=False),
-]
+def _option(text: str) -> OptionInfo:
+    """Return an option whose name is that of its argument, and that has no default to show."""
+    option: OptionInfo = typer.Option(help=text, show_default=False)
+    return option
+
+
+Unit = Annotated[str, _option("The gateway's unit, such as gateway.service.")]
+Root = Annotated[Path | None, _option("Only the files, below this folder; systemd is not asked.")]
+Probe = Annotated[str | None, _option("The web address or the command that shows whether the gateway answers.")]
+Push = Annotated[str | None, _option("The ntfy server that takes pushes.")]
+TopicFile = Annotated[str | None, _option("The file with the topic of pushes.")]
+Ping = Annotated[str | None, _option("The address of the site that takes pings.")]
+PingTokenFile = Annotated[str | None, _option("The file with the token of pings.")]
+TokenScript = Annotated[str | None, _option("The script that fetches the gateway's credential, named in advice.")]
+StartWithin = Annotated[str | None, _option("How long a healthy gateway may take to start, such as 2m.")]
+AnswerWithin = Annotated[str | None, _option("How long it may take to answer the probe, such as 8s.")]
+StopWithin = Annotated[str | None, _option("How long it may take to stop, such as 20s.")]
+Bundle = Annotated[Path | None, _option("Only write a tar for a host without Python, with a script.")]
 
 
 @group.command("plan")

@@ -52,6 +52,8 @@ def findings(
 
     A part that is not known is broken, with what is needed to know it.
     """
+    if isinstance(found.machine, CloudError) and found.machine is found.identity:  # nobody can sign in
+        return [_not_known("cloud", found.machine.why, found.machine.todo), _service(guest)]
     plan = planned(found, wanted, text)
     return [
         *(_not_known(one.part, one.error.why, one.error.todo) for one in activity.gaps),

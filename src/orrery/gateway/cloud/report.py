@@ -1,8 +1,6 @@
 """The report of the cloud to the site, which holds no credential of the cloud; pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from orrery.errors import CloudError
@@ -18,25 +16,24 @@ MOST_TROUBLES = 10
 LONGEST_TROUBLE = 300
 """Characters of a trouble's sentence."""
 
+LastOutage = Mapping[str, str | None]
+"""`began_at`, `ended_at` and `ended_by`, as the site takes them."""
+
 _TOLD_OTHERWISE = frozenset({"machine", "health", "service", "jobs", "webhook"})
 """The findings that the site makes itself, from the report's other fields and from the pings."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastOutage:
-    """The last outage of the machine, and the layer that ended it."""
-
-    began_at: datetime
-    ended_at: datetime | None
-    ended_by: str
-
-
 def report(
-    found: Survey, wanted: Wanted, activity: Activity, findings: Sequence[Finding], outage: LastOutage | None
+    found: Survey,
+    wanted: Wanted,
+    activity: Activity,
+    findings: Sequence[Finding],
+    outage: Mapping[str, str | None] | None,
 ) -> dict[str, object]:
     """Return the body of the request; no address and no id of a resource is in it.
 
-    What is not known is named in `unknown`. The end of a webhook that is not known is left out: null means none.
+    `outage` is the last one of the machine. What is not known is named in `unknown`. The end of a webhook that is
+    not known is left out: null means none.
     """
     gaps = [*found.gaps, *activity.gaps]
     machine = None if isinstance(found.machine, CloudError) else found.machine
@@ -48,7 +45,7 @@ def report(
             **_expiry(found, wanted),
             "alerts": {kind: alert_state(found.alerts[kind]) for kind in ALERTS},
             "jobs": [_job(job) for job in jobs[:MOST_JOBS]],
-            "last_outage": _outage(outage) if outage else None,
+            "last_outage": outage,
             "troubles": _troubles(findings),
             "unknown": [{"part": gap.part, "state": gap.state} for gap in gaps],
         }
@@ -79,14 +76,6 @@ def alert_state(alert: Alert | CloudError | None) -> Literal["on", "off", "missi
     if alert is None:
         return "missing"
     return "on" if alert.enabled else "off"
-
-
-def _outage(outage: LastOutage) -> dict[str, str | None]:
-    return {
-        "began_at": outage.began_at.isoformat(),
-        "ended_at": outage.ended_at.isoformat() if outage.ended_at else None,
-        "ended_by": outage.ended_by,
-    }
 
 
 def _job(job: Job) -> dict[str, str | None]:

@@ -48,6 +48,8 @@ class Drill:
         self.host.write(HostFile(f"{self.unit.run_folder}/drill-until", until, 0o600))
         if fault == "crash":  # else one within a minute of another, as of the last drill, is left to systemd
             _ = self.host.remove(f"{self.unit.run_folder}/tried")
+        # What a recovery of before does, or fails to do, is none of this fault.
+        _ = self._awaited(self.host.uptime(), self._is_settled)
         before = self._state("ActiveEnterTimestampMonotonic")
         began = {"stop": self._stop, "crash": self._crash, "exhaust": self._exhaust, "hang": self._hang}[fault]()
         answered = self._awaited(began, lambda: self._answers_anew(before))
@@ -88,7 +90,12 @@ class Drill:
             if self._state("ActiveState") not in {"active", "activating", "reloading"}:
                 _ = self.host.systemctl("reset-failed", "--", self.unit.unit)
                 _ = self.host.systemctl("restart", "--no-block", "--", self.unit.unit)
-            _ = self.host.remove(f"{self.unit.run_folder}/drill-until")
+            for mark in (f"{self.unit.run_folder}/drill-until", *self._outages()):
+                _ = self.host.remove(mark)
+
+    def _outages(self) -> tuple[str, ...]:
+        """Return where an outage that the drill has made is noted: a real one that follows is a new one."""
+        return f"{self.unit.run_folder}/outage", f"{self.unit.state_folder}/outage"
 
     def _stop(self) -> float:
         began = self.host.uptime()
@@ -198,9 +205,15 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
         )
     if not is_answering(host, unit, options):
         raise Invalid(f"{unit.unit} does not answer its probe: a drill begins with a unit that does.")
-    if (kept := progress(host, unit)) and kept.pause_left(clock_of(host, unit)):
+    kept = progress(host, unit)
+    if kept and kept.pause_left(clock_of(host, unit)):
         raise Invalid(
             f"The recovery of {unit.unit} is paused: end that first, with `orrery gateway guest resume`."
+        )
+    if kept and kept.outage_since is not None:
+        raise Invalid(
+            f"An outage of {unit.unit} was reported, and is over once it has answered for a minute: type the "
+            "drill again then."
         )
     return Drill(host, unit, options)
 

@@ -1,10 +1,10 @@
 """The report of a drill, and how it compares with the last one. Pure."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypedDict, cast
+from typing import Literal, TypedDict
+
+from pydantic import TypeAdapter, ValidationError
 
 Fault = Literal["stop", "crash", "exhaust", "hang"]
 
@@ -41,6 +41,9 @@ class Report:
     trials: tuple[Trial, ...]
 
 
+_REPORT = TypeAdapter(Report)
+
+
 class Line(TypedDict):
     """A line of the report: seconds as text, `last` from the fault to the answer in the drill before."""
 
@@ -70,28 +73,15 @@ def compared(report: Report, last: Report | None) -> list[Line]:
 
 def rendered(report: Report) -> str:
     """Return a report as JSON."""
-    return json.dumps(asdict(report) | {"at": report.at.isoformat()}, indent=2) + "\n"
+    return f"{_REPORT.dump_json(report, indent=2).decode()}\n"
 
 
 def parsed(text: str) -> Report | None:
     """Return a report that `rendered` wrote, or None for any other text."""
     try:
-        found = cast("dict[str, str | list[dict[str, object]]]", json.loads(text))
-        trials = cast("Sequence[dict[str, object]]", found["trials"])
-        return Report(
-            datetime.fromisoformat(cast("str", found["at"])),
-            str(found["unit"]),
-            tuple(_trial(one) for one in trials),
-        )
-    except (ValueError, TypeError, KeyError):
+        return _REPORT.validate_json(text)
+    except ValidationError:
         return None
-
-
-def _trial(found: dict[str, object]) -> Trial:
-    noticed, answered = (
-        float(value) if isinstance(value, int | float) else None for value in (found["noticed"], found["answered"])
-    )
-    return Trial(FAULTS[FAULTS.index(cast("Fault", found["fault"]))], noticed, answered, str(found["skipped"]))
 
 
 def _seconds(value: float | None) -> str:

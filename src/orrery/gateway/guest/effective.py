@@ -19,14 +19,15 @@ READ = (
 )
 """The properties that are asked of every unit."""
 
-_WORDS = {"StartLimitBurst": "StartLimitBurst", "Restart": "Restart", "Type": "Type"}
+_WORDS = frozenset({"StartLimitBurst", "Restart", "Type", "OnFailure"})
+_TIMERS = {"OnBootSec": "OnBootUSec", "OnUnitActiveSec": "OnUnitActiveUSec"}
 _TIMES = {
+    **_TIMERS,
     "StartLimitIntervalSec": "StartLimitIntervalUSec",
     "RestartSec": "RestartUSec",
     "TimeoutStartSec": "TimeoutStartUSec",
     "AccuracySec": "AccuracyUSec",
 }
-_TIMERS = {"OnBootSec": "OnBootUSec", "OnUnitActiveSec": "OnUnitActiveUSec"}
 _OLDER = {"StartLimitIntervalSec": ("StartLimitIntervalSec", "StartLimitInterval")}
 """Keys that systemd reads as another one."""
 
@@ -86,13 +87,9 @@ def _reload(state: UnitState) -> Iterator[Finding]:
 def _expected(ours: HostFile) -> Iterator[_Expected]:
     for line in assignments([(ours.path, ours.text)]):
         if line.key in _WORDS:
-            yield _Expected(line, _WORDS[line.key], line.value)
+            yield _Expected(line, line.key, line.value)
         elif line.key in _TIMES:
             yield _Expected(line, _TIMES[line.key], shown_time(line.value))
-        elif line.key in _TIMERS:
-            yield _Expected(line, _TIMERS[line.key], shown_time(line.value))
-        elif line.key == "OnFailure":
-            yield _Expected(line, "OnFailure", line.value)
         elif line.key == "ExecStart":
             yield _Expected(line, "ExecStart", " ".join(shlex.split(line.value)))
 

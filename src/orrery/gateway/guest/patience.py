@@ -77,7 +77,9 @@ def _proposal(option: str, measured: Sequence[float], said: float | None, why: s
     wanted = max(ASSUMED[option], math.ceil(TIMES * max(measured)), math.ceil(said or 0))
     if said is not None:
         why = f"{why}, and its unit allows {said:g} s"
-    return Proposal(option, min(wanted, LONGEST_PATIENCE[option]), why)
+    if wanted > (longest := LONGEST_PATIENCE[option]):
+        why = f"{why}; {longest}s is the most that can be given"
+    return Proposal(option, min(wanted, longest), why)
 
 
 def _start_took(state: UnitState, *, has_probe: bool) -> float | None:

@@ -115,9 +115,8 @@ def progress_findings(observed: Observed, options: Options) -> Iterator[Finding]
         yield Finding("recoveries", "ok", f"{fires} in the last hour")
     if progress.outage_since is not None:
         lasts = _minutes(observed.now - progress.outage_since)
-        yield Finding(
-            "outage", "broken", f"It was reported {lasts} min ago, and lasts.", "Look at the unit's log."
-        )
+        why = f"It was reported {lasts} min ago, and is over once the service has answered for a minute."
+        yield Finding("outage", "broken", why, "Look at the unit's log.")
     if progress.waiting_pushes:
         why = f"{progress.waiting_pushes} wait: the server has not accepted them."
         yield Finding("pushes", "broken", why, f"Look at: journalctl -t {observed.own_name}-recover")

@@ -37,7 +37,7 @@ def verified(unit: UnitName, options: Options, observed: Observed) -> list[Findi
 def _gateway(options: Options, observed: Observed) -> Finding:
     ping, judgement = _ping(observed), observed.judgement
     if judgement.finding == "starting":
-        todo = f"Wait, then type: orrery gateway guest verify --unit {options.unit}"
+        todo = f"Wait, then type: sudo orrery gateway guest verify --unit {options.unit}"
         return Finding(GATEWAY, "off", f"It is not there yet: {judgement.why}.", todo)
     found = diagnosis(ping, timedelta(seconds=_down_seconds(observed)), options.token_script)
     if found.cause:
@@ -46,7 +46,7 @@ def _gateway(options: Options, observed: Observed) -> Finding:
         return Finding(GATEWAY, "off", "It is stopped, and the recovery is paused.")
     answer = f", probe: {judgement.answer}" if judgement.answer else ""
     if judgement.finding == "slow":
-        todo = "Look at its log; if it is well so, install with a longer --answer-within."
+        todo = "Look at its log. If it usually takes so long, install with a longer --answer-within."
         return Finding(GATEWAY, "ok", f"{ping.state} and slow: {judgement.why}{answer}", todo)
     return Finding(GATEWAY, "ok", f"{ping.state} ({ping.sub_state}){answer}")
 

@@ -92,10 +92,6 @@ class Outage:
     def note(self, at: float, kind: Kind, about: str = "") -> None:
         self.events.append(Event(at, kind, about))
 
-    @property
-    def pushes(self) -> int:
-        return sum(event.kind == "push" for event in self.events)
-
 
 def outage_of(draws: Draws, combination: Combination, parameters: Parameters) -> Outage:
     """Play one shutdown through."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from orrery.gateway.simulation.combinations import AS_BUILT, Combination
-from orrery.gateway.simulation.model import Draws, Event, Outage, draw, outage_of
-from orrery.gateway.simulation.parameters import Parameters, read_parameters
+from orrery.gateway.simulation.combinations import Combination
+from orrery.gateway.simulation.model import Draws, Outage, draw, outage_of
+from orrery.gateway.simulation.parameters import Parameters
 
 DAY = 86_400.0
 
@@ -32,20 +32,3 @@ def cycles(
         yield Cycle(at, draws, outage)
         draws = draw(chance, parameters)
         at += outage.running + draws.runs
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """One day with its shutdowns, and all events in their order, in seconds since it began."""
-
-    cycles: tuple[Cycle, ...]
-    events: tuple[Event, ...]
-
-
-def one_day(seed: int, combination: Combination = AS_BUILT, parameters: Parameters | None = None) -> Day:
-    """Return a day that begins with a machine that runs: what the real chain is compared with."""
-    found = tuple(cycles(seed, 0, combination, parameters or read_parameters(), DAY))
-    events = [
-        Event(cycle.at + event.at, event.kind, event.about) for cycle in found for event in cycle.outage.events
-    ]
-    return Day(found, tuple(sorted(events, key=lambda event: event.at)))

@@ -1,9 +1,10 @@
 """A message as the cockpit lists it, whatever it came by."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Literal
 
 Source = Literal["mail", "teams", "meeting", "action-hub"]
@@ -89,18 +90,18 @@ class Message:
 
 
 @lru_cache(maxsize=4096)
-def _kept_once(named: tuple[tuple[str, str], ...]) -> tuple[Person, ...]:
+def people(*named: tuple[str, str]) -> tuple[Person, ...]:
+    """Return names with their addresses as people; those of many messages are the same, and kept once."""
     return tuple(Person(name, address) for name, address in named)
 
 
-def people(named: Iterable[tuple[str, str]]) -> tuple[Person, ...]:
-    """Return names with their addresses as people; those of many messages are the same, and kept once."""
-    return _kept_once(tuple(named))
+def in_short(name: str) -> str:
+    """Return a short name of a message or a conversation: vendors' have 150 characters, and thousands are kept."""
+    return blake2b(name.encode("utf-8", "replace"), digest_size=7).hexdigest()
 
 
-def addressed(own: Iterable[str], to: Iterable[Person], cc: Iterable[Person]) -> Addressed:
+def addressed(own: Collection[str], to: Iterable[Person], cc: Iterable[Person]) -> Addressed:
     """Return how a message names the account whose `own` addresses, in lower case, these are."""
-    known = frozenset(own)
-    if any(one.address.casefold() in known for one in to):
+    if any(one.address.casefold() in own for one in to):
         return "to"
-    return "copy" if any(one.address.casefold() in known for one in cc) else "unnamed"
+    return "copy" if any(one.address.casefold() in own for one in cc) else "unnamed"

@@ -1,23 +1,16 @@
 """How commands print findings: what is examined, how it is, why, and what to do."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
 from orrery.ports.health import Finding
-from orrery.runtime.console.tables import show_json
-from orrery.runtime.console.terminal import marked, new_console
+from orrery.runtime.console.tables import show_json, table_lines
+from orrery.runtime.console.terminal import new_console, visible
 from orrery.syntax.track import label, labels_in
-
-_WIDE = 10_000
-"""Cells of a line that is not for a terminal: a pipe gets each finding on one line, with the label in its part."""
-
-_LABEL_WIDTH = len(label("A"))
-
-_SIGNS = {"ok": "[green]ok[/green]", "broken": "[red]broken[/red]", "off": "[dim]off[/dim]"}
 
 
 def show_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
@@ -31,16 +24,17 @@ def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     if as_json:
         show_json([asdict(finding) for finding in findings])
     else:
-        console = new_console(soft_wrap=False, width=None if sys.stdout.isatty() else _WIDE)
-        if labels := sorted(map(label, labels_in("\n".join(one.part for one in findings).encode()))):
-            console.print(" ".join(labels), markup=False)
-        console.print(_table(findings))
+        console = new_console()
+        for line in finding_lines(findings, console.width if sys.stdout.isatty() else None):
+            console.print(line)
 
 
-def _table(findings: Sequence[Finding]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("part", "", "why", "what to do"):
-        table.add_column(column, overflow="fold", min_width=_LABEL_WIDTH if column == "part" else None)
-    for finding in findings:
-        table.add_row(marked(finding.part), _SIGNS[finding.state], marked(finding.why), marked(finding.todo))
-    return table
+def finding_lines(findings: Sequence[Finding], room: int | None) -> Iterator[Text]:
+    """Yield a table that breaks no command in two: see `table_lines`. The label of a track is in its part."""
+    labels = [" ".join(sorted(map(label, labels_in(one.part.encode())))) for one in findings]
+    if any(labels):
+        yield Text(" ".join(sorted({*filter(None, labels)})))
+    cells = [[visible(cell) for cell in (one.part, one.state, one.why, one.todo)] for one in findings]
+    for line in table_lines(("part", "", "why", "what to do"), cells, room, leads=labels):
+        _ = line.highlight_words(["broken"], "red")
+        yield line

@@ -1,7 +1,7 @@
 """The provider over HTTP: the token endpoint and the realtime report, faults included."""
 
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from starlette.requests import Request
@@ -14,11 +14,11 @@ from orrery.sandbox.analytics import errors
 from orrery.sandbox.analytics.config import TOKEN_PATH, VENDORS_TOKEN_PATH, AnalyticsConfig
 from orrery.sandbox.analytics.errors import Refused, as_json
 from orrery.sandbox.analytics.population import Population
-from orrery.sandbox.analytics.query import Query, read_query, subject
 from orrery.sandbox.analytics.quota import Quota, exhausted
-from orrery.sandbox.analytics.report import report
+from orrery.sandbox.analytics.report import Query, read_query, report, subject
 from orrery.sandbox.analytics.tokens import Denied, Tokens
-from orrery.sandbox.faults import CutConnection, Faults, LateAnswer, never
+from orrery.sandbox.faults import CutConnection, Fault, Faults
+from orrery.sandbox.pages import form_of
 from orrery.sandbox.state import Document, DocumentStore
 
 MOST_SHOWN = 25
@@ -27,14 +27,13 @@ MOST_SHOWN = 25
 _HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <ins>That is an error.</ins></html>"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
-_REFUSALS: dict[str, Callable[[], Refused]] = {
-    "analytics_401": errors.wrong_token,
-    "analytics_403": errors.forbidden,
-    "analytics_429_concurrent": lambda: exhausted("concurrentRequests"),
-    "analytics_429_hour": lambda: exhausted("tokensPerProjectPerHour"),
-    "analytics_429_day": lambda: exhausted("tokensPerDay"),
-    "analytics_429_thresholded": lambda: exhausted("potentiallyThresholdedRequestsPerHour"),
-    "analytics_500": errors.internal,
+_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
+    "analytics_401": lambda _: errors.wrong_token(),
+    "analytics_403": lambda _: errors.forbidden(),
+    "analytics_429_concurrent": lambda _: exhausted("concurrentRequests"),
+    "analytics_429_hour": lambda _: exhausted("tokensPerProjectPerHour"),
+    "analytics_429_day": lambda _: exhausted("tokensPerDay"),
+    "analytics_429_thresholded": lambda _: exhausted("potentiallyThresholdedRequestsPerHour"),
 }
 
 
@@ -51,13 +50,11 @@ class ShownRequest:
 class AnalyticsApi:
     """Answers token requests and report requests."""
 
-    def __init__(
-        self, config: AnalyticsConfig, base_url: str, state: DocumentStore, clock: Clock, faults: Faults
-    ) -> None:
+    def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock, faults: Faults) -> None:
         self._config = config
         self._clock = clock
         self._faults = faults
-        self._tokens = Tokens(config, base_url, clock)
+        self._tokens = Tokens(config, clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, state, clock)
@@ -75,11 +72,10 @@ class AnalyticsApi:
 
     async def token(self, request: Request) -> Response:
         """Mint a token for a signed assertion."""
-        body = await request.body()
         if self._faults.take("analytics_down", "token") or self._faults.take("analytics_token_down"):
             return self._logged("token", CutConnection(), 0)
         try:
-            answer = JSONResponse(self._tokens.mint(body))
+            answer = JSONResponse(self._tokens.mint(await form_of(request)))
         except Denied as denied:
             answer = JSONResponse(denied.body(), 400)
         return self._logged("token", answer)
@@ -88,7 +84,7 @@ class AnalyticsApi:
         body = await request.body()
         what = subject(body)
         self._calls[what] += 1
-        broken = self._broken(what)
+        broken = self._faults.instead("analytics", what)
         if broken is not None:
             return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
         try:
@@ -97,47 +93,26 @@ class AnalyticsApi:
             return self._logged(what, refused.answer())
         return self._carried_out(query, what)
 
-    def _broken(self, what: str) -> Response | None:
-        """Return what comes instead of the provider's answer, if anything does."""
-        if self._faults.take("analytics_down", what) or self._faults.take("analytics_cut", what):
-            return CutConnection()
-        if self._faults.take("analytics_html_404", what):
-            return HTMLResponse(_HTML.format(404), 404)
-        if self._faults.take("analytics_html_200", what):
-            return HTMLResponse(_HTML.format(200))
-        return None
-
     def _checked(self, request: Request, body: bytes, what: str) -> Query:
-        self._strike(what)
+        self._faults.refuse(_REFUSALS | {"analytics_500": self._failed}, what)
         self._tokens.check(request.headers.get("authorization", ""))
         if request.path_params["property"] != self._config.property_id:
             raise errors.forbidden()
         query = read_query(body)
-        self.quota.begin(thresholded=query.thresholded)
+        self.quota.begin()
         return query
 
-    def _strike(self, what: str) -> None:
-        for kind, refusal in _REFUSALS.items():
-            if self._faults.take(kind, what):
-                if kind == "analytics_500":
-                    self.quota.fail()
-                raise refusal()
+    def _failed(self, _: Fault) -> Refused:
+        self.quota.fail()
+        return errors.internal()
 
     def _carried_out(self, query: Query, what: str) -> Response:
         body = report(query, self.people.views())
-        figures = self.quota.charge(thresholded=query.thresholded)
+        figures = self.quota.charge()
         if query.quota:
             body["propertyQuota"] = figures
         answer = self._logged(what, as_json(body), tokens=self.quota.cost)
-        return _Concurrent(self._late(answer, what), self.quota.end)
-
-    def _late(self, answer: Response, what: str) -> Response:
-        late = self._faults.take("analytics_timeout", what)
-        if late is None:
-            return answer
-        seconds = late.value
-        wait: Callable[[], Awaitable[None]] = never if seconds is None else lambda: self._clock.sleep(seconds)
-        return LateAnswer(answer, wait)
+        return _Concurrent(self._faults.late("analytics_timeout", answer, self._clock, what), self.quota.end)
 
     def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
         shown = answer.status_code if status is None else status

@@ -72,16 +72,6 @@ def forbidden() -> Refused:
     return Refused(403, message)
 
 
-def invalid(message: str) -> Refused:
-    """The request cannot succeed."""
-    return Refused(400, message)
-
-
-def not_simulated(what: str) -> Refused:
-    """The provider can do it and the sandbox cannot."""
-    return invalid(f"The sandbox does not simulate {what}.")
-
-
 def internal() -> Refused:
     """The provider failed."""
     return Refused(500, "Internal error encountered.")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from orrery.sandbox.analytics.errors import invalid
 from orrery.sandbox.state import DocumentStore
 
 MOST = 500
@@ -91,10 +90,10 @@ class Population:
         self.count: int = kept["count"] if kept else count
 
     def become(self, count: object) -> None:
-        """Let there be that many visitors; raise `Refused`."""
+        """Let there be that many visitors; raise `ValueError`."""
         figure = int(text) if re.fullmatch("[0-9]{1,6}", text := str(count)) else -1
         if not 0 <= figure <= MOST:
-            raise invalid(f"There are 0 to {MOST} visitors.")
+            raise ValueError(f"There are 0 to {MOST} visitors.")
         self.count = figure
         self._state.save({"object": "_analytics", "id": "visitors", "count": figure})
 

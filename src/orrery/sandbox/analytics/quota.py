@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.errors import Refused, invalid
+from orrery.sandbox.analytics.errors import Refused
 from orrery.sandbox.state import Document, DocumentStore
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
@@ -73,10 +73,9 @@ class Quota:
         }
         self._remember(state.get(_KIND, _ID))
 
-    def begin(self, *, thresholded: bool) -> None:
+    def begin(self) -> None:
         """Take a place among the concurrent requests; raise `Refused` when any quota is exhausted."""
-        needed = [_CONCURRENT, _ERRORS, *_TOKENS, *([_THRESHOLDED] if thresholded else [])]
-        for name in needed:
+        for name in (_CONCURRENT, _ERRORS, *_TOKENS):
             if not self.bucket(name).left:
                 raise exhausted(name)
         self._buckets[_CONCURRENT].used += 1
@@ -87,9 +86,9 @@ class Quota:
         self._buckets[_CONCURRENT].used -= 1
         self._running -= 1
 
-    def charge(self, *, thresholded: bool) -> Document:
+    def charge(self) -> Document:
         """Charge a report; return `propertyQuota`."""
-        taken = dict.fromkeys(_TOKENS, self.cost) | {_THRESHOLDED: int(thresholded)}
+        taken = dict.fromkeys(_TOKENS, self.cost)
         for name, amount in taken.items():
             self.bucket(name).used += amount
         self._keep()
@@ -112,7 +111,7 @@ class Quota:
     def change(self, given: Document) -> None:
         """Set the `cost` of a report, the `size` of a `bucket` or its `left` rest, or `refill` all of them.
 
-        Raises `Refused`.
+        Raises `ValueError`.
         """
         if str(given.get("refill", "")).lower() == "true":
             for name in self._buckets:
@@ -121,7 +120,7 @@ class Quota:
             self.cost = _figure(given["cost"])
         if name := given.get("bucket"):
             if name not in self._buckets:
-                raise invalid(f"Unknown quota: one of {', '.join(self._buckets)}.")
+                raise ValueError(f"Unknown quota: one of {', '.join(self._buckets)}.")
             self._fill(self.bucket(name), given)
         self._keep()
 
@@ -164,5 +163,5 @@ def _day(now: datetime) -> str:
 
 def _figure(given: object) -> int:
     if not re.fullmatch("[0-9]{1,9}", text := str(given)):
-        raise invalid("A figure of the quota is a whole number of 0 or more.")
+        raise ValueError("A figure of the quota is a whole number of 0 or more.")
     return int(text)

@@ -1,89 +1,143 @@
-"""The realtime report: rows of the visitors' views."""
+"""The realtime report as we ask for it: active users in the last minutes, in all or by dimensions.
+
+What the provider also has (filters, other metrics, several ranges, totals) is refused, since nobody asks for it.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from orrery.sandbox.analytics.errors import VALID_NAMES, Refused
 from orrery.sandbox.analytics.population import View
-from orrery.sandbox.analytics.query import MinuteRange, Order, Query
 from orrery.sandbox.state import Document
 
 KIND = "analyticsData#runRealtimeReport"
-_RANGE = "dateRange"
-_TOTAL = "RESERVED_TOTAL"
+DIMENSIONS = (
+    "appVersion",
+    "audienceId",
+    "audienceName",
+    "audienceResourceName",
+    "city",
+    "cityId",
+    "country",
+    "countryId",
+    "deviceCategory",
+    "eventName",
+    "minutesAgo",
+    "platform",
+    "streamId",
+    "streamName",
+    "unifiedScreenName",
+)
+"""Those of realtime reports (the provider's realtime schema), beside `customUser:` and a name."""
+
+LAST_MINUTE = 29
+"""How far back a standard property may look."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    labels: tuple[str, ...]
-    figures: tuple[int, ...]
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def as_json(self) -> Document:
-        row: Document = {"metricValues": [{"value": str(figure)} for figure in self.figures]}
-        return {"dimensionValues": [{"value": label} for label in self.labels]} | row if self.labels else row
+
+class _Dimension(_Message):
+    name: str
+
+
+class _Metric(_Message):
+    name: Literal["activeUsers"]
+
+
+class _Minutes(_Message):
+    name: str = ""
+    start: int = Field(LAST_MINUTE, alias="startMinutesAgo", ge=0, le=LAST_MINUTE)
+    end: int = Field(0, alias="endMinutesAgo", ge=0, le=LAST_MINUTE)
+
+
+class _ByMetric(_Message):
+    name: Literal["activeUsers"] = Field(alias="metricName")
+
+
+class _Order(_Message):
+    metric: _ByMetric
+    desc: Literal[True]
+
+
+class Query(_Message):
+    """One request; rows come by their users, most first, as the provider's do when nothing is said."""
+
+    metrics: list[_Metric] = Field(min_length=1, max_length=1)
+    dimensions: list[_Dimension] = []
+    orders: list[_Order] = Field([], alias="orderBys", max_length=1)
+    limit: int = Field(10_000, ge=0, strict=False)  # whole numbers come as text, too
+    minutes: list[_Minutes] = Field(
+        default_factory=lambda: [_Minutes.model_validate({})], alias="minuteRanges", max_length=1
+    )
+    quota: bool = Field(False, alias="returnPropertyQuota")  # noqa: FBT003  a field's default
+
+    @property
+    def names(self) -> list[str]:
+        return [one.name for one in self.dimensions]
+
+
+def read_query(body: bytes) -> Query:
+    """Return the query of a request's body; raise `Refused`."""
+    try:
+        query = Query.model_validate_json(body)
+    except ValidationError as error:
+        raise _unreadable(error) from error
+    for name in query.names:
+        if name not in DIMENSIONS and not name.startswith("customUser:"):
+            raise _no_dimension(name)
+    return query
+
+
+def subject(body: bytes) -> str:
+    """Return a request's breakdown for logs and faults: dimensions with commas, or `total`."""
+    try:
+        return ",".join(Query.model_validate_json(body).names) or "total"
+    except ValidationError:
+        return "unreadable"
 
 
 def report(query: Query, views: Iterable[View]) -> Document:
     """Return the answer's body without its quota; nobody there is a body with `kind` only."""
-    kept = [view for view in views if query.keeps(view)]
-    rows = [row for minutes in query.ranges for row in _rows(query, minutes, kept)]
-    if not rows:
-        return {"kind": KIND}
-    body: Document = {
-        "metricHeaders": [{"name": name, "type": "TYPE_INTEGER"} for name in query.metrics],
-        "rows": [row.as_json() for row in _ordered(query, rows)[: query.limit]],
-        "rowCount": len(rows),
-    }
-    if headers := [*query.dimensions, *_range_header(query)]:
-        body["dimensionHeaders"] = [{"name": name} for name in headers]
-    if query.totals:
-        body["totals"] = [row.as_json() for minutes in query.ranges for row in _total(query, minutes, kept)]
-    return body | {"kind": KIND}
-
-
-def _range_header(query: Query) -> list[str]:
-    return [_RANGE] if len(query.ranges) > 1 else []
-
-
-def _rows(query: Query, minutes: MinuteRange, views: Sequence[View]) -> Iterable[_Row]:
-    groups: dict[tuple[str, ...], list[View]] = defaultdict(list)
-    named = (minutes.name,) if len(query.ranges) > 1 else ()
+    users: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    [minutes] = query.minutes
     for view in views:
         if minutes.end <= int(view["minutesAgo"]) <= minutes.start:
-            groups[tuple(view.get(name, "(not set)") for name in query.dimensions) + named].append(view)
-    for labels, group in groups.items():
-        yield _Row(labels, _figures(query, group))
-
-
-def _total(query: Query, minutes: MinuteRange, views: Sequence[View]) -> Iterable[_Row]:
-    """Yield the total of a range: nobody is counted twice in it, whichever rows they are in."""
-    within = [view for view in views if minutes.end <= int(view["minutesAgo"]) <= minutes.start]
-    named = (minutes.name,) if len(query.ranges) > 1 else ()
-    yield _Row(tuple(_TOTAL for _ in query.dimensions) + named, _figures(query, within))
-
-
-def _figures(query: Query, views: Sequence[View]) -> tuple[int, ...]:
-    counted = {
-        "activeUsers": len({view["visitor"] for view in views}),
-        "screenPageViews": len(views),
-        "eventCount": len(views),
-        "keyEvents": 0,
+            users[tuple(view.get(name, "(not set)") for name in query.names)].add(view["visitor"])
+    if not users:
+        return {"kind": KIND}
+    rows = sorted(users.items(), key=lambda row: (-len(row[1]), row[0]))[: query.limit]
+    body: Document = {
+        "metricHeaders": [{"name": "activeUsers", "type": "TYPE_INTEGER"}],
+        "rows": [_row(labels, len(found)) for labels, found in rows],
+        "rowCount": len(users),
+        "kind": KIND,
     }
-    return tuple(counted[name] for name in query.metrics)
+    return body | ({"dimensionHeaders": [{"name": name} for name in query.names]} if query.names else {})
 
 
-def _ordered(query: Query, rows: Iterable[_Row]) -> list[_Row]:
-    """Return the rows as asked; else by the first metric, most first."""
-    ordered = sorted(rows, key=lambda row: row.labels)
-    for order in reversed(query.orders or (Order(query.metrics[0], desc=True, kind=""),)):
-        ordered.sort(key=lambda row, order=order: _sort_key(query, order, row), reverse=order.desc)
-    return ordered
+def _row(labels: tuple[str, ...], users: int) -> Document:
+    row: Document = {"metricValues": [{"value": str(users)}]}
+    return {"dimensionValues": [{"value": label} for label in labels]} | row if labels else row
 
 
-def _sort_key(query: Query, order: Order, row: _Row) -> tuple[float, str]:
-    if order.column in query.metrics:
-        return row.figures[query.metrics.index(order.column)], ""
-    label = row.labels[query.dimensions.index(order.column)]
-    if order.kind == "NUMERIC":
-        return (float(label) if label.isdecimal() else -1.0), ""
-    return 0.0, label.lower() if order.kind == "CASE_INSENSITIVE_ALPHANUMERIC" else label
+def _unreadable(error: ValidationError) -> Refused:
+    """Return the refusal of what the provider's parser would not read, or of what is not simulated."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    *above, last = map(str, first["loc"] or ("",))
+    if first["type"] == "extra_forbidden":
+        where = f" at '{'.'.join(above)}'" if above else ""
+        return Refused(400, f'Invalid JSON payload received. Unknown name "{last}"{where}: Cannot find field.')
+    return Refused(400, f"Invalid value at '{'.'.join((*above, last))}': {first['msg']}.")
+
+
+def _no_dimension(name: str) -> Refused:
+    sentence = (
+        f"Field {name} is not a valid dimension. For a list of valid dimensions and metrics, see {VALID_NAMES}"
+    )
+    # The suggestion and the blank at the end are the provider's, of another scope they are not.
+    return Refused(400, sentence if name.startswith("customEvent:") else f"Did you mean city? {sentence} ")

@@ -3,21 +3,21 @@
 import json
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.cloud import webhooks
 from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
 from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
 from orrery.sandbox.cloud.config import TOKEN_PATH
-from orrery.sandbox.cloud.odd import PORTAL, odd
+from orrery.sandbox.cloud.odd import odd
 from orrery.sandbox.cloud.operations import OPERATIONS, Answer, Asked, Operation
 from orrery.sandbox.cloud.world import Cloud, new_guid
-from orrery.sandbox.faults import CutConnection, LateAnswer, never
+from orrery.sandbox.faults import Fault
 from orrery.sandbox.ground import SandboxGround
 from orrery.sandbox.state import Document
 
@@ -35,6 +35,16 @@ _NOT_ALLOWED = (
     "The client 'somebody@cosmos.example' with object id '00000000-0000-4000-8000-0000000000ab' does not have "
     "authorization to perform action 'of/that/kind' over scope '/subscriptions/of/that' or the scope is invalid."
 )
+_UNREGISTERED = "The subscription is not registered to use namespace 'Microsoft.Automation'."
+_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
+    "cloud_403": lambda _: ArmError(403, "AuthorizationFailed", _NOT_ALLOWED),
+    "cloud_409": lambda _: ArmError(409, "Conflict", "Another operation is in progress."),
+    "cloud_unregistered": lambda _: ArmError(409, "MissingSubscriptionRegistration", _UNREGISTERED),
+    "cloud_429": lambda fault: ArmError(
+        429, "TooManyRequests", "Too many requests.", {"Retry-After": f"{fault.value or 1:.0f}"}
+    ),
+    "cloud_500": lambda _: ArmError(500, "InternalServerError", "The server has failed."),
+}
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
 
@@ -45,6 +55,8 @@ class CloudApi:
     def __init__(self, cloud: Cloud, ground: SandboxGround) -> None:
         self._cloud = cloud
         self._clock = ground.clock
+        self._faults = ground.faults
+        self._refusals = {**_REFUSALS, "cloud_401": self._expired}
         self.tokens = Tokens(cloud)
         self.requests: deque[Document] = deque(maxlen=MOST_SHOWN)
 
@@ -58,11 +70,11 @@ class CloudApi:
 
     async def token(self, request: Request) -> Response:
         """Give a managed identity a token."""
-        broken = self._broken(TOKEN)
+        broken = self._faults.instead("cloud", TOKEN)
         if broken is not None:
             return self._shown(request, TOKEN, 0, broken)
         try:
-            self._strike(TOKEN)
+            self._faults.refuse(self._refusals, TOKEN)
             header = request.headers.get("x-identity-header", "")
             answer = JSONResponse(self.tokens.issue(header, request.query_params))
         except Denied as denied:
@@ -78,7 +90,7 @@ class CloudApi:
         headers = {
             name: request.headers[name] for name in ("content-type", "user-agent") if name in request.headers
         }
-        broken = self._broken(CALL)
+        broken = self._faults.instead("cloud", CALL)
         if broken is not None:
             return broken
         moment = self._cloud.now()
@@ -92,11 +104,11 @@ class CloudApi:
         self._cloud.catch_up()
         operation, ids = _found(request.method, path)
         subject = f"{request.method} {operation.name if operation else 'unknown'}"
-        broken = self._broken(subject)
+        broken = self._faults.instead("cloud", subject)
         if broken is not None:
             return self._shown(request, subject, 0, broken)
         try:
-            self._strike(subject)
+            self._faults.refuse(self._refusals, subject)
             principal = self.tokens.check(request.headers.get("authorization", ""))
             asked = _read(request, path, ids, body, principal)
             answer = _as_response(self._carried_out(operation, asked))
@@ -131,47 +143,14 @@ class CloudApi:
         if asked.ids.get("machine", config.machine).lower() != config.machine.lower():
             raise not_found(asked.path)
 
-    def _broken(self, subject: str) -> Response | None:
-        """Return what comes instead of an answer, if anything does."""
-        if self._cloud.faults.take("cloud_cut", subject):
-            return CutConnection()
-        if self._cloud.faults.take("cloud_hang", subject):
-            return LateAnswer(None, never)
-        if self._cloud.faults.take("cloud_empty", subject):
-            return Response(status_code=200)
-        for kind, status in (("cloud_html_200", 200), ("cloud_html_502", 502)):
-            if self._cloud.faults.take(kind, subject):
-                return HTMLResponse(PORTAL, status)
-        return None
-
-    def _strike(self, subject: str) -> None:
-        faults = self._cloud.faults
-        if faults.take("cloud_401", subject):
-            raise expired(self._cloud.now().at)
-        if faults.take("cloud_403", subject):
-            raise ArmError(403, "AuthorizationFailed", _NOT_ALLOWED)
-        if faults.take("cloud_409", subject):
-            raise ArmError(409, "Conflict", "Another operation is in progress.")
-        if faults.take("cloud_unregistered", subject):
-            message = "The subscription is not registered to use namespace 'Microsoft.Automation'."
-            raise ArmError(409, "MissingSubscriptionRegistration", message)
-        limited = faults.take("cloud_429", subject)
-        if limited is not None:
-            wait = 1 if limited.value is None else int(limited.value)
-            raise ArmError(429, "TooManyRequests", "Too many requests.", {"Retry-After": str(wait)})
-        if faults.take("cloud_500", subject):
-            raise ArmError(500, "InternalServerError", "The server has failed.")
+    def _expired(self, _: Fault) -> ArmError:
+        return expired(self._cloud.now().at)
 
     def _late(self, subject: str, answer: Response) -> Response:
-        shaped = self._cloud.faults.take("cloud_odd", subject)
+        shaped = self._faults.take("cloud_odd", subject)
         if shaped is not None:
             answer = odd(answer, int(shaped.value or 0))
-        late = self._cloud.faults.take("cloud_lost_answer", subject)
-        if late is None:
-            return answer
-        seconds = late.value
-        wait: Callable[[], Awaitable[None]] = never if seconds is None else lambda: self._clock.sleep(seconds)
-        return LateAnswer(answer, wait)
+        return self._faults.late("cloud_lost_answer", answer, self._clock, subject)
 
     def _shown(self, request: Request, subject: str, status: int, answer: Response) -> Response:
         query = dict(request.query_params)

@@ -7,13 +7,16 @@ from orrery.sandbox.state import Document
 
 
 @dataclass
-class ArmError(Exception):
+class ArmError(ValueError):
     """A refusal, as the resource manager words it."""
 
     status: int
     code: str
     message: str
     headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __str__(self) -> str:
+        return self.message
 
     def body(self) -> Document:
         return {"error": {"code": self.code, "message": self.message}}

@@ -1,4 +1,4 @@
-"""Good answers of another shape, and what a proxy answers in the place of the cloud."""
+"""Good answers of another shape."""
 
 import json
 from collections.abc import Callable
@@ -7,8 +7,6 @@ from typing import Any, cast
 from starlette.responses import Response
 
 from orrery.sandbox.state import Document
-
-PORTAL = "<!doctype html><title>Sign in to the network</title><p>Sign in to the network.</p>"
 
 
 def _leaves(found: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401  JSON of any shape

@@ -2,20 +2,17 @@
 
 from typing import NoReturn
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.cloud import alerts, jobs, machine
 from orrery.sandbox.cloud.api import CloudApi
 from orrery.sandbox.cloud.config import CloudConfig
-from orrery.sandbox.cloud.levers import Levers
+from orrery.sandbox.cloud.levers import cloud_board
 from orrery.sandbox.cloud.provision import account_of, provision
 from orrery.sandbox.cloud.reporter import report_for_ever
 from orrery.sandbox.cloud.world import Cloud
 from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.pages import render
 
 _IDLE = 1.0
 
@@ -39,12 +36,7 @@ def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
     ground.background.append(lambda: _go_on(cloud, ground.clock))
     if config.owner is not None and (service := ground.service) is not None:
         ground.background.append(lambda: report_for_ever(cloud, service, ground.clock))
-    return [*api.routes(), *Levers(cloud, api).routes()]
-
-
-async def switched_off(_: Request) -> Response:
-    """Say on the page that there is no cloud here."""
-    return render("cloud_off.html", 404)
+    return [*api.routes(), *cloud_board(cloud, api).routes()]
 
 
 async def _go_on(cloud: Cloud, clock: Clock) -> NoReturn:

@@ -3,19 +3,30 @@
 import json
 import re
 import uuid
+from collections.abc import Callable
 from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from orrery.sandbox.faults import Fault
 from orrery.sandbox.graph import scopes
-from orrery.sandbox.graph.breaking import Breaking
 from orrery.sandbox.graph.calendar import Calendar
 from orrery.sandbox.graph.call import Call, Handler, preferences_of
 from orrery.sandbox.graph.chats import Chats
 from orrery.sandbox.graph.delta import Delta
-from orrery.sandbox.graph.errors import Created, Ids, Refusal, bad_request, no_such_call, unauthenticated
+from orrery.sandbox.graph.errors import (
+    Created,
+    Ids,
+    Refusal,
+    access_denied,
+    bad_request,
+    no_such_call,
+    throttled,
+    unauthenticated,
+    unavailable,
+)
 from orrery.sandbox.graph.mail import Mail
 from orrery.sandbox.graph.me import me
 from orrery.sandbox.graph.tasks import Tasks
@@ -26,6 +37,13 @@ _SEGMENT = r"([^/]+)"
 _QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
+_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+    "graph_401": lambda _: unauthenticated("Access token validation failure. Invalid token."),
+    "graph_403": lambda _: access_denied(),
+    "graph_503": lambda _: unavailable(),
+    "graph_429": lambda fault: throttled(10 if fault.value is None else fault.value),
+}
+
 
 class GraphApi:
     """Answers the calls that `scopes.SCOPES` names."""
@@ -33,7 +51,6 @@ class GraphApi:
     def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
         self._world = world
         self._registry = Registry(world.ground.state)
-        self._breaking = Breaking(world.ground)
         self._handlers = _handlers(world, chats, calendar)
 
     def routes(self) -> list[Route]:
@@ -55,10 +72,11 @@ class GraphApi:
         template, ids = _matched(request.method, f"/{request.path_params['rest']}")
         account = issued.account.username
         self._world.requests[account][template] += 1
-        broken = self._breaking.instead(account, template)
-        if broken is not None:
+        # A fault's path is an account, a call, or a call of an account.
+        faults, struck = self._world.ground.faults, (f"{account} {template}", template)
+        if (broken := faults.instead("graph", *struck)) is not None:
             return broken
-        self._breaking.refuse(account, template)
+        faults.refuse(_FAULTS, *struck)
         self._permit(issued, template)
         call = Call(
             issued,
@@ -69,7 +87,11 @@ class GraphApi:
             request.headers.get("if-match", ""),
             _json(await request.body()),
         )
-        return self._breaking.after(account, template, _response(self._handlers[template](call), call))
+        response = _response(self._handlers[template](call), call)
+        if faults.take("graph_half", *struck):
+            half = bytes(response.body)[: len(response.body) // 2]
+            return Response(half, response.status_code, media_type="application/json")
+        return faults.late("graph_lost_answer", response, self._world.ground.clock, *struck)
 
     def _permit(self, issued: Issued, template: str) -> None:
         try:

@@ -1,12 +1,7 @@
-"""The levers of Microsoft Graph, as JSON and as a page: what others do in a mailbox, and all that can be known."""
+"""The levers of Microsoft Graph: what others do in a mailbox, and all that can be known."""
 
-import json
 from collections.abc import Callable
-from typing import Any, cast
-from urllib.parse import parse_qsl
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.graph.calendar import Calendar
@@ -17,7 +12,7 @@ from orrery.sandbox.graph.rendering import utc
 from orrery.sandbox.graph.seed import PEOPLE, message
 from orrery.sandbox.graph.world import World
 from orrery.sandbox.identity.config import ACCOUNTS
-from orrery.sandbox.pages import render
+from orrery.sandbox.levers import Act, Board
 from orrery.sandbox.state import Document
 
 ADDRESS = "/mail-accounts"
@@ -54,7 +49,6 @@ _FIELDS = frozenset(
     | {"conversation", "flag", "headers", "properties", "attachments"}
 )
 _REPLIED = "102"
-_SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"
 
 
 class Levers:
@@ -80,36 +74,18 @@ class Levers:
         }
 
     def routes(self) -> list[Route]:
-        return [
-            Route(ADDRESS, self.page, methods=["GET"]),
-            Route("/_graph", self.show, methods=["GET"]),
-            Route("/_graph/sends", self.forget_sends, methods=["DELETE"]),
-            Route("/_graph/{lever}", self.pull, methods=["POST"]),
-        ]
+        levers: dict[str, Act] = {
+            "GET /_graph": lambda _: self.known(),
+            "DELETE /_graph/sends": self._forget_sends,
+            "POST /_graph/{lever}": self._pulled,
+        }
+        return Board(ADDRESS, "mail_accounts.html", self.known, self._view, levers).routes()
 
-    async def page(self, _: Request) -> Response:
-        """Show the accounts with their buttons, the requests, and what was sent."""
-        return self._page("", 200)
-
-    async def show(self, _: Request) -> Response:
-        """Return everything that is known."""
-        return JSONResponse(self.known())
-
-    async def forget_sends(self, _: Request) -> Response:
+    def _forget_sends(self, _: Document) -> Document:
         """Return the calls that sent something, and forget them."""
         sends = self._world.sends()
         self._world.forget_sends()
-        return JSONResponse({"sends": sends})
-
-    async def pull(self, request: Request) -> Response:
-        """Do what a lever does; the answer has the ids of a message that it made or changed."""
-        by_a_person = "text/html" in request.headers.get("accept", "")
-        try:
-            answer = self._pulled(request.path_params["lever"], await _given(request))
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"{error.args[0]} is missing." if isinstance(error, KeyError) else str(error)
-            return self._page(problem, 400) if by_a_person else JSONResponse({"error": problem}, 400)
-        return RedirectResponse(ADDRESS, 303) if by_a_person else JSONResponse(answer)
+        return {"sends": sends}
 
     def known(self) -> Document:
         return {
@@ -121,7 +97,9 @@ class Levers:
             "sends": self._world.sends(),
         }
 
-    def _pulled(self, lever: str, given: Document) -> Document:
+    def _pulled(self, given: Document) -> Document:
+        """Do what a lever does; the answer has the ids of a message that it made or changed."""
+        lever = given.pop("lever")
         if lever not in LEVERS:
             raise ValueError(f"A lever is one of {', '.join(LEVERS)}.")
         account = str(given.pop("account"))
@@ -194,20 +172,13 @@ class Levers:
         counts = {folder: len(mailbox.numbers(folder)) for folder in FOLDERS}
         return {"messages": len(mailbox.numbers(EVERYWHERE)), "folders": counts}
 
-    def _page(self, problem: str, status: int) -> Response:
-        page = render(
-            "mail_accounts.html",
-            status,
-            problem=problem,
-            url=self._world.url,
-            accounts=[(one, self._counts(self._world.mailbox(one))["folders"]) for one in ACCOUNTS],
-            buttons=BUTTONS,
-            odd={name: what for name, (what, _) in ODD.items()},
-            requests=[(one, sorted(calls.items())) for one, calls in sorted(self._world.requests.items())],
-            sends=self._world.sends(),
-        )
-        page.headers["Content-Security-Policy"] += _SCRIPTS
-        return page
+    def _view(self) -> Document:
+        mailboxes = [(one, self._world.mailbox(one)) for one in ACCOUNTS]
+        return self.known() | {
+            "accounts": [(one, self._counts(mailbox)["folders"]) for one, mailbox in mailboxes],
+            "buttons": BUTTONS,
+            "requests": [(one, sorted(calls.items())) for one, calls in sorted(self._world.requests.items())],
+        }
 
 
 def _found(mailbox: Mailbox, given: Document) -> Document:
@@ -238,13 +209,3 @@ def _fields(given: Document) -> Document:
     if unknown := given.keys() - _FIELDS - {"from"}:
         raise ValueError(f"A message has no {min(unknown)}: a field is one of {', '.join(sorted(_FIELDS))}.")
     return given
-
-
-async def _given(request: Request) -> dict[str, Any]:
-    text = (await request.body()).decode(errors="replace")
-    if "json" not in request.headers.get("content-type", ""):
-        return dict(parse_qsl(text))
-    given: object = json.loads(text or "{}")
-    if not isinstance(given, dict):
-        raise TypeError("A lever's values are a JSON object.")
-    return cast("dict[str, Any]", given)

@@ -1,7 +1,5 @@
 """Microsoft Graph, wired: its calls, its levers, and what they share."""
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from orrery.sandbox.graph.api import GraphApi
@@ -10,7 +8,6 @@ from orrery.sandbox.graph.chats import Chats
 from orrery.sandbox.graph.levers import Levers
 from orrery.sandbox.graph.world import World
 from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.pages import render
 
 
 def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
@@ -18,8 +15,3 @@ def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
     world = World(ground, url)
     chats, calendar = Chats(world), Calendar(world)
     return [*GraphApi(world, chats, calendar).routes(), *Levers(world, chats, calendar).routes()]
-
-
-async def switched_off(_: Request) -> Response:
-    """Say on the page that there are no accounts here."""
-    return render("mail_accounts_off.html", 404)

@@ -11,8 +11,9 @@ from orrery.ports.clock import Clock
 from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.errors import Refusal
-from orrery.sandbox.identity.grants import Grants, check_tenant, fields
+from orrery.sandbox.identity.grants import Grants, check_tenant
 from orrery.sandbox.identity.tokens import Tokens
+from orrery.sandbox.pages import form_of
 from orrery.sandbox.state import Document
 
 _NO_STORE = {"Cache-Control": "no-store, no-cache", "Pragma": "no-cache"}
@@ -67,11 +68,11 @@ class IdentityApi:
         return JSONResponse(self._tokens.keys(request.path_params["tenant"]))
 
     async def device_code(self, request: Request) -> Response:
-        form = await fields(request)
+        form = await form_of(request)
         return JSONResponse(self._grants.device_code(request.path_params["tenant"], form), headers=_NO_STORE)
 
     async def token(self, request: Request) -> Response:
-        text = self._grants.redeem(request.path_params["tenant"], await fields(request))
+        text = self._grants.redeem(request.path_params["tenant"], await form_of(request))
         return Response(text, headers=_NO_STORE, media_type="application/json")
 
     def _discovered(self, tenant: str) -> Document:

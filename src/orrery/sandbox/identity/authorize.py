@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity import errors
 from orrery.sandbox.identity.config import ACCOUNTS, TENANTS, IdentityConfig
-from orrery.sandbox.identity.grants import Grants, check_redirect, fields, members
+from orrery.sandbox.identity.errors import refusal
+from orrery.sandbox.identity.grants import Grants, check_redirect, members
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Tokens
-from orrery.sandbox.pages import render
+from orrery.sandbox.pages import form_of, render
 
 _SCRIPTS = "; script-src 'self'"
 
@@ -47,7 +47,7 @@ class Authorize:
         """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
         tenant, query = request.path_params["tenant"], request.query_params
         self._check(tenant, query)
-        username = (await fields(request)).get("account", "")
+        username = (await form_of(request)).get("account", "")
         declined = not username or self._switches.holds("consent", tenant)
         answer = self._declined() if declined else self._chosen(tenant, query, username)
         if "state" in query:
@@ -64,17 +64,17 @@ class Authorize:
         return answer
 
     def _declined(self) -> dict[str, str]:
-        body = errors.access_denied().body(self._clock.now(), str(uuid.uuid4()), self._config.url)
+        body = refusal("access_denied").body(self._clock.now(), str(uuid.uuid4()), self._config.url)
         return {name: body[name] for name in ("error", "error_description", "error_uri")}
 
     def _check(self, tenant: str, query: Mapping[str, str]) -> None:
         for name in ("client_id", "redirect_uri", "response_type", "scope"):
             if not query.get(name):
-                raise errors.missing(name)
+                raise refusal("missing", parameter=name)
         self._grants.check_client(tenant, query["client_id"])
         check_redirect(query["redirect_uri"])
         if query["response_type"] != "code":
-            raise errors.unsupported_response_type(query["response_type"])
+            raise refusal("unsupported_response_type", kind=query["response_type"])
 
 
 def _answered(query: Mapping[str, str], answer: dict[str, str]) -> Response:

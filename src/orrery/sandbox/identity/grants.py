@@ -6,11 +6,9 @@ import secrets
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
-
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity import errors
 from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account
+from orrery.sandbox.identity.errors import refusal
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Signed, Tokens
 from orrery.sandbox.state import Document, DocumentStore
@@ -48,26 +46,26 @@ class Grants:
         }
         kind = _required(form, "grant_type")
         if kind not in grants:
-            raise errors.unsupported_grant(kind)
+            raise refusal("unsupported_grant", grant=kind)
         self.check_client(tenant, _required(form, "client_id"))
         signed = grants[kind](tenant, form)
         if self._switches.holds("consent", tenant):
-            raise errors.no_consent(signed.client)
+            raise refusal("no_consent", client=signed.client)
         refresh_token = self._new_refresh_token(signed) if "offline_access" in signed.scopes else None
         return self._tokens.answer(signed, refresh_token, client_info="client_info" in form)
 
     def check_client(self, tenant: str, client: str) -> None:
         """Return if a tenant knows a client; raise `Refusal`."""
         if client not in CLIENTS:
-            raise errors.no_client(client, tenant)
+            raise refusal("no_client", client=client, tenant=tenant)
         if self._switches.values("confidential") is not None:
-            raise errors.not_public()
+            raise refusal("not_public", 401)
 
     def device_code(self, tenant: str, form: Form) -> Document:
         """Return the answer to a request for a device code; raise `Refusal`."""
         client, scopes = _required(form, "client_id"), _scopes(form)
         if client not in CLIENTS:
-            raise errors.no_client(client, tenant)
+            raise refusal("no_client", client=client, tenant=tenant)
         device_code = f"device-code-{secrets.token_urlsafe(48)}"
         user_code = "".join(secrets.choice(_LETTERS) for _ in range(9))
         self._state.save(
@@ -113,7 +111,7 @@ class Grants:
     def code(self, tenant: str, query: Form, username: str) -> str:
         """Return the authorization code of an account that was chosen; raise `Refusal`."""
         if username not in _members(tenant):
-            raise errors.not_a_member(username, _home(username), tenant)
+            raise refusal("not_a_member", username=username, home=_home(username), tenant=tenant)
         code = f"0.code-{secrets.token_urlsafe(48)}"
         self._state.save(
             {
@@ -135,18 +133,18 @@ class Grants:
     def _by_device_code(self, tenant: str, form: Form) -> Signed:
         code = self._state.get(_DEVICE, _required(form, "device_code"))
         if code is None or code["tenant"] != tenant or code["client"] != form["client_id"]:
-            raise errors.bad_grant("device_code")
+            raise refusal("bad_grant", parameter="device_code")
         self._slow_down()
         if code["standing"] == "redeemed":
-            raise errors.bad_grant("device_code")
+            raise refusal("bad_grant", parameter="device_code")
         if code["expires"] <= self._now():
-            raise errors.expired_device_code()
+            raise refusal("expired_device_code")
         if code["standing"] == "declined":
-            raise errors.declined()
+            raise refusal("declined")
         if code["standing"] == "waiting":
-            raise errors.pending()
+            raise refusal("pending")
         if self._switches.holds("device_code", tenant):
-            raise errors.blocked()
+            raise refusal("blocked")
         self._state.save(code | {"standing": "redeemed"})
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]))
 
@@ -159,20 +157,20 @@ class Grants:
             self._switches.turn_on("slow_down", values | {"count": left})
         else:
             self._switches.turn_off("slow_down")
-        raise errors.too_fast(int(values.get("status", 400)))
+        raise refusal("too_fast", int(values.get("status", 400)))
 
     def _by_code(self, tenant: str, form: Form) -> Signed:
         code = self._state.get(_CODE, _required(form, "code"))
         if code is None or code["tenant"] != tenant or code["client"] != form["client_id"]:
-            raise errors.bad_grant("code")
+            raise refusal("bad_grant", parameter="code")
         if code["redeemed"]:
-            raise errors.redeemed_code()
+            raise refusal("redeemed_code")
         if code["expires"] <= self._now():
-            raise errors.expired_code()
+            raise refusal("expired_code")
         if form.get("redirect_uri", "") != code["redirect_uri"]:
-            raise errors.other_redirect()
+            raise refusal("other_redirect")
         if code["challenge"] and challenge_of(_required(form, "code_verifier")) != code["challenge"]:
-            raise errors.bad_verifier()
+            raise refusal("bad_verifier")
         self._state.save(code | {"redeemed": True})
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]), code["nonce"])
 
@@ -180,12 +178,12 @@ class Grants:
         """Return who signed in once: in any tenant, since the vendor does not bind a refresh token to one."""
         token = self._state.get(_REFRESH, _digest(_required(form, "refresh_token")))
         if token is None or token["client"] != form["client_id"]:
-            raise errors.bad_grant("refresh_token")
+            raise refusal("bad_grant", parameter="refresh_token")
         if token["expires"] <= self._now():
-            raise errors.expired_refresh_token()
+            raise refusal("expired_refresh_token")
         account = ACCOUNTS[token["account"]]
         if tenant not in account.object_ids:
-            raise errors.not_a_member(account.username, account.home, tenant)
+            raise refusal("not_a_member", username=account.username, home=account.home, tenant=tenant)
         scopes = _scopes(form) if "scope" in form else token["scopes"]
         return Signed(account, tenant, token["client"], tuple(scopes))
 
@@ -215,11 +213,6 @@ class Grants:
         return self._clock.now().timestamp()
 
 
-async def fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form, one value each."""
-    return {name: str(value) for name, value in (await request.form()).items()}
-
-
 def members(tenant: str) -> list[Account]:
     """Return the accounts that may sign in to a tenant, guests too."""
     return [one for one in ACCOUNTS.values() if tenant in one.object_ids]
@@ -229,7 +222,7 @@ def check_redirect(address: str) -> None:
     """Return if an address is on this machine, where the vendor takes any port; raise `Refusal`."""
     parts = urlsplit(address)
     if parts.scheme != "http" or parts.hostname not in _LOOPBACK:
-        raise errors.bad_redirect(address)
+        raise refusal("bad_redirect", address=address)
 
 
 def challenge_of(verifier: str) -> str:
@@ -240,7 +233,7 @@ def challenge_of(verifier: str) -> str:
 def check_tenant(tenant: str) -> None:
     """Return if there is such a tenant; `common` and the like are none here, so that a use of them is seen."""
     if tenant not in TENANTS:
-        raise errors.no_tenant(tenant)
+        raise refusal("no_tenant", tenant=tenant)
 
 
 def _members(tenant: str) -> set[str]:
@@ -253,7 +246,7 @@ def _home(username: str) -> str:
 
 def _required(form: Form, name: str) -> str:
     if not form.get(name):
-        raise errors.missing(name)
+        raise refusal("missing", parameter=name)
     return form[name]
 
 
@@ -262,7 +255,7 @@ def _scopes(form: Form) -> list[str]:
     scopes = _required(form, "scope").split()
     for scope in scopes:
         if "://" in scope and not scope.startswith(f"{GRAPH}/"):
-            raise errors.bad_scope(scope)
+            raise refusal("bad_scope", scope=scope)
     return scopes
 
 

@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -13,10 +11,9 @@ from orrery.sandbox.identity.api import IdentityApi
 from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.grants import Grants
-from orrery.sandbox.identity.levers import ADDRESS, Levers
+from orrery.sandbox.identity.levers import ADDRESS, identity_board
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Tokens
-from orrery.sandbox.pages import render
 
 
 class IdentityProvider:
@@ -38,8 +35,8 @@ class IdentityProvider:
         grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}", config.interval)
         switches = Switches(ground.state)
         authorize = Authorize(config, ground.clock, tokens, grants, switches)
-        levers = Levers(config, grants, switches, self.requests)
-        return [*IdentityApi(config, ground.clock, tokens, grants, authorize).routes(), *levers.routes()]
+        board = identity_board(config, grants, switches, self.requests)
+        return [*IdentityApi(config, ground.clock, tokens, grants, authorize).routes(), *board.routes()]
 
     async def listen(self, app: ASGIApp) -> None:
         """Serve the app on the listener until cancelled."""
@@ -51,8 +48,3 @@ class IdentityProvider:
             await app(scope, receive, send)
 
         await listen(counted, self._config.listener, self._config.certificate)
-
-
-async def switched_off(_: Request) -> Response:
-    """Say on the page that there is no identity provider here."""
-    return render("identity_off.html", 404)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
-from orrery.sandbox.faults import CutConnection, LateAnswer, never
+from orrery.sandbox.faults import CutConnection
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.call import Operation, Pending
 from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
@@ -25,7 +25,6 @@ EVERYTHING = "*"
 """The permission of an unrestricted key."""
 
 _FORM = "application/x-www-form-urlencoded"
-_HTML = "<!doctype html><title>Error</title><h1>We are down for a moment</h1>"
 _SHOWN_TAIL, _LEAST_HIDDEN = 4, 8
 _PLAYED = " If the vendor has it: the sandbox has only what Orrery uses (docs/reference/sandbox.md)."
 _RETRY: dict[int, str] = {400: "false", 401: "false", 403: "false", 404: "false", 409: "true", 429: "true"}
@@ -64,7 +63,7 @@ class _OneApi:
 
     async def answer(self, request: Request) -> Response:
         """Answer one request, faults included."""
-        broken = self._broken_before(request.url.path)
+        broken = self._world.faults.instead("processor", request.url.path)
         if broken is not None:
             return broken
         request_id = new_id("req_", _REQUEST_ID_LENGTH)
@@ -78,24 +77,11 @@ class _OneApi:
         answer = Response(json.dumps(body, indent=2), status, headers, "application/json")
         return self._broken_after(request.url.path, answer)
 
-    def _broken_before(self, path: str) -> Response | None:
-        faults = self._world.faults
-        if faults.take("cut", path):
-            return CutConnection()
-        if faults.take("html_200", path):
-            return HTMLResponse(_HTML)
-        if faults.take("html_502", path):
-            return HTMLResponse(_HTML, 502)
-        return None
-
     def _broken_after(self, path: str, answer: Response) -> Response:
-        if self._world.faults.take("cut_after", path):
-            return CutConnection()
-        lost = self._world.faults.take("lost_answer", path)
-        if lost is None:
-            return answer
-        seconds = lost.value
-        return LateAnswer(answer, never if seconds is None else lambda: self._world.clock.sleep(seconds))
+        faults, clock = self._world.faults, self._world.clock
+        return (
+            CutConnection() if faults.take("cut_after", path) else faults.late("lost_answer", answer, clock, path)
+        )
 
     async def _carry_out(self, request: Request, headers: dict[str, str]) -> tuple[int, Document]:
         self._world.expire_due()

@@ -8,7 +8,7 @@ _DOCS = "https://docs.stripe.com/error-codes/"
 
 
 @dataclass
-class ApiError(Exception):
+class ApiError(ValueError):
     """A refusal: an HTTP status and the fields of the vendor's error object."""
 
     status: int
@@ -19,6 +19,9 @@ class ApiError(Exception):
     stored: bool = True
     """Whether an idempotency key keeps this answer: validation failures are not kept."""
     extra: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __str__(self) -> str:
+        return self.message
 
     def body(self, request_id: str, base_url: str) -> Document:
         error: Document = {"message": self.message, "type": self.type, **self.extra}

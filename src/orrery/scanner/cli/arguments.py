@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from orrery.errors import Invalid
 
-NO_ARGUMENTS = (
+_NO_ARGUMENTS = (
     "A term is never typed as an argument: it would stand in your shell's history and in the list of processes. "
     "Type the command without it, and the term when you are asked, or hand it over by standard input. "
     "If it was one, delete it from your shell's history now."
@@ -36,14 +36,17 @@ class QuietParser(ArgumentParser):
             else f"This cannot be typed so: see `{self.prog} --help`."
         )
 
-    def parsed(self, arguments: Sequence[str]) -> Namespace:
-        """Return the options; raise `Invalid` for those that there are not, and for a term."""
+    def parsed(self, arguments: Sequence[str], *, takes_terms: bool = True) -> Namespace:
+        """Return the options; raise `Invalid` for what else was typed, of which a word may be a term."""
         options, further = self.parse_known_args(arguments)
-        if any(not one.startswith("-") for one in further):
-            raise Invalid(NO_ARGUMENTS)
-        if further:
-            raise Invalid(f"There is no such option: see `{self.prog} --help`.")
-        return options
+        if not further:
+            return options
+        words = [one for one in further if not one.startswith("-")]
+        what = "option" if further[0].startswith("-") else "argument"
+        unknown = f"There is no such {what}: see `{self.prog} --help`."
+        if takes_terms and words:
+            raise Invalid(_NO_ARGUMENTS if words == further else f"{unknown} {_NO_ARGUMENTS}")
+        raise Invalid(unknown)
 
     def with_config(self) -> "QuietParser":
         """Add the option for the settings file."""

@@ -24,7 +24,7 @@ def new(arguments: Sequence[str], deployment: ScanDeployment) -> int:
         "orrery tenants canary new",
         "orrery tenants canary new 2>/dev/null | wl-copy",
     )
-    _ = parser.parsed(arguments)
+    _ = parser.parsed(arguments, takes_terms=False)
     put(new_canary(secrets.token_bytes(_BYTES)))
     say(HOW)
     return 0

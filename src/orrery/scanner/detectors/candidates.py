@@ -10,14 +10,16 @@ _ESCAPE = compiled(ESCAPE)
 
 
 class Candidates:
-    """Says which patterns may be in a text, fast."""
+    """Says whose patterns may be in a text, fast."""
 
-    def __init__(self, seen: Sequence[bytes]) -> None:
-        self._set = PatternSet(seen)
+    def __init__(self, seen: Sequence[tuple[bytes, int]]) -> None:
+        self._set = PatternSet([one for one, _ in seen])
+        self._owners = [owner for _, owner in seen]
 
     def __call__(self, octets: bytes, *, escapes: bool) -> set[int]:
-        """Return the numbers of the patterns that may be there, also behind and between `escapes` like `\\n`."""
-        return self._set(octets) | self._set(_unescaped(octets)) if escapes else self._set(octets)
+        """Return the owners of the patterns that may be there, also behind and between `escapes` like `\\n`."""
+        found = self._set(octets) | self._set(_unescaped(octets)) if escapes else self._set(octets)
+        return {self._owners[one] for one in found}
 
 
 def _unescaped(octets: bytes) -> bytes:

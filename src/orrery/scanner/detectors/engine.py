@@ -5,6 +5,7 @@ from functools import cached_property
 
 from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
+from orrery.scanner.detectors.own_forms import Forms
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
 from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
@@ -39,49 +40,59 @@ class _Searched:
     and patterns of ten thousand terms would take longer than all else of its search.
     """
 
-    def __init__(self, spellings: Sequence[tuple[Kind, str, str]], *, native: bool) -> None:
+    def __init__(
+        self, spellings: Sequence[tuple[Kind, str, str]], *, native: bool, forms: Sequence[bytes] = ()
+    ) -> None:
         self._spellings = spellings
+        self._forms = forms
         self._native = native
         self._begun = 0
         self._exact: dict[int, Pattern] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._spellings)
+        return bool(self._spellings or self._forms)
 
-    def __call__(self, octets: bytes, *, escapes: bool) -> Iterator[Pattern]:
-        """Yield the patterns that may be there."""
-        for number in sorted(self._numbers(octets, escapes=escapes)):
-            if number not in self._exact:
-                self._exact[number] = pattern(*self._spellings[number])
-            yield self._exact[number]
+    def __call__(self, octets: bytes, *, escapes: bool) -> tuple[list[Pattern], list[int]]:
+        """Return the patterns that may be there, and the numbers of the forms."""
+        found = self._numbers(octets, escapes=escapes)
+        many = len(self._spellings)
+        return [self._pattern(one) for one in sorted(found) if one < many], [
+            one - many for one in found if one >= many
+        ]
+
+    def _pattern(self, number: int) -> Pattern:
+        if number not in self._exact:
+            self._exact[number] = pattern(*self._spellings[number])
+        return self._exact[number]
 
     def _numbers(self, octets: bytes, *, escapes: bool) -> set[int]:
         if self._native or len(self._spellings) < MANY or self._begun > FIRST:
-            candidates, owners = self._all
-        else:
-            self._begun += len(octets)
-            there = quads(octets)
-            candidates, owners = self._made(n for n, one in enumerate(self._quads) if not one or one in there)
-        return {owners[one] for one in candidates(octets, escapes=escapes)} if owners else set()
+            return self._all(octets, escapes=escapes)
+        self._begun += len(octets)
+        there = quads(octets)
+        candidates = self._made(n for n, one in enumerate(self._quads) if not one or one in there)
+        return candidates(octets, escapes=escapes) | self._forms_alone(octets, escapes=False)
 
     @cached_property
-    def _all(self) -> tuple[Candidates, list[int]]:
-        return self._made(range(len(self._spellings)))
+    def _all(self) -> Candidates:
+        return self._made(range(len(self._spellings)), self._forms)
+
+    @cached_property
+    def _forms_alone(self) -> Candidates:
+        return self._made((), self._forms)
 
     @cached_property
     def _quads(self) -> list[bytes]:
         return [quad_of(form) for _, _, form in self._spellings]
 
-    def _made(self, numbers: Iterable[int]) -> tuple[Candidates, list[int]]:
-        """Return what tells which patterns may be there, and whose they are."""
-        owners: list[int] = []
-        made: list[bytes] = []
-        for number in numbers:
-            kind, _, form = self._spellings[number]
-            for one in seen(kind, form, native=self._native):
-                owners.append(number)
-                made.append(one)
-        return Candidates(made), owners
+    def _made(self, numbers: Iterable[int], forms: Sequence[bytes] = ()) -> Candidates:
+        """Return what tells which of some terms and of the forms may be there."""
+        made = [(one, number) for number in numbers for one in self._seen(number)]
+        return Candidates([*made, *((one, len(self._spellings) + at) for at, one in enumerate(forms))])
+
+    def _seen(self, number: int) -> list[bytes]:
+        kind, _, form = self._spellings[number]
+        return seen(kind, form, native=self._native)
 
 
 class TermSearch:
@@ -91,7 +102,9 @@ class TermSearch:
         made: list[tuple[Kind, str, str]] = [
             (kind, text, form) for kind, text in dict.fromkeys(terms) for form in spellings(kind, text)
         ]
-        self._latin = _Searched([one for one in made if not is_native(one[2])], native=False)
+        self._forms = Forms(terms)
+        latin = [one for one in made if not is_native(one[2])]
+        self._latin = _Searched(latin, native=False, forms=self._forms.patterns)
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
 
     def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
@@ -99,17 +112,20 @@ class TermSearch:
         alone: list[Place] = []
         hidden: set[tuple[str, int]] = set()
         for reading in readings:
-            whole, parts = _apart(list(self._places(reading)))
+            patterns, forms = self._latin(reading.octets, escapes=ESCAPE in reading.hints)
+            yield from self._forms.places(reading, forms)
+            whole, parts = _apart(list(self._places(reading, patterns)))
             alone += whole
             if parts and reading.is_whole:
                 hidden |= {_key(one) for one in parts} - {_key(one) for one in whole}
         yield from (one for one in alone if not hidden or _key(one) not in hidden)
 
-    def _places(self, reading: Reading) -> Iterator[Place]:
-        for one in self._latin(reading.octets, escapes=ESCAPE in reading.hints):
+    def _places(self, reading: Reading, latin: Iterable[Pattern]) -> Iterator[Place]:
+        for one in latin:
             yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
-            for one in self._native(reading.native.encode(errors="replace"), escapes="\\" in reading.base):
+            found, _ = self._native(reading.native.encode(errors="replace"), escapes="\\" in reading.base)
+            for one in found:
                 yield from _exact(one, reading, reading.native)
 
 

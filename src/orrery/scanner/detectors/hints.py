@@ -19,11 +19,30 @@ GUID_PARTS = (
 )
 GUID_FORMS = f"{GUID_DIGITS}|{GUID_PARTS}"
 GUID = f"[^0-9A-Za-z](?:{GUID_FORMS})[^0-9A-Za-z]"
+_NEXT = "[ :,-]{0,2}(?:0x)?"
+_ASCII, _TWO = "[2-7][0-9A-Fa-f]", f"[CcDd][0-9A-Fa-f]{_NEXT}[89ABab][0-9A-Fa-f]"
+HEX = "|".join(
+    _NEXT.join(octets)
+    for octets in (
+        [_ASCII] * 3,
+        [_ASCII, _TWO],
+        [_TWO, "[2-9A-Fa-f][0-9A-Fa-f]"],
+        ["(?:[Ee][0-9A-Fa-f]|[Ff]0)", *["[89ABab][0-9A-Fa-f]"] * 2],
+    )
+)
+"""Three octets of a text in UTF-8, in digits."""
+
+DEFINED = r"\n {0,3}\[[^\[\]\n]+\]:[ \t]"
+"""Where a link of Markdown leads that stands elsewhere."""
+
 CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]"
 """Sixteen letters and digits by turns."""
 
 _HINTS = {
-    one: at for at, one in enumerate((WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY))
+    one: at
+    for at, one in enumerate(
+        (WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY, HEX, DEFINED)
+    )
 }
 _SET = PatternSet([one.encode() for one in _HINTS])
 

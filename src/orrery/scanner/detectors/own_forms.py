@@ -6,9 +6,11 @@ decoded: each term is encoded, at the three places that it may have in a group o
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
+from orrery.scanner.detectors.hints import HEX
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
 from orrery.scanner.detectors.searching import Place
@@ -49,37 +51,54 @@ Octets = tuple[tuple[int, ...], ...]
 """What each octet of a term may be: a letter of ASCII is in either case, which is one bit."""
 
 
-class FormSearch:
-    """Searches for the forms of short terms in a text, however it is read."""
+class Forms:
+    """The forms of short terms: in Base64, searched for with the terms, and in digits where a text has such."""
 
     def __init__(self, terms: Iterable[tuple[Kind, str]]) -> None:
-        self._forms: list[tuple[Kind, str, Octets, int | None]] = [
-            (kind, text, octets, at)
-            for kind, text in dict.fromkeys(terms)
-            for octets in _octets(text)
-            for at in (0, 1, 2, None)
-        ]
+        found = [(kind, text, octets) for kind, text in dict.fromkeys(terms) for octets in _octets(text)]
+        self._base64 = [_Form(*one, at) for one in found for at in range(3)]
+        self._hex = [_Form(*one, None) for one in found]
 
-    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
-        """Yield where a form stands, and what it says is a word."""
-        for reading in readings:
-            for number in sorted(self._set(reading.octets)) if self._forms else ():
-                yield from self._places(reading, number)
+    @property
+    def patterns(self) -> list[bytes]:
+        """The patterns in Base64, whose numbers `places` asks for."""
+        return [one.pattern for one in self._base64]
+
+    def places(self, reading: Reading, numbers: Iterable[int]) -> Iterator[Place]:
+        """Yield where a form stands of which the pattern is there, and what it says is a word."""
+        digits = self._digits(reading.octets) if self._hex and HEX in reading.hints else ()
+        for form in (*(self._base64[one] for one in sorted(numbers)), *(self._hex[one] for one in sorted(digits))):
+            yield from _places(form, reading)
 
     @cached_property
-    def _set(self) -> PatternSet:
-        return PatternSet([_pattern(octets, at) for _, _, octets, at in self._forms])
+    def _digits(self) -> PatternSet:
+        return PatternSet([one.pattern for one in self._hex])
 
-    def _places(self, reading: Reading, number: int) -> Iterator[Place]:
-        kind, text, octets, at = self._forms[number]
-        for found in re.finditer(_pattern(octets, at), reading.octets):
-            start, end = found.span()
-            before, behind = (
-                _in_hex(reading.octets, start, end) if at is None else _in_base64(reading.octets, start, end, at)
-            )
-            if reading.judges(start, end) and _is_word(before, behind, len(octets)):
-                value = address_of(text) if is_address(kind) else value_of(text)
-                yield Place(kind, reading, start, end, value)
+
+class _Form(NamedTuple):
+    """A term behind `at` octets of a group of Base64, or in hexadecimal digits."""
+
+    kind: Kind
+    text: str
+    octets: Octets
+    at: int | None
+
+    @property
+    def pattern(self) -> bytes:
+        return _pattern(self.octets, self.at)
+
+
+def _places(form: _Form, reading: Reading) -> Iterator[Place]:
+    for found in re.finditer(form.pattern, reading.octets):
+        start, end = found.span()
+        before, behind = (
+            _in_hex(reading.octets, start, end)
+            if form.at is None
+            else _in_base64(reading.octets, start, end, form.at)
+        )
+        if reading.judges(start, end) and _is_word(before, behind, len(form.octets)):
+            value = address_of(form.text) if is_address(form.kind) else value_of(form.text)
+            yield Place(form.kind, reading, start, end, value)
 
 
 def _octets(text: str) -> Iterator[Octets]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from orrery.scanner.detectors.encodings import as_text, readings, refanged
-from orrery.scanner.detectors.hints import DEFANGED, WRITTEN, Hints
+from orrery.scanner.detectors.hints import DEFANGED, DEFINED, WRITTEN, Hints
 from orrery.scanner.detectors.seams import OneText, one_texts
 from orrery.syntax.letters import LOOK, LOOKS, NATIVE
 
@@ -177,8 +177,11 @@ class Joined(Reading):
 
 def blocks(text: bytes) -> Iterator[list[Reading]]:
     """Yield the readings of each block of a text, as it stands first; then those of what is one text in it."""
-    yield from _blocks(text)
-    for pieces in one_texts(text, BLOCK):
+    is_defined = False
+    for block in _blocks(text):
+        is_defined = is_defined or DEFINED in block[0].hints
+        yield block
+    for pieces in one_texts(text, BLOCK, is_defined=is_defined):
         yield [Joined(text, pieces)]
 
 

@@ -66,7 +66,6 @@ _SEAM = compiled(
 It has few states, because it asks for what stands at one end of a seam; what comes of it is judged afterwards.
 """
 
-_DEFINED = compiled(r"\n {0,3}\[[^\[\]\n]+\]:[ \t]")
 _SHORTCUT = compiled(rf"{_LETTER} ?\[{_LETTER}[^\[\]\n\x00]*\]|\](?:\[[^\[\]\n\x00]*\])? ?{_LETTER}")
 """A link that is one only because the text defines where it leads, at its end mostly."""
 
@@ -146,10 +145,13 @@ def _shown(seam: re.Match[bytes]) -> bytes:
     return b"\n" if seam[0].startswith(b"<") else b""
 
 
-def one_texts(text: bytes, most: int) -> Iterator[OneText]:
-    """Yield what stands near the seams of a text, of about `most` characters each."""
+def one_texts(text: bytes, most: int, *, is_defined: bool) -> Iterator[OneText]:
+    """Yield what stands near the seams of a text, of about `most` characters each.
+
+    `is_defined`: it says somewhere where links lead.
+    """
     made = OneText(text)
-    for start, end in _near(text, most):
+    for start, end in _near(text, most, is_defined=is_defined):
         made.add(start, end)
         if made.size > most:
             yield made
@@ -158,10 +160,9 @@ def one_texts(text: bytes, most: int) -> Iterator[OneText]:
         yield made
 
 
-def _near(text: bytes, most: int) -> Iterator[tuple[int, int]]:
+def _near(text: bytes, most: int, *, is_defined: bool) -> Iterator[tuple[int, int]]:
     """Yield the parts near the seams, without words that were cut at their ends, which others would seem to be."""
-    defined = b"]: " in text and _DEFINED.search(text) is not None
-    for expression in (_SEAM, _SHORTCUT) if defined else (_SEAM,):
+    for expression in (_SEAM, _SHORTCUT) if is_defined else (_SEAM,):
         for start, end in around(expression, text, _MARGIN):
             for first in range(start, max(start + 1, end - 2 * _MARGIN), most):
                 yield _without_cut_words(text, first, min(end, first + most + 2 * _MARGIN))

@@ -50,7 +50,7 @@ AND: Word = "&"
 def value_of(text: str) -> str:
     """Return the form that all spellings of a term share: its words in lower case, without marks."""
     if text.isascii():
-        return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).lower()))
+        return " ".join(_WORDS.findall(_apart(text).lower()))
     return " ".join(_folded(word, native=is_native(text), alike=False) for word in _split(text))
 
 
@@ -74,7 +74,7 @@ def network_form(text: str) -> str:
 def words_of(text: str, *, camel: bool = True) -> list[Word]:
     """Return the words of a term, letter by letter; each letter of a script without spaces is one."""
     if text.isascii():
-        return list[Word](_WORDS.findall((_CAMEL.sub(" ", text) if camel else text).lower()))
+        return list[Word](_WORDS.findall((_apart(text) if camel else text).lower()))
     native = is_native(text)
     split = _split(text) if camel else _WORDS.findall(_seen_part(text))
     parts = (part for word in split for part in (word if UNSPACED.search(word) else (word,)))
@@ -128,7 +128,12 @@ def _letters(word: str, *, native: bool) -> Iterator[str]:
 
 
 def _split(text: str) -> list[str]:
-    return _WORDS.findall(_CAMEL.sub(" ", _seen_part(text)))
+    return _WORDS.findall(_apart(_seen_part(text)))
+
+
+def _apart(text: str) -> str:
+    """Return a text with a space where camel case has none: most terms have no capital letter."""
+    return text if text.islower() else _CAMEL.sub(" ", text)
 
 
 def _seen_part(text: str) -> str:

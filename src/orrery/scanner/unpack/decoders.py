@@ -129,7 +129,9 @@ class Decoders:
         """Return what is in a window that begins at `start`; `before` bytes of it were in the one before."""
         strings = list[bytes]()
         hints = _hints(text)
-        runs = [run for run in _runs(text, hints) if self._is_here(run, text, start, before, last=last)]
+        runs = [*_runs(text, hints)]
+        if before or not last:
+            runs = [run for run in runs if self._is_here(run, text, start, before, last=last)]
         found = [*_judged_together(runs, strings), *_escaped(text, hints, strings)]
         if strings:
             found.append(Decoded(0, "", b"\n".join(strings)))
@@ -201,7 +203,7 @@ def _telling(runs: Sequence[Run], strings: list[bytes]) -> set[Run]:
             if part.startswith(_STREAMS) and _HEADS[0].fullmatch(part):
                 is_apart = is_packed(said[place:end], is_readable)
             else:
-                is_apart = not _TEXTS[0].fullmatch(part) or (not start and place <= begin and after >= end)
+                is_apart = not _TEXTS[0].fullmatch(part) or place <= begin <= end <= after
             found.update([number] if is_apart else [])
             parts.append((number, part))
     strings += [part for number, part in parts if number not in found and _TEXTS[0].fullmatch(part)]

@@ -42,9 +42,10 @@ def _look(part: Part, first: bytes) -> Views:
         why = str(broken)
     if why or not reader:
         yield from texts(part, first)
-    if not is_text(first) and not reader.startswith(_UNPACKED):
+    is_plain = is_text(first)
+    if not is_plain and not reader.startswith(_UNPACKED):
         yield from _appended_zip(part, _ZIP_END_SIZE if "pdf:read" in reader else _ZIP_TAIL)
-    why = why or unreadable(part, first) or ("" if reader else misnamed(part.name, first))
+    why = why or unreadable(part, first, is_plain=is_plain) or ("" if reader else misnamed(part.name, first))
     if why:
         yield NotRead(part.place, why)
 

@@ -68,9 +68,9 @@ _NAMED: Final = re.compile(
 )
 
 
-def unreadable(part: Part, first: bytes) -> str:
-    """Return why a file cannot be searched, and what to do; nothing if it can."""
-    for begins, why in _TEXT_KINDS if is_text(first) else _BINARY_KINDS:
+def unreadable(part: Part, first: bytes, *, is_plain: bool) -> str:
+    """Return why a file cannot be searched, and what to do; nothing if it can. `is_plain`: it has no controls."""
+    for begins, why in _TEXT_KINDS if is_plain else _BINARY_KINDS:
         if begins.match(first):
             return why
     if first.startswith(_OLE):

@@ -16,7 +16,7 @@ const UNCHANGED = { undo: "Nothing here keeps it out of the list: its mailbox do
 
 const act = (rowId, action) => write("/api/action-hub/action", { rowId, action });
 
-const takeBack = (rowId, action) => write("/api/comms/set-aside", { rowId, action });
+const set = (rowId, { action, until }) => write("/api/comms/set-aside", { rowId, action, ...(until && { until }) });
 
 export class Actions {
   #board;
@@ -64,22 +64,24 @@ export class Actions {
   /** Mark rows as done, set them aside until a day (`later`), or bring them back (`undo`). */
   setAside(rows, what, until = null) {
     if (!rows.length) return;
-    const step = what === "undo" ? null : this.#begin(ASIDE, rows);
-    const leaves = this.#board.isListed === (what !== "undo");
-    for (const row of rows) this.#setOne(step, row, { action: what, ...(until && { until }) }, leaves);
+    const step = this.#begin(ASIDE, rows);
+    step.isBack = what === "undo";
+    for (const row of rows) this.#setOne(step, row, { action: what, until });
     this.#page.show();
     this.#tell(until ? `${SAID[what]}, until ${until}` : SAID[what], rows);
   }
 
-  async #setOne(step, row, asked, leaves) {
-    if (leaves) this.#board.lay(row, false);
+  async #setOne(step, row, asked) {
+    if (this.#board.isListed === (asked.action !== "undo")) this.#board.lay(row, false);
     try {
-      const { changed } = await inOrder(row.id, () => write("/api/comms/set-aside", { rowId: row.id, ...asked }));
+      const { changed, before } = await inOrder(row.id, () => set(row.id, asked));
+      step.made.set(row.id, before);
       this.#board.settle(row.id);
+      if (!changed) this.#without(step, row);
       if (!changed && UNCHANGED[asked.action]) this.#page.say(UNCHANGED[asked.action]);
     } catch (error) {
       this.#board.drop(row.id);
-      if (step) this.#without(step, row);
+      this.#without(step, row);
       this.#page.show(row);
       this.#blame(row, FAILED[asked.action], error);
     }
@@ -94,13 +96,14 @@ export class Actions {
     }
     const rows = [...step.rows.values()];
     if (step.kind === TASK) for (const row of rows) this.#removeTask(step, row);
-    else if (step.kind === ASIDE) for (const row of rows) this.#bringBack(step, row, takeBack);
+    else if (step.kind === ASIDE) for (const row of rows) this.#bringBack(step, row, () => set(row.id, step.made.get(row.id)));
     else {
       this.#dismissals.remove(rows.filter((row) => row.source !== HUB).map((row) => row.id));
-      for (const row of rows.filter((one) => one.source === HUB)) this.#bringBack(step, row, act);
+      for (const row of rows.filter((one) => one.source === HUB)) this.#bringBack(step, row, () => act(row.id, "undo"));
     }
     this.#page.show(rows[0]);
-    this.#tell(step.kind === TASK ? "Taken out of tasks" : "Brought back", rows);
+    const back = step.isBack ? "Set aside again" : "Brought back";
+    this.#tell(step.kind === TASK ? "Taken out of tasks" : back, rows);
   }
 
   #begin(kind, rows) {
@@ -143,18 +146,19 @@ export class Actions {
   }
 
   async #bringBack(step, row, call) {
-    this.#board.lay(row, true);
+    const isShown = step.kind !== ASIDE || this.#board.isListed !== step.isBack;
+    this.#board.lay(row, isShown);
     try {
-      await inOrder(row.id, () => call(row.id, "undo"));
+      await inOrder(row.id, call);
       this.#board.settle(row.id);
       if (step.kind === ASIDE) this.#page.reread();
     } catch (error) {
       this.#board.drop(row.id);
-      this.#board.lay(row, false);
+      this.#board.lay(row, !isShown);
       this.#board.settle(row.id);
       this.#steps.push({ ...step, rows: new Map([[row.id, row]]) });
       this.#page.show();
-      this.#blame(row, "Not brought back:", error);
+      this.#blame(row, step.isBack ? FAILED.later : FAILED.undo, error);
     }
   }
 

@@ -15,6 +15,7 @@ export const REASONS = {
   earlier: "Earlier in a conversation",
   own: "Your own",
   over: "Over",
+  cancelled: "Cancelled",
   declined: "Declined",
   "no-message": "No message",
   later: "For later",

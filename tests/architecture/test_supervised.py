@@ -1,0 +1,31 @@
+"""What runs the tests leaves no process behind, however the run ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+STARTS_ANOTHER = "setsid sleep 600 & echo $!; exec sleep {seconds}"
+
+
+@pytest.mark.parametrize(("number", "code"), [(None, 0), (signal.SIGTERM, 130), (signal.SIGHUP, 130)])
+def test_nothing_is_left(number: signal.Signals | None, code: int) -> None:
+    """A process in a session of its own is killed and named after the command's end, which a signal may bring."""
+    shell = STARTS_ANOTHER.format(seconds=600 if number else 0)
+    command = [sys.executable, "-m", "tools.supervised", "bash", "-c", shell]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603  fixed words
+        assert running.stdout
+        assert running.stderr
+        started = int(running.stdout.readline())
+        if number:
+            running.send_signal(number)
+        assert running.wait(PATIENCE) == code
+        assert running.stderr.read() == "Still running after the end, and killed: sleep\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(started, 0)
