@@ -54,7 +54,8 @@ class TokenWindow(Record):
     def corrected(self, bucket: Bucket, charged: int, now: datetime) -> Self:
         """Return it with the figures of a report that was `charged`; a tenth more than before means a refill."""
         left, consumed = max(0, bucket.remaining), max(0, bucket.consumed)
-        known = {"remaining": left, "told": left, "size": max(self.size, left + consumed)}
+        # What a query consumed does not count for the size: a wrong figure there would make it dear for days.
+        known = {"remaining": left, "told": left, "size": max(self.size, left)}
         if self.told is None:
             return self.change(since=now, others=0, **known)
         if left > self.told + self.size // 10:
