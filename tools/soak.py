@@ -69,7 +69,7 @@ def gateway() -> Failures:
 def cloud() -> Failures:
     """Kill the commands of the cloud at each request, before and after it, and answer each request by half."""
     say("apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half:\n")
-    files = "tests/crash/test_cloud_apply.py", "tests/sandbox/cloud/test_half_answers.py"
+    files = "tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"
     yield from failures("cloud", run("./run", "test", *files, SOAK="1"))
 
 

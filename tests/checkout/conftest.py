@@ -2,8 +2,30 @@
 
 import pytest
 
+from tests.support.checkout import Shop
+from tests.support.events import Post
+from tests.support.till import Rehearsal
+
 
 @pytest.fixture
 def anyio_backend() -> str:
     """Run on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+def shop() -> Shop:
+    """Return a shop with nothing in its store."""
+    return Shop()
+
+
+@pytest.fixture
+def post() -> Post:
+    """Return a shop beside the processor's events."""
+    return Post()
+
+
+@pytest.fixture
+def rehearsal() -> Rehearsal:
+    """Return a deployment that is about to sell."""
+    return Rehearsal()

@@ -80,6 +80,12 @@ class Service:
         return await self.ask("POST", f"{PREFIX}/checkout", BUY)
 
 
+@pytest.fixture
+def service() -> Service:
+    """Return a new one."""
+    return Service()
+
+
 async def test_a_check_names_the_product_by_the_pair() -> None:
     """The practice site names certification and vendor; the purchase opens that product and no other."""
     service = Service(Shop(products=(PRODUCT, SAME_CODE, OTHER)))
@@ -99,9 +105,8 @@ async def test_a_check_of_a_shared_code_without_its_vendor() -> None:
         assert (await service.check(certCode="ccsp", **who)).status_code == 200
 
 
-async def test_reading_what_became_of_a_session_is_limited() -> None:
+async def test_reading_what_became_of_a_session_is_limited(service: Service) -> None:
     """An address that asks too often is told for how long to wait; another one, and time, are not held up."""
-    service = Service()
     assert [(await service.read()).status_code for _ in range(READS)] == [404] * READS
     refused = await service.read()
     assert (refused.status_code, refused.json()["error"]) == (429, "too-many-requests")
@@ -110,9 +115,8 @@ async def test_reading_what_became_of_a_session_is_limited() -> None:
     assert (await service.read()).status_code == 404
 
 
-async def test_reading_and_buying_have_budgets_of_their_own() -> None:
+async def test_reading_and_buying_have_budgets_of_their_own(service: Service) -> None:
     """Asking what became of a session takes nothing from buying, and buying nothing from asking."""
-    service = Service()
     assert [(await service.start()).status_code for _ in range(STARTS + 1)] == [200] * STARTS + [429]
     assert [(await service.read("cs_unknown")).status_code for _ in range(READS + 1)] == [404] * READS + [429]
     service.shop.clock.advance(60)
@@ -136,18 +140,16 @@ async def test_a_webhook_without_a_signature_is_refused_unread(signature: str | 
 
 
 @pytest.mark.parametrize("late", [0, 301, -301])
-async def test_a_webhook_whose_header_may_be_right_is_read(late: int) -> None:
+async def test_a_webhook_whose_header_may_be_right_is_read(late: int, service: Service) -> None:
     """A header that a body could be signed by is not judged alone, whatever time it says."""
-    service = Service()
     body = event_body("evt_1", session_json(metadata={}))
     signed_at = service.shop.clock.now() - timedelta(seconds=late)
     await service.shop.webhook.require_signature(signed(body, signed_at))
     await service.shop.webhook.require_signature(f"v0=1, v1={'0' * 64} ,t=1")
 
 
-async def test_no_answer_is_stored_on_the_way() -> None:
+async def test_no_answer_is_stored_on_the_way(service: Service) -> None:
     """Whatever the operation and the status, no cache may keep the answer: it is about one buyer, now."""
-    service = Service()
     await service.shop.offered("cs_1")
     webhook = event_body("evt_1", session_json())
     signature = signed(webhook, service.shop.clock.now())
@@ -168,9 +170,8 @@ async def test_no_answer_is_stored_on_the_way() -> None:
     assert {answer.headers["Cache-Control"] for answer in answers} == {"no-store"}
 
 
-async def test_any_signed_body_is_answered_200() -> None:
+async def test_any_signed_body_is_answered_200(service: Service) -> None:
     """What is signed is kept, whatever it is: another status would let the processor send it for three days."""
-    service = Service()
     async with client_of(service.app) as client:
         signature = signed(b"[]", service.shop.clock.now())
         kept = await client.post(f"{PREFIX}/webhook", content=b"[]", headers={"Stripe-Signature": signature})
@@ -199,17 +200,15 @@ async def elsewhere(service: Service) -> Finding:
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "checkout"), ("GET", "access/cs_unknown"), ("POST", "webhook")]
 )
-async def test_the_first_request_shows_the_proxy(method: str, path: str, header: str) -> None:
+async def test_the_first_request_shows_the_proxy(method: str, path: str, header: str, service: Service) -> None:
     """Whatever comes first through a proxy that is not trusted, `doctor` names the proxy afterwards."""
-    service = Service()
     assert (await elsewhere(service)).state == "ok"
     await service.ask(method, f"{PREFIX}/{path}", BUY, peer="10.0.0.5", **{header: "203.0.113.9"})
     assert "The proxy 10.0.0.5 is not trusted" in (await elsewhere(service)).why
 
 
-async def test_a_refused_request_writes_nothing() -> None:
+async def test_a_refused_request_writes_nothing(service: Service) -> None:
     """Where the first request through the proxy is one that the limit refuses, the job stores what it shows."""
-    service = Service()
     for _ in range(STARTS):
         await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5")
     before = await service.shop.entries()
@@ -246,9 +245,8 @@ async def test_a_proxy_that_hides_the_buyers() -> None:
         )
 
 
-async def test_no_visitor_makes_a_proxy_of_himself() -> None:
+async def test_no_visitor_makes_a_proxy_of_himself(service: Service) -> None:
     """Who comes from the internet, sends such a header and is refused many times, is noted as nothing."""
-    service = Service()
     for _ in range(STARTS + 20):
         await service.ask("POST", f"{PREFIX}/checkout", BUY, **{"X-Forwarded-For": "10.0.0.5"})
     await service.shop.proxies.write()
@@ -256,9 +254,8 @@ async def test_no_visitor_makes_a_proxy_of_himself() -> None:
     assert found.state == "ok"
 
 
-async def test_an_ipv6_network_shares_a_wider_limit() -> None:
+async def test_an_ipv6_network_shares_a_wider_limit(service: Service) -> None:
     """Whoever changes the /64 with every request is refused in the end; the /56 beside it is not."""
-    service = Service()
     answers: list[httpx2.Response] = []
     for number in range(4 * STARTS + 1):
         peer = f"2001:db8:0:1{number:02x}::1"

@@ -117,12 +117,13 @@ async def test_a_draft_answers_the_newest_of_others() -> None:
     own = written(1, "Ann", CORP, conversation="c", standing=Standing(is_own=True))
     newest = written(2, "Bo", "bo@elsewhere.example", conversation="c", reply_to=(Person("", "x@evil.example"),))
     asked = written(3, "Cy", "cy@corp.example", conversation="c")
-    desk = Desk([own, newest, asked])
+    desk = Desk([own, newest, asked, replace(written(4, "Nobody", ""), address="")])
     await desk.comms.read_all()
+    assert (await desk.actions.head(row(4))).answer is None
     head = await desk.actions.head(row(3))
     assert head.warnings == []
     assert head.answer is not None
-    assert (head.answer.sender.name, head.answer.is_newer) == ("Bo", True)
+    assert (head.answer.sender.name, head.answer.is_newer, head.answer.all) == ("Bo", True, None)
     assert [one.kind for one in head.answer.warnings] == ["reply-to"]
     by_the_old, by_the_new = [await desk.actions.draft_reply(row(number), "Yes.") for number in (3, 2)]
     assert (by_the_new.id, by_the_new.is_new) == (by_the_old.id, False)

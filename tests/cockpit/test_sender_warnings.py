@@ -38,7 +38,7 @@ BEFORE = [
     *(mail(f"Writer {day}", f"writer{day}@many.example", 200 + day) for day in range(ENOUGH)),
 ]
 WRITTEN_TO = [
-    Person("Ann Lind", "ann@lab.example"),
+    Person("Anna Own", "ann@lab.example"),
     Person("Wanda Keller", "wanda@keller.example"),
     Person("Ann Lind", "ann.lind@private.example"),
 ]

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import pytest
 
-from orrery.adapters.microsoft_mailbox.drafts import Turns
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.errors import RowGone
@@ -93,13 +92,13 @@ def scripted() -> Subject:
 @pytest.fixture
 def microsoft(tmp_path: Path) -> Iterator[Subject]:
     """Return the mailbox of an account at the sandbox's Microsoft Graph."""
-    turns = Turns()
+    drafting = asyncio.Lock()
     with graph(tmp_path) as box, box.client(ANN_A) as web:
         web.headers["Prefer"] = 'IdType="ImmutableId", outlook.body-content-type="text"'
         signed_in = signed_in_at(box, tmp_path)
 
         def opened() -> MicrosoftMailbox:
-            return replace(microsoft_mailbox(box, signed_in), turns=turns)
+            return replace(microsoft_mailbox(box, signed_in), drafting=drafting)
 
         def drafts() -> list[Kept]:
             answer = web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status()

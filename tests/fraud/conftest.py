@@ -2,8 +2,16 @@
 
 import pytest
 
+from tests.support.fraud import Shop
+
 
 @pytest.fixture
 def anyio_backend() -> str:
     """Run on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+def shop() -> Shop:
+    """Return fraud screening over an empty store."""
+    return Shop()

@@ -42,9 +42,8 @@ async def settled(shop: Shop, intent: Intent) -> Progress:
     return await shop.approvals.settle(intent.id)
 
 
-async def test_an_approved_intent_adds_both() -> None:
+async def test_an_approved_intent_adds_both(shop: Shop) -> None:
     """Each entry is added by one call under a key of its own, made from the intent's id."""
-    shop = Shop()
     intent = await proposed(shop)
     progress = await shop.sign(intent)
     assert (shop.screen.values("rsl_address"), shop.screen.values("rsl_email")) == ([ADDRESS], [EMAIL])
@@ -52,16 +51,14 @@ async def test_an_approved_intent_adds_both() -> None:
     assert (progress.state, progress.note) == ("done", "Added to client_ip_address_blocklist and email_blocklist.")
 
 
-async def test_an_approved_intent_removes_both() -> None:
+async def test_an_approved_intent_removes_both(shop: Shop) -> None:
     """Both entries are taken off."""
-    shop = Shop()
     progress = await shop.sign(await listed(shop))
     assert (progress.state, shop.screen.listed) == ("done", [])
 
 
-async def test_a_refused_second_entry_is_told_exactly() -> None:
+async def test_a_refused_second_entry_is_told_exactly(shop: Shop) -> None:
     """When the first was added and the second refused, the log says which is which."""
-    shop = Shop()
     progress = await shop.sign(await proposed(shop, None, REFUSED))
     assert progress.state == "failed"
     said = "Entry 1 was added to client_ip_address_blocklist; entry 2, for email_blocklist, was refused: "
@@ -69,9 +66,8 @@ async def test_a_refused_second_entry_is_told_exactly() -> None:
     assert (shop.screen.values("rsl_address"), shop.screen.values("rsl_email")) == ([ADDRESS], [])
 
 
-async def test_a_refused_second_removal_is_told_exactly() -> None:
+async def test_a_refused_second_removal_is_told_exactly(shop: Shop) -> None:
     """When somebody else took the second one off meanwhile, the log says so."""
-    shop = Shop()
     intent = await listed(shop)
     shop.screen.listed.pop()
     progress = await shop.sign(intent)
@@ -80,32 +76,28 @@ async def test_a_refused_second_removal_is_told_exactly() -> None:
     )
 
 
-async def test_a_refused_first_entry_ends_it() -> None:
+async def test_a_refused_first_entry_ends_it(shop: Shop) -> None:
     """When the first is refused, the second is not tried: nothing was changed."""
-    shop = Shop()
     progress = await shop.sign(await proposed(shop, REFUSED))
     assert (progress.state, shop.screen.listed, len(shop.screen.keys)) == ("failed", [], 1)
 
 
-async def test_an_entry_that_somebody_added_meanwhile_is_told() -> None:
+async def test_an_entry_that_somebody_added_meanwhile_is_told(shop: Shop) -> None:
     """What got onto the list between proposal and signature is refused by the processor, and told."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(BOTH[:1], "testing")
     shop.screen.put("rsl_address", ADDRESS)
     assert (await shop.sign(intent)).state == "failed"
     assert "resource_already_exists" in (await last(shop)).note
 
 
-async def test_a_lost_answer_is_settled_by_reading() -> None:
+async def test_a_lost_answer_is_settled_by_reading(shop: Shop) -> None:
     """When the second answer is lost though it was added, reading shows that both are there."""
-    shop = Shop()
     progress = await shop.sign(await proposed(shop, None, LOST))
     assert (progress.state, (await last(shop)).outcome) == ("done", "done")
 
 
-async def test_a_part_after_a_lost_answer_is_told() -> None:
+async def test_a_part_after_a_lost_answer_is_told(shop: Shop) -> None:
     """When only the first is there after a lost answer, it says so, and so does settling it."""
-    shop = Shop()
     intent = await proposed(shop, None, LOST)
     shop.screen.troubles["list_entries"] = [LOST]
     assert (await shop.sign(intent)).state == "unknown"
@@ -119,9 +111,8 @@ async def test_a_part_after_a_lost_answer_is_told() -> None:
         await shop.approvals.settle(intent.id)
 
 
-async def test_a_part_right_after_a_lost_answer_is_not_final() -> None:
+async def test_a_part_right_after_a_lost_answer_is_not_final(shop: Shop) -> None:
     """A call whose answer was lost may still arrive: until then the part is told, and nothing is concluded."""
-    shop = Shop()
     intent = await listed(shop)
     shop.screen.troubles["remove_entry"] = [LOST]
     progress = await shop.sign(intent)
@@ -131,9 +122,8 @@ async def test_a_part_right_after_a_lost_answer_is_not_final() -> None:
     assert (await settled(shop, intent)).state == "failed"
 
 
-async def test_the_incident_log_tells_what_was_done() -> None:
+async def test_the_incident_log_tells_what_was_done(shop: Shop) -> None:
     """Each intent is one incident: its entries and reason from the intent, its outcome from the approval log."""
-    shop = Shop()
     blocked = await shop.fraud.screening.block(BOTH[:1], "three declines")
     await shop.sign(blocked)
     shop.clock.advance(60)
@@ -147,27 +137,24 @@ async def test_the_incident_log_tells_what_was_done() -> None:
     assert found.broken_at is None
 
 
-async def test_a_refused_approval_does_not_change_an_incident() -> None:
+async def test_a_refused_approval_does_not_change_an_incident(shop: Shop) -> None:
     """Somebody else's signature is refused: the incident still waits."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(BOTH[:1], "testing")
     with pytest.raises(Invalid):
         await shop.approvals.sign(intent.id, shop.approvals.statement(intent).to_bytes(), b"nobody's")
     assert (await last(shop)).outcome == "waits for your signature"
 
 
-async def test_an_intent_from_before_a_restore_is_void() -> None:
+async def test_an_intent_from_before_a_restore_is_void(shop: Shop) -> None:
     """What waited when the store was restored can no longer be signed, and the incident log says so."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(BOTH[:1], "testing")
     await shop.store.commit([Delete(f"approval:{intent.id}")])
     assert (await last(shop)).outcome == "void: the store was restored since"
     await shop.fraud.screening.block(BOTH[:1], "again")
 
 
-async def test_an_altered_intent_is_no_incident_to_believe() -> None:
+async def test_an_altered_intent_is_no_incident_to_believe(shop: Shop) -> None:
     """When an intent is no longer what the log says was proposed, its entries and reason are not shown."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(BOTH[:1], "testing")
     altered = intent.model_copy(update={"reason": "another"}).model_dump_json().encode()
     await shop.store.commit([Put(f"intent:{intent.id}", altered)])
@@ -175,18 +162,16 @@ async def test_an_altered_intent_is_no_incident_to_believe() -> None:
     assert (incident.entries, incident.reason) == ((), "(the intent is gone or altered)")
 
 
-async def test_a_broken_approval_log_is_told() -> None:
+async def test_a_broken_approval_log_is_told(shop: Shop) -> None:
     """The incident log says from where on the approval log cannot be believed."""
-    shop = Shop()
     await shop.sign(await shop.fraud.screening.block(BOTH[:1], "testing"))
     entry = (await shop.store.scan("approval-log:"))[1]
     await shop.store.commit([Put(entry.key, entry.value.replace(b"started", b"done"))])
     assert (await shop.fraud.incident_log()).broken_at == 2
 
 
-async def test_what_is_erased_and_what_only_seems_so() -> None:
+async def test_what_is_erased_and_what_only_seems_so(shop: Shop) -> None:
     """An erased intent is told as erased; one that was altered before, or put back altered, as altered."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(BOTH[:1], "testing")
     await shop.sign(intent)
     await shop.approvals.erase(intent.id, "asked")

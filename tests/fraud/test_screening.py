@@ -35,9 +35,8 @@ async def refused(shop: Shop, action: Awaitable[Intent], said: str, kind: type[E
     assert not any(one in str(error.value) for one in (ADDRESS, CARD, EMAIL))
 
 
-async def test_a_proposal_says_what_will_be_sent() -> None:
+async def test_a_proposal_says_what_will_be_sent(shop: Shop) -> None:
     """The intent names list and value, why, and that the value was not there; nothing is changed yet."""
-    shop = Shop()
     intent = await shop.fraud.screening.block(
         [BlocklistValue("address", f"::ffff:{ADDRESS}"), BlocklistValue("email", EMAIL)], "testing"
     )
@@ -69,17 +68,15 @@ async def test_a_proposal_says_what_will_be_sent() -> None:
         ([BlocklistValue("card", "4242")], "16 letters or digits"),
     ],
 )
-async def test_what_may_not_be_blocked_is_refused(wanted: Sequence[BlocklistValue], said: str) -> None:
+async def test_what_may_not_be_blocked_is_refused(wanted: Sequence[BlocklistValue], said: str, shop: Shop) -> None:
     """More than two entries, a wrong value, a private or an own address: a sentence, and nobody is asked."""
-    shop = Shop()
     await refused(shop, shop.fraud.screening.block(wanted, "testing"), said)
     assert shop.screen.asked == []
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
-async def test_a_reason_is_needed(reason: str) -> None:
+async def test_a_reason_is_needed(reason: str, shop: Shop) -> None:
     """Nothing is proposed without a reason."""
-    shop = Shop()
     await refused(shop, shop.fraud.screening.block([HERE], reason), "reason")
 
 
@@ -93,27 +90,24 @@ async def test_a_reason_is_needed(reason: str) -> None:
         ("card", CARD, CARD),
     ],
 )
-async def test_an_entry_that_exists_is_refused(trait: Trait, listed: str, wanted: str) -> None:
+async def test_an_entry_that_exists_is_refused(trait: Trait, listed: str, wanted: str, shop: Shop) -> None:
     """What is on the list already, in whatever form, is not proposed again."""
-    shop = Shop()
     one = BlocklistValue(trait, wanted)
     alias = one.blocklist.alias
     shop.screen.put(next(each.id for each in shop.screen.lists if each.alias == alias), listed)
     await refused(shop, shop.fraud.screening.block([one], "testing"), "already")
 
 
-async def test_a_value_that_is_only_alike_is_no_entry() -> None:
+async def test_a_value_that_is_only_alike_is_no_entry(shop: Shop) -> None:
     """The processor answers values that are like the one asked for: those are other entries."""
-    shop = Shop()
     shop.screen.put("rsl_address", f"{ADDRESS}9")
     shop.screen.put("rsl_card", CARD.lower())
     await shop.fraud.screening.block([HERE, BlocklistValue("card", CARD)], "testing")
     await refused(shop, shop.fraud.screening.unblock([HERE], "a mistake"), "not in client_ip_address_blocklist")
 
 
-async def test_an_entry_that_waits_is_refused() -> None:
+async def test_an_entry_that_waits_is_refused(shop: Shop) -> None:
     """What waits in another intent is not proposed twice; once that is withdrawn it can be."""
-    shop = Shop()
     first = await shop.fraud.screening.block([HERE], "testing")
     await refused(shop, shop.fraud.screening.block([BlocklistValue("card", CARD), HERE], "again"), first.id)
     await shop.fraud.screening.block([BlocklistValue("card", CARD)], "another value")
@@ -121,18 +115,16 @@ async def test_an_entry_that_waits_is_refused() -> None:
     await shop.fraud.screening.block([HERE], "again")
 
 
-async def test_an_altered_intent_is_in_nobodys_way() -> None:
+async def test_an_altered_intent_is_in_nobodys_way(shop: Shop) -> None:
     """An intent that was altered cannot be signed: what it seems to hold counts for nothing."""
-    shop = Shop()
     first = await shop.fraud.screening.block([HERE], "testing")
     stored = first.model_dump_json().replace('"entries"', '"spoilt"').encode()
     await shop.store.commit([Put(f"intent:{first.id}", stored)])
     await shop.fraud.screening.block([HERE], "again")
 
 
-async def test_an_entry_whose_outcome_is_not_known_is_refused() -> None:
+async def test_an_entry_whose_outcome_is_not_known_is_refused(shop: Shop) -> None:
     """While nobody knows whether an entry was added, it is not proposed again."""
-    shop = Shop()
     lost = ProcessorUnreachable("No answer.", same_key=True)
     shop.screen.troubles = {"add_entry": [lost]}
     intent = await shop.fraud.screening.block([HERE], "testing")
@@ -142,26 +134,23 @@ async def test_an_entry_whose_outcome_is_not_known_is_refused() -> None:
     await refused(shop, shop.fraud.screening.block([HERE], "again"), intent.id)
 
 
-async def test_a_missing_list_is_told() -> None:
+async def test_a_missing_list_is_told(shop: Shop) -> None:
     """Without the list of that alias nothing can be blocked; the sentence says what to make."""
-    shop = Shop()
     shop.screen.lists = [one for one in shop.screen.lists if one.alias != "client_ip_address_blocklist"]
     said = "no list client_ip_address_blocklist.*ip_address"
     await refused(shop, shop.fraud.screening.block([HERE], "testing"), said, NotConfigured)
     await refused(shop, shop.fraud.screening.unblock([HERE], "testing"), said, NotConfigured)
 
 
-async def test_a_list_of_another_type_is_told() -> None:
+async def test_a_list_of_another_type_is_told(shop: Shop) -> None:
     """A list of that alias which holds something else is not used."""
-    shop = Shop()
     shop.screen.lists = [replace(one, item_type="string") for one in shop.screen.lists]
     said = "items of type string, not ip_address"
     await refused(shop, shop.fraud.screening.block([HERE], "testing"), said, NotConfigured)
 
 
-async def test_a_cluster_becomes_an_intent_for_its_address() -> None:
+async def test_a_cluster_becomes_an_intent_for_its_address(shop: Shop) -> None:
     """By default the client address of a cluster is proposed, and the intent holds what was seen."""
-    shop = Shop()
     shop.decline(-20, -10, 0, card_fingerprint=CARD)
     found = await cluster_id(shop, "card")
     intent = await shop.fraud.screening.propose(found, DAY, (), "testing")
@@ -179,9 +168,8 @@ async def test_a_cluster_becomes_an_intent_for_its_address() -> None:
     )
 
 
-async def test_a_cluster_becomes_an_intent_for_card_and_email() -> None:
+async def test_a_cluster_becomes_an_intent_for_card_and_email(shop: Shop) -> None:
     """Card and e-mail address can be proposed instead: two entries."""
-    shop = Shop()
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     found = await cluster_id(shop)
     intent = await shop.fraud.screening.propose(found, DAY, ("card", "email"), "testing")
@@ -191,9 +179,8 @@ async def test_a_cluster_becomes_an_intent_for_card_and_email() -> None:
     )
 
 
-async def test_what_a_cluster_does_not_share_is_not_proposed() -> None:
+async def test_what_a_cluster_does_not_share_is_not_proposed(shop: Shop) -> None:
     """With several cards, or none that is known, the owner has to name one."""
-    shop = Shop()
     for number in range(3):
         shop.decline(number, card_fingerprint=f"{CARD[:15]}{number}")
     found = await cluster_id(shop)
@@ -201,26 +188,23 @@ async def test_what_a_cluster_does_not_share_is_not_proposed() -> None:
     await refused(shop, shop.fraud.screening.propose(found, DAY, ("email",), "testing"), "no known value")
 
 
-async def test_an_own_address_is_not_proposed() -> None:
+async def test_an_own_address_is_not_proposed(shop: Shop) -> None:
     """A cluster of one's own tests is shown, but its address is not blocked."""
-    shop = Shop()
     shop.decline(-20, -10, 0, address="8.8.8.8")
     await refused(
         shop, shop.fraud.screening.propose(await cluster_id(shop), DAY, (), "testing"), "one of your own"
     )
 
 
-async def test_an_unknown_cluster_is_refused() -> None:
+async def test_an_unknown_cluster_is_refused(shop: Shop) -> None:
     """A cluster that is not among the charges of that time is not found."""
-    shop = Shop()
     await refused(
         shop, shop.fraud.screening.propose("fc-none", DAY, (), "testing"), "no cluster fc-none", NotFound
     )
 
 
-async def test_letting_go_names_the_entry() -> None:
+async def test_letting_go_names_the_entry(shop: Shop) -> None:
     """An intent to let go holds the entry's id; whatever form the list has, it is found."""
-    shop = Shop()
     entry = shop.screen.put("rsl_email", "Ann@Buyers.example")
     intent = await shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "a mistake")
     assert intent.body == {
@@ -237,9 +221,8 @@ async def test_letting_go_names_the_entry() -> None:
     await refused(shop, shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "again"), intent.id)
 
 
-async def test_letting_go_in_every_spelling() -> None:
+async def test_letting_go_in_every_spelling(shop: Shop) -> None:
     """What somebody typed twice, in two spellings, is let go twice: else it would stay blocked."""
-    shop = Shop()
     for value in (EMAIL.upper(), EMAIL):
         shop.screen.put("rsl_email", value)
     intent = await shop.fraud.screening.unblock([BlocklistValue("email", EMAIL)], "a buyer after all")
@@ -247,17 +230,15 @@ async def test_letting_go_in_every_spelling() -> None:
     assert shop.screen.values("rsl_email") == []
 
 
-async def test_letting_go_spares_a_letter_that_looks_like_another() -> None:
+async def test_letting_go_spares_a_letter_that_looks_like_another(shop: Shop) -> None:
     """An entry with the Kelvin sign, whose lower case is the ASCII k, is another one."""
-    shop = Shop()
     shop.screen.put("rsl_email", "\N{KELVIN SIGN}ate@buyers.example")
     kate = BlocklistValue("email", "kate@buyers.example")
     await refused(shop, shop.fraud.screening.unblock([kate], "a buyer after all"), "not in email_blocklist")
 
 
-async def test_two_values_in_several_spellings() -> None:
+async def test_two_values_in_several_spellings(shop: Shop) -> None:
     """Two values of which one is there twice would be three entries: they are let go one at a time."""
-    shop = Shop()
     for list_id, value in (("rsl_email", EMAIL.upper()), ("rsl_email", EMAIL), ("rsl_card", CARD)):
         shop.screen.put(list_id, value)
     wanted = [BlocklistValue("email", EMAIL), BlocklistValue("card", CARD)]
@@ -272,15 +253,15 @@ async def test_two_values_in_several_spellings() -> None:
         ([HERE, BlocklistValue("email", EMAIL), BlocklistValue("card", CARD)], "At most 2"),
     ],
 )
-async def test_letting_go_of_what_is_not_there_is_refused(wanted: Sequence[BlocklistValue], said: str) -> None:
+async def test_letting_go_of_what_is_not_there_is_refused(
+    wanted: Sequence[BlocklistValue], said: str, shop: Shop
+) -> None:
     """What is not on its list cannot be taken off, and neither can three at once."""
-    shop = Shop()
     await refused(shop, shop.fraud.screening.unblock(wanted, "a mistake"), said)
 
 
-async def test_lists_are_shown_by_alias() -> None:
+async def test_lists_are_shown_by_alias(shop: Shop) -> None:
     """Every list is shown, also those that nothing here writes to; an unknown one is refused."""
-    shop = Shop()
     shop.screen.put("rsl_bin", "424242")
     lists, _ = split_unreadable(await shop.fraud.screening.lists())
     assert [one.alias for one in lists] == [
@@ -295,9 +276,8 @@ async def test_lists_are_shown_by_alias() -> None:
         await shop.fraud.screening.entries("nothing")
 
 
-async def test_a_processor_that_is_away_is_no_bad_input() -> None:
+async def test_a_processor_that_is_away_is_no_bad_input(shop: Shop) -> None:
     """When the lists or the charges cannot be read, that is said, and nothing is proposed."""
-    shop = Shop()
     trouble = ProcessorUnreachable("No answer.", same_key=True)
     shop.screen.troubles = {"list_value_lists": [trouble], "list_charges": [trouble]}
     await refused(shop, shop.fraud.screening.block([HERE], "testing"), "No answer", ProcessorUnreachable)
@@ -306,9 +286,8 @@ async def test_a_processor_that_is_away_is_no_bad_input() -> None:
     )
 
 
-async def test_an_entry_that_cannot_be_read() -> None:
+async def test_an_entry_that_cannot_be_read(shop: Shop) -> None:
     """Nothing is proposed while an entry that cannot be read might have the value and no other has it."""
-    shop = Shop()
     shop.screen.unreadable.append(ItemUnreadable("radar.value_list_item", "rsli_odd", ("created",)))
     wanted = [BlocklistValue("email", "thief@example.org")]
     with pytest.raises(ItemUnreadable):

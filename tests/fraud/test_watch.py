@@ -14,9 +14,8 @@ from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_cluster_is_told_once() -> None:
+async def test_a_cluster_is_told_once(shop: Shop) -> None:
     """One push for a cluster, however often the workers look and however it grows; a restart changes nothing."""
-    shop = Shop()
     shop.decline(-130, -60, 0)
     await shop.look()
     await shop.look()
@@ -29,9 +28,8 @@ async def test_a_cluster_is_told_once() -> None:
     assert len(shop.pushes()) == 1
 
 
-async def test_the_push_holds_nothing_personal() -> None:
+async def test_the_push_holds_nothing_personal(shop: Shop) -> None:
     """Neither the address nor the card nor the e-mail address is in a push or in what is kept."""
-    shop = Shop()
     shop.decline(-130, -60, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
     stored = await shop.store.scan("", limit=1000)
@@ -40,9 +38,8 @@ async def test_the_push_holds_nothing_personal() -> None:
     ] == []
 
 
-async def test_what_hangs_together_is_one_push() -> None:
+async def test_what_hangs_together_is_one_push(shop: Shop) -> None:
     """Declines that share several things are one message, which says what they share."""
-    shop = Shop()
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
     (push,) = shop.pushes()
@@ -51,9 +48,8 @@ async def test_what_hangs_together_is_one_push() -> None:
     )
 
 
-async def test_a_push_tells_what_some_of_the_declines_share() -> None:
+async def test_a_push_tells_what_some_of_the_declines_share(shop: Shop) -> None:
     """Where only some of the declines share a card, the push tells how many."""
-    shop = Shop()
     shop.decline(-40, -30, -20, card_fingerprint=CARD)
     shop.decline(-10, 0)
     await shop.look()
@@ -61,18 +57,16 @@ async def test_a_push_tells_what_some_of_the_declines_share() -> None:
     assert push.body.startswith("5 declines within 40 s: 5 share one client address and 3 share one card.")
 
 
-async def test_clusters_that_have_nothing_in_common_are_two_pushes() -> None:
+async def test_clusters_that_have_nothing_in_common_are_two_pushes(shop: Shop) -> None:
     """Two attackers at the same time are two messages."""
-    shop = Shop()
     shop.decline(-20, -10, 0)
     shop.decline(-20, -10, 0, address=OTHER_ADDRESS)
     await shop.look()
     assert len(shop.pushes()) == 2
 
 
-async def test_another_cluster_later_is_told() -> None:
+async def test_another_cluster_later_is_told(shop: Shop) -> None:
     """The same address in a new cluster is told again."""
-    shop = Shop()
     shop.decline(-20, -10, 0)
     await shop.look()
     shop.clock.advance(3600)
@@ -81,9 +75,8 @@ async def test_another_cluster_later_is_told() -> None:
     assert len(shop.pushes()) == 2
 
 
-async def test_an_attack_of_two_days_is_told_once() -> None:
+async def test_an_attack_of_two_days_is_told_once(shop: Shop) -> None:
     """A cluster that lasts longer than the workers look back is still the same one."""
-    shop = Shop()
     for _ in range(2 * 24 * 6):
         shop.clock.advance(600)
         shop.decline(-480, -360, -240, -120, 0)
@@ -91,9 +84,8 @@ async def test_an_attack_of_two_days_is_told_once() -> None:
     assert len(shop.pushes()) == 1
 
 
-async def test_a_cluster_that_was_not_looked_up_again_is_not_forgotten() -> None:
+async def test_a_cluster_that_was_not_looked_up_again_is_not_forgotten(shop: Shop) -> None:
     """After a restart in a long attack only its newest declines are looked up; what was told stays told."""
-    shop = Shop()
     shop.decline(-300, -290, -280, address=OTHER_ADDRESS)
     await shop.look()
     shop.decline(*(number / 10 for number in range(-1200, 0)))
@@ -103,9 +95,8 @@ async def test_a_cluster_that_was_not_looked_up_again_is_not_forgotten() -> None
     assert len(shop.pushes()) == 2
 
 
-async def test_what_the_processor_stopped_is_told_more_quietly() -> None:
+async def test_what_the_processor_stopped_is_told_more_quietly(shop: Shop) -> None:
     """A cluster of which nothing reached a bank is told, with an ordinary priority."""
-    shop = Shop()
     shop.decline(-20, -10, 0, network_status="not_sent_to_network")
     await shop.look()
     (push,) = shop.pushes()
@@ -113,9 +104,8 @@ async def test_what_the_processor_stopped_is_told_more_quietly() -> None:
     assert push.priority == "default"
 
 
-async def test_a_failed_look_changes_nothing() -> None:
+async def test_a_failed_look_changes_nothing(shop: Shop) -> None:
     """When the processor cannot be asked, what was found stays, and nothing is told."""
-    shop = Shop()
     await shop.look()
     before = await shop.store.get(FOUND)
     shop.decline(-20, -10, 0)
@@ -125,18 +115,16 @@ async def test_a_failed_look_changes_nothing() -> None:
     assert await shop.store.get(FOUND) == before
 
 
-async def test_what_cannot_be_read_is_written_anew() -> None:
+async def test_what_cannot_be_read_is_written_anew(shop: Shop) -> None:
     """A damaged note of the last look keeps nobody from looking."""
-    shop = Shop()
     await shop.store.commit([Put(FOUND, b"{}")])
     shop.decline(-20, -10, 0)
     await shop.look()
     assert len(shop.pushes()) == 1
 
 
-async def test_the_command_shows_the_id_that_the_workers_know() -> None:
+async def test_the_command_shows_the_id_that_the_workers_know(shop: Shop) -> None:
     """A cluster that has lost its beginning is shown under the id that was told."""
-    shop = Shop()
     shop.decline(-80_000, -79_950, -79_900, -79_850)
     await shop.look()
     (told,) = (await shop.fraud.reading.search(timedelta(days=1))).clusters
@@ -151,9 +139,8 @@ async def test_the_workers_look_every_five_minutes_or_not_at_all() -> None:
     assert not Shop(watches=False).fraud.parts().jobs
 
 
-async def test_the_panel_tells_kinds_and_counts() -> None:
+async def test_the_panel_tells_kinds_and_counts(shop: Shop) -> None:
     """The owner's page shows what was found, without anything personal."""
-    shop = Shop()
     assert (await shop.fraud.watch.panel()).headline == "Not looked yet."
     await shop.look()
     assert (await shop.fraud.watch.panel()).tone == "good"
@@ -167,9 +154,8 @@ async def test_the_panel_tells_kinds_and_counts() -> None:
     assert not any(one in str(panel) for one in (ADDRESS, CARD, EMAIL))
 
 
-async def test_the_panel_tells_when_nobody_looks() -> None:
+async def test_the_panel_tells_when_nobody_looks(shop: Shop) -> None:
     """A look that is overdue, and one that never comes, are told as such."""
-    shop = Shop()
     await shop.look()
     shop.clock.advance(3 * EVERY.total_seconds() + 1)
     panel = await shop.fraud.watch.panel()

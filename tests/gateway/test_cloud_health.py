@@ -203,6 +203,8 @@ async def test_what_was_known_before_is_kept() -> None:
     report = await site.health.report()
     assert report
     assert report.jobs == WELL.jobs
+    await site.reported(webhook_expires_at=START + DAY, unknown=(gap("action group"),))
+    assert "expires on 2026-03-02" in (await site.findings())["gateway webhook"].why  # it was known all the same
 
 
 @pytest.mark.parametrize("part", ["webhook", "action group"])

@@ -15,7 +15,7 @@ from tests.docs.documents import ROOT
 SPECIFICATION = ROOT.parent / "shared" / "spec" / "3-operations.md"
 TABLES = ("Resources and their fields", "States and transitions", "Endpoints", "Errors", "Limits")
 
-ROWS = "tests/sandbox/cloud/test_specified_rows.py"
+ROWS = "tests/conformance/cloud/test_specified_rows.py"
 PAYLOAD = (f"{ROWS}::test_payload_field",)
 FINDINGS = "tests/gateway/cloud/test_findings.py"
 INSTALLED = (
@@ -102,12 +102,12 @@ PROVEN: dict[str, tuple[str, ...]] = {
     ),
     "alert fires, runbook does not": (
         f"{FINDINGS}::test_error_alert_fires_runbook_does_not_is_an_expired_webhook",
-        "tests/sandbox/cloud/test_provisioning.py::test_an_expired_webhook_is_named_and_rotated",
+        "tests/conformance/cloud/test_provisioning.py::test_an_expired_webhook_is_named_and_rotated",
     ),
     "runbook start returns Forbidden": (
         f"{FINDINGS}::test_error_start_is_forbidden_is_a_revoked_role",
         f"{FINDINGS}::test_error_start_is_forbidden_is_a_deleted_identity",
-        "tests/sandbox/cloud/test_provisioning.py::test_a_revoked_role_fails_the_job_with_the_fix",
+        "tests/conformance/cloud/test_provisioning.py::test_a_revoked_role_fails_the_job_with_the_fix",
     ),
     "health status Unknown instead of Unavailable": (
         f"{FINDINGS}::test_error_health_unknown_instead_of_unavailable",

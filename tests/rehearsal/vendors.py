@@ -13,7 +13,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
 from orrery.sandbox.analytics.key import config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, MailLogin, PriceSeed, SandboxConfig, create_app
-from tests.sandbox.test_key_rights import PERMISSIONS
+from tests.conformance.vendors.test_key_rights import PERMISSIONS
 from tests.support.certificates import Authority, server_context
 from tests.systemd.host import OUTSIDE
 

@@ -79,7 +79,7 @@ def test_events_carry_their_object(sold: Running) -> None:
 
 
 def test_session_operations(box: Running) -> None:
-    """Creating, reading, expanding, listing line items and expiring a session answer as the contract says."""
+    """Creating, reading, expanding and expiring a session answer as the contract says."""
     sessions = box.client().checkout.sessions
     created = sessions.create(SALE)
     check_answer("POST", "/v1/checkout/sessions", body_of(created))
@@ -87,8 +87,6 @@ def test_session_operations(box: Running) -> None:
     expanded = body_of(sessions.retrieve(created.id, {"expand": ["line_items"]}))
     check_answer("GET", "/v1/checkout/sessions/{session}", expanded)
     assert [item["price"]["id"] for item in expanded["line_items"]["data"]] == [PRICE]
-    items = body_of(sessions.line_items.list(created.id))
-    check_answer("GET", "/v1/checkout/sessions/{session}/line_items", items)
     expired = body_of(sessions.expire(created.id))
     check_answer("POST", "/v1/checkout/sessions/{session}/expire", expired)
     assert (expired["status"], expired["url"]) == ("expired", None)
@@ -153,15 +151,12 @@ def test_value_list_item_operations(box: Running) -> None:
 
 
 def test_webhook_endpoint_operations(box: Running) -> None:
-    """Endpoints can be created (the one answer with a secret), read, changed and removed."""
+    """Endpoints can be created (the one answer with a secret), changed and removed."""
     endpoints = box.client().webhook_endpoints
     path = "/v1/webhook_endpoints"
     made = endpoints.create({"url": "https://shop.example/hook", "enabled_events": ["checkout.session.completed"]})
     check_answer("POST", path, body_of(made))
     assert body_of(made)["secret"].startswith("whsec_")
-    read = body_of(endpoints.retrieve(made.id))
-    check_answer("GET", f"{path}/{{webhook_endpoint}}", read)
-    assert "secret" not in read
     changed = body_of(endpoints.update(made.id, {"disabled": True}))
     check_answer("POST", f"{path}/{{webhook_endpoint}}", changed)
     assert changed["status"] == "disabled"
@@ -173,7 +168,6 @@ def test_the_account(box: Running) -> None:
     account = body_of(box.client().accounts.retrieve_current())
     check_answer("GET", "/v1/account", account)
     assert (account["country"], account["default_currency"]) == ("NZ", "nzd")
-    check_answer("GET", "/v1/accounts/{account}", body_of(box.client().accounts.retrieve(account["id"])))
     prices = {price.id: price.currency for price in box.client().prices.list({"active": True}).data}
     assert prices == {PRICE: "usd", EUR_PRICE: "eur"}
 
@@ -234,8 +228,6 @@ def test_old_events(box: Running) -> None:
     ("alias", "value"),
     [
         ("client_ip_address_blocklist", "300.1.1.1"),
-        ("email_blocklist", "nobody"),
-        ("card_bin_blocklist", "4242"),
     ],
 )
 def test_wrong_entries(box: Running, alias: str, value: str) -> None:

@@ -106,16 +106,6 @@ def test_the_webhook_of_a_payment(box: Running) -> None:
     assert completed.api_version == "2026-08-26.dahlia"
 
 
-def test_expanding_a_payment(box: Running) -> None:
-    """Whole objects can be asked for in place of ids, some levels deep."""
-    session = box.session(customer_creation="always")
-    box.pay(session)
-    path = f"/v1/checkout/sessions/{session['id']}?expand[]=customer&expand[]=payment_intent.latest_charge"
-    answer = box.get(path).json()
-    assert answer["customer"]["object"] == "customer"
-    assert answer["payment_intent"]["latest_charge"]["status"] == "succeeded"
-
-
 def test_a_declined_card(box: Running) -> None:
     """A declined card leaves a failed charge with its reasons; the session stays open and can be paid then."""
     session = box.session()

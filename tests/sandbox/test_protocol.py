@@ -6,7 +6,7 @@ import httpx2
 import pytest
 import stripe
 
-from tests.sandbox.conftest import KEY, PRICE, SESSION, Running, until
+from tests.sandbox.conftest import EUR_PRICE, KEY, PRICE, SESSION, Running, until
 from tests.sandbox.held import expect_met, held, never, posted
 
 PATH = "/v1/checkout/sessions"
@@ -27,14 +27,6 @@ def test_paging_forwards(box: Running) -> None:
     assert len(walked) == len(set(walked))
 
 
-def test_paging_backwards(box: Running) -> None:
-    """`ending_before` gives the page that is just newer, in the same order."""
-    made = [box.session()["id"] for _ in range(4)]
-    page = box.client().checkout.sessions.list({"limit": 2, "ending_before": made[0]})
-    assert [one.id for one in page.data] == [made[2], made[1]]
-    assert page.has_more
-
-
 def test_the_default_limit(box: Running) -> None:
     """A page has ten elements when nothing is said."""
     for _ in range(11):
@@ -49,13 +41,6 @@ def test_wrong_queries(box: Running, query: str) -> None:
     answer = box.get(f"{PATH}?{query}")
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == query.partition("=")[0]
-
-
-def test_two_cursors(box: Running) -> None:
-    """A page has one cursor at most."""
-    key = box.session()["id"]
-    answer = box.get(f"{PATH}?starting_after={key}&ending_before={key}")
-    assert answer.json()["error"]["code"] == "parameters_exclusive"
 
 
 def test_the_created_filter(box: Running) -> None:
@@ -108,7 +93,7 @@ def test_one_active_price(box: Running) -> None:
     """`limit=1&active=true` finds one active price, as preflight asks."""
     page = box.get("/v1/prices?limit=1&active=true").json()
     assert [price["active"] for price in page["data"]] == [True]
-    assert [one.id for one in box.client().prices.list({"currency": "usd", "active": True}).data] == [PRICE]
+    assert [one.id for one in box.client().prices.list({"active": True}).data] == [EUR_PRICE, PRICE]
 
 
 def test_same_key_same_answer(box: Running) -> None:

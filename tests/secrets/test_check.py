@@ -32,9 +32,14 @@ CHANGED = SecretObservation("present", "another one", "directory", 0o600)
 UNREADABLE = SecretObservation("unreadable", "", "directory")
 
 
-async def test_the_first_look_learns() -> None:
+@pytest.fixture
+def checked() -> CheckedSecrets:
+    """Return a new one."""
+    return CheckedSecrets()
+
+
+async def test_the_first_look_learns(checked: CheckedSecrets) -> None:
     """Nothing is told when nothing is known of before, and a second look writes nothing."""
-    checked = CheckedSecrets()
     await checked.look()
     assert await checked.told() == []
     kept = await checked.secrets_check.baselines()
@@ -56,9 +61,8 @@ async def test_the_first_look_learns() -> None:
         (UNREADABLE, f"Secret cannot be read: {KEY}"),
     ],
 )
-async def test_an_urgent_push(now: SecretObservation, title: str) -> None:
+async def test_an_urgent_push(now: SecretObservation, title: str, checked: CheckedSecrets) -> None:
     """What is lost is an urgent push, once, that names the secret, what stops and the partial-update trap."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying[KEY] = now
     for _ in range(3):
@@ -69,9 +73,8 @@ async def test_an_urgent_push(now: SecretObservation, title: str) -> None:
     assert TRAP in push.body
 
 
-async def test_a_restore_that_cannot_be_read() -> None:
+async def test_a_restore_that_cannot_be_read(checked: CheckedSecrets) -> None:
     """When the store was restored may be unreadable: what changes is told all the same, and that it is so."""
-    checked = CheckedSecrets()
     await checked.look()
     assert checked.store is not None
     await checked.store.commit([Put(RESTORED, b'{"v":2}')])
@@ -81,9 +84,8 @@ async def test_a_restore_that_cannot_be_read() -> None:
     assert "The record restored-at cannot be read" in push.body
 
 
-async def test_a_wipe_is_one_push() -> None:
+async def test_a_wipe_is_one_push(checked: CheckedSecrets) -> None:
     """All secrets that vanish at once are one message, which names each."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying |= {KEY: GONE, TOKEN: GONE}
     await checked.look()
@@ -107,9 +109,8 @@ async def test_a_start_with_a_wiped_variable() -> None:
     assert after.looks == 1
 
 
-async def test_what_the_service_still_holds() -> None:
+async def test_what_the_service_still_holds(checked: CheckedSecrets) -> None:
     """While the running process still holds the secret, nothing is broken yet, and both are said."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying[KEY] = GONE
     await checked.look()
@@ -120,9 +121,8 @@ async def test_what_the_service_still_holds() -> None:
     assert TRAP in finding.todo
 
 
-async def test_a_file_that_is_being_written() -> None:
+async def test_a_file_that_is_being_written(checked: CheckedSecrets) -> None:
     """A file that is empty for a moment, as while it is written, is no alarm."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying[KEY] = SecretObservation("empty", "", "directory", 0o600)
     looking = asyncio.create_task(checked.secrets_check.check())
@@ -134,9 +134,8 @@ async def test_a_file_that_is_being_written() -> None:
     assert await checked.told() == []
 
 
-async def test_an_announced_rotation() -> None:
+async def test_an_announced_rotation(checked: CheckedSecrets) -> None:
     """A change that was announced is a normal push that asks for a restart; after that all is well."""
-    checked = CheckedSecrets()
     await checked.look()
     await checked.secrets_check.announce(KEY, "it is a year old")
     checked.put(KEY, "second")
@@ -153,9 +152,8 @@ async def test_an_announced_rotation() -> None:
     assert len(await restarted.told()) == 1
 
 
-async def test_an_announcement_ends() -> None:
+async def test_an_announcement_ends(checked: CheckedSecrets) -> None:
     """A change that comes more than 24 hours after its announcement is an alarm."""
-    checked = CheckedSecrets()
     await checked.look()
     await checked.secrets_check.announce(KEY, "a test")
     assert list(await checked.secrets_check.announced()) == [KEY]
@@ -166,9 +164,8 @@ async def test_an_announcement_ends() -> None:
     assert await checked.told() == [f"Secret changed unannounced: {KEY}"]
 
 
-async def test_a_rotation_that_is_rolled_back() -> None:
+async def test_a_rotation_that_is_rolled_back(checked: CheckedSecrets) -> None:
     """A value that was put back within the announcement is no alarm when it ends; another one after that is."""
-    checked = CheckedSecrets()
     await checked.look()
     await checked.secrets_check.announce(KEY, "a test")
     for value in ("second", "first"):
@@ -184,9 +181,8 @@ async def test_a_rotation_that_is_rolled_back() -> None:
     assert (await checked.told())[-1] == f"Secret changed unannounced: {KEY}"
 
 
-async def test_what_a_newer_version_knows_of_a_secret_stays() -> None:
+async def test_what_a_newer_version_knows_of_a_secret_stays(checked: CheckedSecrets) -> None:
     """The record of a newer version is not written over, and the look says so."""
-    checked = CheckedSecrets()
     await checked.look()
     assert checked.store
     await checked.store.commit([Put(f"secret:{KEY}", b'{"v": 2}')])
@@ -197,9 +193,8 @@ async def test_what_a_newer_version_knows_of_a_secret_stays() -> None:
     assert entry.value == b'{"v": 2}'
 
 
-async def test_it_is_back() -> None:
+async def test_it_is_back(checked: CheckedSecrets) -> None:
     """A secret that was put back is told as back, in a push of low priority."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying[KEY] = GONE
     await checked.look()
@@ -210,9 +205,8 @@ async def test_it_is_back() -> None:
     assert [one.state for one in await checked.secrets_check.findings()] == ["ok"]
 
 
-async def test_a_new_secret() -> None:
+async def test_a_new_secret(checked: CheckedSecrets) -> None:
     """A secret that was not there before is noted."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.put(UNUSED, "new")
     await checked.look()
@@ -220,9 +214,8 @@ async def test_a_new_secret() -> None:
     assert (push.title, push.priority) == (f"New secret: {UNUSED}", "low")
 
 
-async def test_the_whole_folder_is_gone() -> None:
+async def test_the_whole_folder_is_gone(checked: CheckedSecrets) -> None:
     """A folder that cannot be read any more is one urgent push, not one a secret."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying = dict.fromkeys(checked.lying, SecretObservation("unknown")) | {
         DIRECTORY: SecretObservation("unreadable")
@@ -233,9 +226,8 @@ async def test_the_whole_folder_is_gone() -> None:
     assert [one.part for one in await checked.secrets_check.findings()] == ["secrets directory"]
 
 
-async def test_a_file_that_more_people_may_use() -> None:
+async def test_a_file_that_more_people_may_use(checked: CheckedSecrets) -> None:
     """A file's wider mode is told, and is no reason to call the service broken."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.lying[KEY] = replace(checked.lying[KEY], mode=0o644)
     await checked.look()
@@ -245,9 +237,8 @@ async def test_a_file_that_more_people_may_use() -> None:
     assert (finding.state, finding.essential) == ("broken", False)
 
 
-async def test_after_a_restore() -> None:
+async def test_after_a_restore(checked: CheckedSecrets) -> None:
     """A change that the store may have forgotten by a restore is told with that remark."""
-    checked = CheckedSecrets()
     await checked.look()
     checked.clock.advance(3600)
     assert checked.store is not None
@@ -297,9 +288,8 @@ async def test_a_store_that_fails_forgets_nothing() -> None:
     assert await checked.told() == [f"Secret gone: {KEY}"]
 
 
-async def test_a_record_that_cannot_be_read() -> None:
+async def test_a_record_that_cannot_be_read(checked: CheckedSecrets) -> None:
     """A damaged record is learned anew and stops nothing."""
-    checked = CheckedSecrets()
     await checked.look()
     assert checked.store is not None
     await checked.store.commit([Put(BASELINE + KEY, b"broken"), Put(ANNOUNCED + KEY, b"broken")])
@@ -311,9 +301,8 @@ async def test_a_record_that_cannot_be_read() -> None:
     ("name", "reason", "sentence"),
     [("processor_key", "a test", "There is no secret processor_key"), (KEY, " ", "The reason is missing")],
 )
-async def test_what_cannot_be_announced(name: str, reason: str, sentence: str) -> None:
+async def test_what_cannot_be_announced(name: str, reason: str, sentence: str, checked: CheckedSecrets) -> None:
     """A secret that there is not, or no reason, is refused, and nothing is written."""
-    checked = CheckedSecrets()
     with pytest.raises(Invalid, match=sentence):
         await checked.secrets_check.announce(name, reason)
     assert checked.store is not None
@@ -335,9 +324,8 @@ async def test_what_the_private_listener_shows() -> None:
     }
 
 
-async def test_the_owners_page() -> None:
+async def test_the_owners_page(checked: CheckedSecrets) -> None:
     """The page shows each secret's state, announcement and fingerprint; what is lost makes it bad."""
-    checked = CheckedSecrets()
     await checked.look()
     panel = await checked.secrets_check.panel()
     assert (panel.tone, panel.headline) == ("good", "2 in use, none changed unannounced")

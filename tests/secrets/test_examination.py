@@ -105,6 +105,12 @@ class Examined:
         return {one.secret: one.row() for one in rows}, said
 
 
+@pytest.fixture
+def world() -> Examined:
+    """Return a new one."""
+    return Examined()
+
+
 async def test_a_present_secret_is_probed() -> None:
     """Its probe's remarks are beside the others, and one with advice makes it broken; a missing one has none."""
     world = Examined({TOKEN: "first"})
@@ -117,9 +123,8 @@ async def test_a_present_secret_is_probed() -> None:
     assert "does not run here" in said
 
 
-async def test_a_probe_gets_the_service_and_the_password() -> None:
+async def test_a_probe_gets_the_service_and_the_password(world: Examined) -> None:
     """It is given the service of this deployment, and the password that was typed."""
-    world = Examined()
     world.running()
     found, said = await world.found("a typed password")
     assert world.given[0][1] == ProbeContext(world.service, "a typed password")
@@ -127,9 +132,8 @@ async def test_a_probe_gets_the_service_and_the_password() -> None:
     assert "The service runs" in said
 
 
-async def test_a_service_with_another_store_is_not_asked() -> None:
+async def test_a_service_with_another_store_is_not_asked(world: Examined) -> None:
     """No probe meets a service of another deployment, and its secrets are compared with nothing."""
-    world = Examined()
     world.running(keyed_by=FINGERPRINTS("another", "store"))
     found, said = await world.found()
     assert {context.service for _, context in world.given} == {None}
@@ -170,9 +174,13 @@ async def test_the_form_and_the_mode_of_a_file() -> None:
 @pytest.mark.parametrize(
     ("secret", "compares", "asked"), [(KEY, True, True), (KEY, False, False), (UNUSED, True, False)]
 )
-def test_the_password_is_asked_for_when_something_is_compared(secret: str, compares: bool, asked: bool) -> None:  # noqa: FBT001  they come from the table above
+def test_the_password_is_asked_for_when_something_is_compared(
+    secret: str,
+    compares: bool,  # noqa: FBT001  it comes from the table above
+    asked: bool,  # noqa: FBT001  it comes from the table above
+    world: Examined,
+) -> None:
     """The owner is asked only when a probe compares it with a secret that is present."""
-    world = Examined()
     examination = world.examination()
     examination.add_probes([SecretProbe(secret, world.probe(secret), compares_password=compares)])
     assert examination.compares_password is asked

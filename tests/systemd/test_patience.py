@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import ORRERY, Gateway, Machine
 
 GOOD = r"printf 'Content-Type: text/plain\r\n\r\nwell'"
 SILENT = "exec sleep 1000"
@@ -121,6 +121,12 @@ def test_an_installation_of_the_release_before_is_measured_by_the_next_one(machi
     conf = "/usr/local/sbin/older-recover.conf"
     machine.run(f"sed -i '/^START_WITHIN\\|^ANSWER_WITHIN/d' {conf}")
     assert "sudo orrery gateway guest install --unit older.service" in gateway.guest("verify")
+    machine.run(
+        "systemctl stop older-watch.service older-recover.timer; systemctl kill --signal=STOP older.service"
+    )
+    refused = machine.run(f"{ORRERY} gateway guest install --unit older.service 2>&1 || echo status $?")
+    assert "--probe calls it dead (none)" in refused
+    gateway.systemctl("kill", "--signal=CONT")
     said = gateway.install()
     assert "Proposed: --answer-within" in said
     kept = machine.run(f"cat {conf}")

@@ -131,15 +131,8 @@ def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
 
 def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
     """Return the last state of each intent, and of each target of a standing approval."""
-    logged: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        _follow(logged, entry)
-    return logged
-
-
-def _follow(logged: dict[tuple[str, str], str], entry: LogEntry) -> None:
-    if entry.kind != "refused":
-        logged[entry.intent_id, entry.target] = _STATES.get(entry.kind, entry.kind)
+    counted = (entry for entry in entries if entry.kind != "refused")
+    return {(one.intent_id, one.target): _STATES.get(one.kind, one.kind) for one in counted}
 
 
 def why_not_begun(logged: LoggedStates, intent_id: str, target: str) -> str:
@@ -156,7 +149,7 @@ def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
     for entry in entries:
         if entry.kind in BEGINNINGS and why_not_begun(logged, entry.intent_id, entry.target):
             yield entry.number
-        _follow(logged, entry)
+        logged |= last_states([entry])
 
 
 BEGINNINGS: tuple[EntryKind, ...] = ("approved", "started")

@@ -34,6 +34,23 @@ IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "f
 """`closed`: the outcome is unknown, and the owner has decided to leave it so."""
 
 
+_AFTER: Mapping[EntryKind, IntentState | None] = {
+    "proposed": "proposed",
+    "withdrawn": "withdrawn",
+    "refused": None,
+    "approved": "approved",
+    "started": "started",
+    "done": "done",
+    "failed": "failed",
+    "unknown": "unknown",
+    "happened": "done",
+    "did not happen": "failed",
+    "closed": "closed",
+    "erased": None,
+}
+"""The state after an entry; None where it changes neither what is to be done nor what was done."""
+
+
 class Use(Record):
     """The state of one target of a standing approval; `note` is the latest sentence about it."""
 
@@ -109,24 +126,12 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, Progress]) -> dict[st
     for entry in entries:
         known = told.get(entry.intent_id)
         known = known or Progress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
-        if state := _state_after(entry.kind):
+        if state := _AFTER[entry.kind]:
             known = known.after(entry.target, state, entry.at)
         if entry.kind in BEGINNINGS:
             known = known.change(statement=entry.statement, signature=entry.signature)
         told[entry.intent_id] = known
     return told
-
-
-def _state_after(kind: EntryKind) -> IntentState | None:
-    match kind:
-        case "refused" | "erased":  # neither changes what is to be done or was done
-            return None
-        case "happened":
-            return "done"
-        case "did not happen":
-            return "failed"
-        case state:
-            return state
 
 
 def is_open(state: Progress | Use | None) -> bool:

@@ -33,13 +33,13 @@ class Reason:
     early: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class CloudHealth:
     """The check of the cloud layer: no finding before the first report."""
 
-    def __init__(self, reports: Reports, clock: Clock, *, expects: bool) -> None:
-        self._reports = reports
-        self._clock = clock
-        self._expects = expects
+    reports: Reports
+    clock: Clock
+    expects: bool
 
     async def check(self) -> list[Finding]:
         """Return the findings; nothing when the store fails, which has its own finding."""
@@ -47,11 +47,11 @@ class CloudHealth:
             report = await self.report()
         except StoreError:
             return []
-        return [*findings(report, self._clock.now())] if report else []
+        return [*findings(report, self.clock.now())] if report else []
 
     async def report(self) -> CloudReport | None:
         """Return the last report, where any are taken."""
-        return await self._reports.find() if self._expects else None
+        return await self.reports.find() if self.expects else None
 
 
 def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:

@@ -56,14 +56,15 @@ class GatewayHealth:
             return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
         found = await self._pings.last.find()
         now = self._clock.now()
-        last = found.record.moved(self._pings.jump(found.record)) if found else self._unpinged(now)
+        last = (
+            found.record.moved(self._pings.jump(found.record))
+            if found
+            else LastPing(expected_since=now - self._runs())
+        )
         return Look(last, self._finding(last, now))
 
     def _runs(self) -> timedelta:
         return timedelta(seconds=self._clock.monotonic() - self._began)
-
-    def _unpinged(self, now: datetime) -> LastPing:
-        return LastPing(expected_since=now - self._runs())
 
     def _finding(self, last: LastPing, now: datetime) -> Finding:
         if last.at is None:

@@ -1,5 +1,6 @@
 """The gateway's panels on the owner's page: its service by the last ping, the cloud by its last report."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.gateway.cloud_health import CloudHealth, findings
@@ -16,22 +17,22 @@ _COLUMNS = ("State", "Since", "Restarts", "Probe", "Last ping")
 _ANSWERS = {"": "-", "none": "no answer"}
 
 
+@dataclass(frozen=True, slots=True)
 class Overview:
     """Reads the store only."""
 
-    def __init__(self, health: GatewayHealth, clock: Clock) -> None:
-        self._health = health
-        self._clock = clock
+    health: GatewayHealth
+    clock: Clock
 
     async def panel(self) -> Panel:
-        look = await self._health.look()
+        look = await self.health.look()
         last = look.last
         rows = (self._cells(last),) if last and last.at else ()
         columns = _COLUMNS if rows else ()
         return Panel(TITLE, look.finding.why, _tone(look.finding), look.finding.todo, columns, rows)
 
     def _cells(self, last: LastPing) -> tuple[str, ...]:
-        now = self._clock.now()
+        now = self.clock.now()
         at = last.at or now
         state = f"{last.state} ({last.sub_state})" if last.sub_state else last.state
         return state, _since(last), str(last.restarts), _ANSWERS.get(last.probe, last.probe), ago(at, now)
@@ -62,18 +63,18 @@ _CLOUD_COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class CloudOverview:
     """Reads the store only."""
 
-    def __init__(self, health: CloudHealth, clock: Clock) -> None:
-        self._health = health
-        self._clock = clock
+    health: CloudHealth
+    clock: Clock
 
     async def panel(self) -> Panel:
-        report = await self._health.report()
+        report = await self.health.report()
         if report is None:
             return Panel(CLOUD_TITLE, "No report of the cloud has come.")
-        found = list(findings(report, self._clock.now()))
+        found = list(findings(report, self.clock.now()))
         wrong = [one for one in found if one.state == "broken"]
         shown = wrong or found[:1]
         headline, todo = (" ".join(texts) for texts in ([one.why for one in shown], [one.todo for one in wrong]))

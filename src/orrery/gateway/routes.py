@@ -26,8 +26,6 @@ from orrery.gateway.reports import (
     CloudReport,
     GapState,
     ReportedGap,
-    ReportedJob,
-    ReportedOutage,
     Reports,
 )
 from orrery.syntax.lines import one_line
@@ -53,13 +51,18 @@ Figure = Annotated[int, Field(ge=0, le=MOST)]
 Named = Annotated[str, Field(pattern=r"^[A-Za-z ]{1,40}$")]
 Trouble = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: one_line(text, LONGEST_TROUBLE))]
 
+
+class _Body(BaseModel):
+    """How each body is read: what it says more than is known is ignored."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
 # The docstrings of these models are part of the operations' reference: they cite no source.
 
 
-class PingBody(BaseModel):
+class PingBody(_Body):
     """The state of the gateway's unit, and what its probe was answered."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     state: Annotated[str, Field(pattern=r"^[a-z-]{1,40}$")]
     probe: Word
@@ -71,10 +74,8 @@ class PingBody(BaseModel):
     judgement: Word = ""
 
 
-class JobBody(BaseModel):
+class JobBody(_Body):
     """One job of the runbook."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
     status: Named
@@ -82,38 +83,30 @@ class JobBody(BaseModel):
     ended_at: AwareDatetime | None = None
 
 
-class AlertsBody(BaseModel):
+class AlertsBody(_Body):
     """Whether each alert of the cloud is on."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     health: AlertState
     deallocate: AlertState
 
 
-class OutageBody(BaseModel):
+class OutageBody(_Body):
     """The last outage of the machine, and what ended it."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     began_at: AwareDatetime
     ended_at: AwareDatetime | None = None
     ended_by: Annotated[str, Field(pattern=r"^[a-z0-9 ]{0,40}$")] = ""
 
 
-class GapBody(BaseModel):
+class GapBody(_Body):
     """A part of the cloud that is not known."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     part: Annotated[str, Field(pattern=r"^[a-z -]{1,40}$")]
     state: GapState
 
 
-class ReportBody(BaseModel):
+class ReportBody(_Body):
     """What the cloud layer found: newest jobs first, each trouble a sentence; the parts that are not known."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     power: Named
     health: Named
@@ -125,10 +118,8 @@ class ReportBody(BaseModel):
     unknown: Annotated[list[GapBody], Field(max_length=MOST_GAPS)] = []
 
 
-class CloudBody(BaseModel):
+class CloudBody(_Body):
     """A report of the cloud, which comes to the same address as the pings."""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
     report: ReportBody
 
@@ -169,17 +160,11 @@ class GatewayRoutes:
 
     def _report(self, body: ReportBody) -> CloudReport:
         now = self.reports.clock.now()
+        said = body.model_dump(exclude={"alerts", "unknown"})
+        unknown = tuple(ReportedGap(part=gap.part, state=gap.state, since=now) for gap in body.unknown)
+        alerts = body.alerts
         return CloudReport(
-            at=now,
-            power=body.power,
-            health=body.health,
-            webhook_expires_at=body.webhook_expires_at,
-            health_alert=body.alerts.health,
-            deallocate_alert=body.alerts.deallocate,
-            jobs=tuple(ReportedJob(**job.model_dump()) for job in body.jobs),
-            last_outage=ReportedOutage(**body.last_outage.model_dump()) if body.last_outage else None,
-            troubles=tuple(body.troubles),
-            unknown=tuple(ReportedGap(part=gap.part, state=gap.state, since=now) for gap in body.unknown),
+            at=now, health_alert=alerts.health, deallocate_alert=alerts.deallocate, unknown=unknown, **said
         )
 
 

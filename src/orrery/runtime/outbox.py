@@ -230,8 +230,9 @@ class Outbox:
     async def stuck(self) -> int:
         """Return how many are undeliverable, at most `MOST_COUNTED`, though their service is configured."""
         now = self._clock.now()
-        oldest, latest = sortable(now - UNDELIVERABLE), sortable(now + SLACK)
-        return await self._lanes.stuck(oldest, latest, MOST_COUNTED, *self._receivers)
+        return await self._lanes.stuck(
+            sortable(now - UNDELIVERABLE), sortable(now + SLACK), MOST_COUNTED, *self._receivers
+        )
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""

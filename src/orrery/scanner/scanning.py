@@ -8,15 +8,11 @@ from orrery.scanner.allowances import Allowances
 from orrery.scanner.batches import Batch, Subject, Text
 from orrery.scanner.findings import Detector, Finding, Match
 from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.unpack.look import views
 from orrery.scanner.unpack.view import View
-from orrery.scanner.unpack.views import views
 
 MOST = 200
 """Findings of one item that are reported: a list of customers says no more with each further line."""
-
-
-def _unseen(read: int) -> None:
-    del read
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +22,7 @@ class Scan:
     detectors: Sequence[Detector]
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     allowances: Allowances = field(default_factory=Allowances)
-    progress: Callable[[int], None] = _unseen
+    progress: Callable[[int], None] = lambda _: None
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Yield what must not be public, and what could not be searched."""

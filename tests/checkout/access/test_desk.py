@@ -71,9 +71,8 @@ async def test_resending() -> None:
     assert mails[0].to == BUYER
 
 
-async def test_resending_to_nobody() -> None:
+async def test_resending_to_nobody(shop: Shop) -> None:
     """A record without an address has nobody to write to."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(customer_details=None))
     with pytest.raises(Invalid, match="no e-mail address"):
@@ -174,18 +173,16 @@ def test_what_is_no_address(address: str) -> None:
         checked_email(address)
 
 
-async def test_free_access() -> None:
+async def test_free_access(shop: Shop) -> None:
     """The owner opens a year of access without a payment, and the buyer is written to."""
-    shop = Shop()
     record = await shop.desk.grant(GRANT, "a prize")
     assert (record.expires_at, record.granted_by, record.amount_total) == (START.replace(year=2027), "owner", None)
     assert (await shop.lookup.check_email(BUYER, "cissp")).granted
     assert ids(await shop.told()) == [f"buyer-{record.session_id}"]
 
 
-async def test_free_access_while_access_runs() -> None:
+async def test_free_access_while_access_runs(shop: Shop) -> None:
     """Free access extends access that runs, as a purchase does, and not access that has ended."""
-    shop = Shop()
     await shop.desk.grant(GRANT, "a prize")
     assert (await shop.desk.grant(GRANT, "another")).expires_at == START.replace(year=2028)
     shop.clock.advance(timedelta(days=3 * 365).total_seconds())
@@ -200,9 +197,8 @@ async def test_an_import() -> None:
     assert await shop.told() == []
 
 
-async def test_an_import_twice() -> None:
+async def test_an_import_twice(shop: Shop) -> None:
     """An import that is there already is refused, and changes nothing."""
-    shop = Shop()
     grant = Grant(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
     await shop.desk.grant(grant, "moving in")
     before = await shop.entries()
@@ -212,17 +208,15 @@ async def test_an_import_twice() -> None:
 
 
 @pytest.mark.parametrize("ago", [timedelta(0), timedelta(days=1)])
-async def test_access_that_would_have_ended(ago: timedelta) -> None:
+async def test_access_that_would_have_ended(ago: timedelta, shop: Shop) -> None:
     """Access that ends now or ended before is not granted."""
-    shop = Shop()
     with pytest.raises(Invalid, match="ended"):
         await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START - ago), "late")
     assert await shop.entries() == []
 
 
-async def test_a_purchase_extends_free_access() -> None:
+async def test_a_purchase_extends_free_access(shop: Shop) -> None:
     """A buyer with free access gets the purchased year after its end."""
-    shop = Shop()
     await shop.desk.grant(GRANT, "a prize")
     await sold("cs_1", over=shop)
     assert (await shop.access()).expires_at == START.replace(year=2028)
@@ -269,9 +263,8 @@ async def test_no_change_without_a_reason(action: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["resend", "revoke", "change-email"])
-async def test_an_unknown_session(action: str) -> None:
+async def test_an_unknown_session(action: str, shop: Shop) -> None:
     """A record that is not there cannot be changed, and nothing is written."""
-    shop = Shop()
     with pytest.raises(NotFound):
         await CHANGES[action](shop, "because")
     assert await shop.entries() == []

@@ -46,9 +46,8 @@ async def test_a_sale_during_a_change_keeps_its_year(change: str) -> None:
     assert (await buyers.access("cs_3")).expires_at == one_year_after(sold.expires_at)
 
 
-async def test_no_letter_says_that_revoked_access_is_open() -> None:
+async def test_no_letter_says_that_revoked_access_is_open(shop: Shop) -> None:
     """The buyer's letter is not sent again once access was revoked."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     await shop.desk.revoke("cs_1", "refunded")
@@ -57,9 +56,8 @@ async def test_no_letter_says_that_revoked_access_is_open() -> None:
     assert sorted(ids(await shop.told())) == ["buyer-cs_1", "owner-cs_1"]
 
 
-async def test_no_letter_says_that_ended_access_is_open() -> None:
+async def test_no_letter_says_that_ended_access_is_open(shop: Shop) -> None:
     """The buyer's letter is not sent again once access has run out."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     shop.clock.advance((one_year_after(START) - START + timedelta(seconds=1)).total_seconds())

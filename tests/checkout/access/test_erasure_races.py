@@ -67,9 +67,8 @@ async def test_a_revocation_meanwhile_holds(commit: int) -> None:
     assert (await shop.access()).revoked_at == START
 
 
-async def test_a_late_event_does_not_bring_the_buyer_back() -> None:
+async def test_a_late_event_does_not_bring_the_buyer_back(shop: Shop) -> None:
     """An event that comes after reconciliation and an erasure is known, and nothing of its buyer is kept."""
-    shop = Shop()
     await shop.offered("cs_1")
     shop.processor.sessions.append(session(price_ids=("price_cissp",)))
     await shop.reconciliation.run()
@@ -80,9 +79,8 @@ async def test_a_late_event_does_not_bring_the_buyer_back() -> None:
 
 
 @pytest.mark.parametrize("reason", ["ann@example.org asked", "on behalf of <Ann@Example.org>", " "])
-async def test_no_address_in_a_reason(reason: str) -> None:
+async def test_no_address_in_a_reason(reason: str, shop: Shop) -> None:
     """A reason is kept permanently: one that names an address is refused before anything is erased or changed."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     before = await shop.entries()

@@ -79,9 +79,8 @@ LONGER = "İlker@example.org"
 
 @pytest.mark.parametrize("asks", [LONGER, LONGER.lower(), LONGER.swapcase()])
 @pytest.mark.parametrize("written", ["plain", "escaped", "cut", "cut and escaped", "latin", "twice", "deep"])
-async def test_however_an_event_is_written(written: str, asks: str) -> None:
+async def test_however_an_event_is_written(written: str, asks: str, shop: Shop) -> None:
     """An address is found in an event that is no JSON, that names two, or nests deeper than can be read."""
-    shop = Shop()
     address = "I\N{LATIN SMALL LETTER U WITH DIAERESIS}@example.org" if written == "latin" else LONGER
     body = written_as(written, address)
     await shop.store.commit([Put("event:evt_0", body)])

@@ -29,9 +29,8 @@ OTHERS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("other", OTHERS)
-async def test_the_first_stands_whole(other: dict[str, Any]) -> None:
+async def test_the_first_stands_whole(other: dict[str, Any], shop: Shop) -> None:
     """Another body under the id of a sale changes no record and no raw event; the owner is told once."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.receive("evt_1", session_json())
     before = await shop.entries()
@@ -43,9 +42,8 @@ async def test_the_first_stands_whole(other: dict[str, Any]) -> None:
     assert (push.priority, "cs_" in push.model_dump_json()) == ("urgent", False)
 
 
-async def test_another_session_under_the_id_of_one_that_waits() -> None:
+async def test_another_session_under_the_id_of_one_that_waits(shop: Shop) -> None:
     """A paid session under the id of an unpaid one's event opens nothing."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     assert await shop.receive("evt_1", session_json("cs_2")) == "conflict"
@@ -53,9 +51,8 @@ async def test_another_session_under_the_id_of_one_that_waits() -> None:
     assert await shop.raw_events.body("evt_1") == event_body("evt_1", session_json(payment_status="unpaid"))
 
 
-async def test_paid_under_the_id_of_unpaid() -> None:
+async def test_paid_under_the_id_of_unpaid(shop: Shop) -> None:
     """What an event tells never changes: a body that says paid where the first said unpaid is another event."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     assert await shop.receive("evt_1", session_json()) == "conflict"
@@ -76,9 +73,8 @@ async def test_another_type(kind: str) -> None:
     assert await second.raw_events.body("evt_1") == event_body("evt_1", session_json())
 
 
-async def test_another_foreign_session() -> None:
+async def test_another_foreign_session(shop: Shop) -> None:
     """A sale under the id of a foreign session's event opens nothing."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json("cs_9", metadata={}))
     assert await shop.receive("evt_1", session_json()) == "conflict"
@@ -98,9 +94,8 @@ async def test_an_unreadable_one_about_another_session() -> None:
     assert await second.entries("access:") == []
 
 
-async def test_the_same_session_in_a_form_that_cannot_be_read() -> None:
+async def test_the_same_session_in_a_form_that_cannot_be_read(shop: Shop) -> None:
     """After the event was read, a copy of it that cannot be is a duplicate: nobody is told."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     assert await shop.receive("evt_1", session_json(payment_status="halfway")) == "duplicate"
@@ -136,9 +131,8 @@ async def test_the_first_comes_while_the_second_is_settled() -> None:
     assert await shop.entries("access:") == []
 
 
-async def test_after_an_erasure_nothing_can_be_compared() -> None:
+async def test_after_an_erasure_nothing_can_be_compared(shop: Shop) -> None:
     """A late copy of an erased buyer's event is a duplicate, and brings nothing of the buyer back."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     await shop.privacy.erase("ann@example.org", "asked by letter")

@@ -33,9 +33,8 @@ async def became(post: Post) -> tuple[str, str]:
     return event.became, event.why
 
 
-async def test_an_event_that_came_in() -> None:
+async def test_an_event_that_came_in(post: Post) -> None:
     """An event that granted is told as stored and granted, with its session and its pending deliveries."""
-    post = Post()
     post.processor.happened(START, pending=0)
     await post.shop.offered("cs_1")
     await post.shop.receive("evt_1", session_json())
@@ -44,16 +43,14 @@ async def test_an_event_that_came_in() -> None:
     assert (event.became, event.why, event.failed) == ("granted", "", False)
 
 
-async def test_an_event_that_never_came() -> None:
+async def test_an_event_that_never_came(post: Post) -> None:
     """A completed session whose event is not in the store never came."""
-    post = Post()
     post.processor.happened(START)
     assert await became(post) == ("never came", "")
 
 
-async def test_what_another_way_granted() -> None:
+async def test_what_another_way_granted(post: Post) -> None:
     """When reconciliation was faster than the event, that is said; the event still failed to come."""
-    post = Post()
     post.processor.happened(START, pending=0)
     await post.shop.store.commit([Put("access:cs_1", record(granted_by="reconcile").to_bytes())])
     (event,) = await listed(post, failed=True)
@@ -83,16 +80,14 @@ async def test_what_is_not_ours_and_what_asks_for_nothing() -> None:
     assert await became(expired) == ("ignored", "")
 
 
-async def test_only_events_about_sessions() -> None:
+async def test_only_events_about_sessions(post: Post) -> None:
     """Charges and all else that happens at the account are not listed."""
-    post = Post()
     post.processor.happened(START, kind="charge.succeeded")
     assert await listed(post) == []
 
 
-async def test_only_what_failed() -> None:
+async def test_only_what_failed(post: Post) -> None:
     """With `failed` come deliveries that nobody accepted and completed sessions that never came in."""
-    post = Post()
     post.processor.happened(START, "evt_well", "cs_1", pending=0)
     post.processor.happened(START, "evt_pending", "cs_2", pending=1)
     post.processor.happened(START, "evt_lost", "cs_3", pending=0)
@@ -102,16 +97,14 @@ async def test_only_what_failed() -> None:
     assert [event.id for event in await listed(post, failed=True)] == ["evt_lost", "evt_pending"]
 
 
-async def test_nothing_older_than_asked_for() -> None:
+async def test_nothing_older_than_asked_for(post: Post) -> None:
     """Events from before the window are not listed."""
-    post = Post()
     post.processor.happened(START - WEEK - HOUR)
     assert await listed(post) == []
 
 
-async def test_a_replay_grants_once() -> None:
+async def test_a_replay_grants_once(post: Post) -> None:
     """A replay grants and tells as the webhook does; a second one changes nothing at all and says so."""
-    post = Post()
     post.processor.happened(START)
     await post.shop.offered("cs_1")
     assert (await post.events.replay("evt_1")).result == "granted"
@@ -123,9 +116,8 @@ async def test_a_replay_grants_once() -> None:
     assert await post.shop.entries() == before
 
 
-async def test_a_replay_of_what_came_in() -> None:
+async def test_a_replay_of_what_came_in(post: Post) -> None:
     """A replay of what the webhook has granted writes nothing and tells nobody."""
-    post = Post()
     post.processor.happened(START)
     await post.shop.offered("cs_1")
     await post.shop.receive("evt_1", session_json())
@@ -135,9 +127,8 @@ async def test_a_replay_of_what_came_in() -> None:
     assert await post.shop.entries() == before
 
 
-async def test_the_webhook_after_a_replay() -> None:
+async def test_the_webhook_after_a_replay(post: Post) -> None:
     """When the processor's own delivery comes after the replay, nothing more is granted or told."""
-    post = Post()
     post.processor.happened(START)
     await post.shop.offered("cs_1")
     await post.events.replay("evt_1")
@@ -146,25 +137,22 @@ async def test_the_webhook_after_a_replay() -> None:
     assert await post.shop.entries() == before
 
 
-async def test_a_replay_of_what_waits_tells_once() -> None:
+async def test_a_replay_of_what_waits_tells_once(post: Post) -> None:
     """Replaying a session that is not paid yet tells the owner once, however often."""
-    post = Post()
     post.processor.happened(START, payment_status="unpaid")
     await post.shop.offered("cs_1")
     assert [(await post.events.replay("evt_1")).result for _ in range(3)] == ["waiting"] * 3
     assert ids(await post.shop.told()) == ["withheld-cs_1-unpaid"]
 
 
-async def test_a_replay_of_what_asks_for_nothing() -> None:
+async def test_a_replay_of_what_asks_for_nothing(post: Post) -> None:
     """An event of another type is stored, and the second time found there."""
-    post = Post()
     post.processor.happened(START, kind="checkout.session.expired")
     assert [(await post.events.replay("evt_1")).result for _ in range(2)] == ["ignored", "duplicate"]
 
 
-async def test_a_replay_of_what_is_not_ours() -> None:
+async def test_a_replay_of_what_is_not_ours(post: Post) -> None:
     """A session without our metadata grants nothing, and that is said."""
-    post = Post()
     post.processor.happened(START, metadata={})
     assert (await post.events.replay("evt_1")).result == "foreign"
     assert not await post.shop.told()
@@ -188,9 +176,8 @@ async def test_an_event_of_another_mode(ours: bool, says: str) -> None:  # noqa:
 @pytest.mark.parametrize(
     "name", ["", "evt_", "cs_1", "evt_1/../../charges", "evt_1?x=1", "EVT_1", "evt_" + "x" * 251]
 )
-async def test_what_is_no_id(name: str) -> None:
+async def test_what_is_no_id(name: str, post: Post) -> None:
     """What cannot be an event's id is refused before anybody is asked."""
-    post = Post()
     post.processor.trouble = ProcessorUnreachable("asked", same_key=True)
     with pytest.raises(Invalid, match="begins with evt_"):
         await post.events.replay(name)
@@ -205,9 +192,10 @@ async def test_an_event_that_the_processor_does_not_know() -> None:
 @pytest.mark.parametrize(
     "trouble", [ProcessorRefused("No permission.", status=403), ProcessorUnreachable("Gone.", same_key=True)]
 )
-async def test_a_processor_that_does_not_answer(trouble: ProcessorRefused | ProcessorUnreachable) -> None:
+async def test_a_processor_that_does_not_answer(
+    trouble: ProcessorRefused | ProcessorUnreachable, post: Post
+) -> None:
     """What the processor refuses or fails to answer is passed on as it is."""
-    post = Post()
     post.processor.trouble = trouble
     with pytest.raises(type(trouble)):
         await post.events.replay("evt_1")
@@ -215,18 +203,16 @@ async def test_a_processor_that_does_not_answer(trouble: ProcessorRefused | Proc
         await listed(post)
 
 
-async def test_the_finding_when_all_came() -> None:
+async def test_the_finding_when_all_came(post: Post) -> None:
     """Without an undelivered event all is well."""
-    post = Post()
     post.processor.happened(START, pending=0)
     found = await post.events.finding()
     assert (found.part, found.state) == ("webhook deliveries", "ok")
     assert "delivered" in found.why
 
 
-async def test_the_finding_when_events_did_not_arrive() -> None:
+async def test_the_finding_when_events_did_not_arrive(post: Post) -> None:
     """Completed sessions that are not here are counted, with the oldest and what to type."""
-    post = Post()
     post.processor.happened(START - timedelta(days=3), "evt_1", "cs_1")
     post.processor.happened(START - HOUR, "evt_2", "cs_2")
     post.processor.happened(START - HOUR, "evt_3", "cs_3", "charge.succeeded")
@@ -237,9 +223,8 @@ async def test_the_finding_when_events_did_not_arrive() -> None:
     assert "orrery checkout events --failed" in found.todo
 
 
-async def test_the_finding_when_another_way_was_taken() -> None:
+async def test_the_finding_when_another_way_was_taken(post: Post) -> None:
     """An undelivered event that a replay took in, or that is only seconds old, is nothing broken."""
-    post = Post()
     post.processor.happened(START - HOUR, "evt_1", "cs_1")
     post.processor.happened(START - timedelta(seconds=5), "evt_2", "cs_2")
     await post.shop.offered("cs_1")

@@ -118,9 +118,8 @@ async def test_paid_after_all() -> None:
     assert (await shop.session_states.of("cs_1")).state == "granted"
 
 
-async def test_a_session_of_another_program() -> None:
+async def test_a_session_of_another_program(shop: Shop) -> None:
     """A foreign session that is unpaid is no payment of ours, and its charges are not asked for."""
-    shop = Shop()
     shop.processor.sessions.append(session(**UNPAID, metadata={}))
     assert (await shop.reconciliation.run()).payment_failed == []
     assert shop.processor.payments_asked_for == []

@@ -58,27 +58,24 @@ KATE, KELVIN = "kate@example.org", "\N{KELVIN SIGN}ate@example.org"
 
 
 @pytest.mark.parametrize(("buyer", "other"), [(KATE, KELVIN), (KELVIN, KATE)])
-async def test_a_letter_that_looks_like_another_is_another(buyer: str, other: str) -> None:
+async def test_a_letter_that_looks_like_another_is_another(buyer: str, other: str, shop: Shop) -> None:
     """An address with the Kelvin sign, whose lower case is the ASCII k, is not the one with a k."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(customer_details={"email": buyer}))
     assert (await shop.lookup.check_email(buyer, "cissp")).granted
     assert not (await shop.lookup.check_email(other, "cissp")).granted
 
 
-async def test_what_an_earlier_release_stored_in_lower_case_is_found() -> None:
+async def test_what_an_earlier_release_stored_in_lower_case_is_found(shop: Shop) -> None:
     """Releases that lower-cased every letter stored ÉVA as éva: she is found as she was, however she types it."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(customer_details={"email": "éva@example.org"}))
     for typed in ("éva@example.org", "ÉVA@example.org", "Éva@Example.ORG"):
         assert (await shop.lookup.check_email(typed, "cissp")).granted
 
 
-async def test_what_an_earlier_release_stored_in_lower_case_is_extended() -> None:
+async def test_what_an_earlier_release_stored_in_lower_case_is_extended(shop: Shop) -> None:
     """A year that was stored under éva goes on when ÉVA buys again."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.receive("evt_1", session_json(customer_details={"email": "éva@example.org"}))
     await shop.receive("evt_2", session_json("cs_2", customer_details={"email": "ÉVA@example.org"}))

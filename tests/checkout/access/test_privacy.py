@@ -84,9 +84,8 @@ async def test_nothing_is_left(address: str) -> None:
 
 
 @pytest.mark.parametrize("raw", [True, False])
-async def test_however_the_event_spells_it(raw: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+async def test_however_the_event_spells_it(raw: bool, shop: Shop) -> None:  # noqa: FBT001  pytest passes parameters by position
     """An address in a raw event is found whether its letters are escaped or not."""
-    shop = Shop()
     await shop.offered("cs_0")
     completed = session_json("cs_0", customer_details={"email": "Jürgen@example.org"}, metadata={})
     event = {
@@ -249,9 +248,8 @@ def test_under_what_nobody_is_kept(text: str) -> None:
         search_address(text)
 
 
-async def test_client_addresses_are_kept_thirty_days() -> None:
+async def test_client_addresses_are_kept_thirty_days(shop: Shop) -> None:
     """A client address is erased from its offer after 30 days, and not before (decision 8)."""
-    shop = Shop()
     await shop.checkout_session()
     shop.clock.advance(KEEP_ADDRESSES.total_seconds() - 1)
     assert await shop.buyer_data.erase_old_addresses() == 0
@@ -282,9 +280,8 @@ async def test_what_is_damaged_is_found_by_its_text() -> None:
     assert await shop.store.get("offer:cs_0") is None
 
 
-async def test_a_damaged_offer_does_not_keep_the_others() -> None:
+async def test_a_damaged_offer_does_not_keep_the_others(shop: Shop) -> None:
     """When their time has come, its address goes with it, and those of the others as ever."""
-    shop = Shop()
     for _ in range(2):
         await shop.checkout_session()
     offer, _ = await shop.entries("offer:")

@@ -22,9 +22,8 @@ async def states(shop: Shop) -> dict[str, str]:
     return {row.id: row.state for row in await shop.told()}
 
 
-async def test_who_pays_after_a_restore_is_told() -> None:
+async def test_who_pays_after_a_restore_is_told(shop: Shop) -> None:
     """A session that was seen unpaid since the restore is new when it is paid: nobody was told of it."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     shop.processor.sessions.append(session(payment_status="unpaid", price_ids=PRICES))
@@ -37,9 +36,8 @@ async def test_who_pays_after_a_restore_is_told() -> None:
     assert (told["buyer-cs_1"], told["owner-cs_1"]) == ("waiting", "waiting")
 
 
-async def test_a_dry_run_after_a_restore_catches_up_with_nothing() -> None:
+async def test_a_dry_run_after_a_restore_catches_up_with_nothing(shop: Shop) -> None:
     """Only a reconciliation that grants ends the silence after a restore."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     shop.processor.sessions.append(session(price_ids=PRICES))
@@ -47,9 +45,8 @@ async def test_a_dry_run_after_a_restore_catches_up_with_nothing() -> None:
     assert (await shop.reconciliation.run()).held_notifications == 1
 
 
-async def test_a_short_look_after_a_restore_does_not_end_the_silence_further_back() -> None:
+async def test_a_short_look_after_a_restore_does_not_end_the_silence_further_back(shop: Shop) -> None:
     """What was created before the window of the first reconciliation is still held back by a wider one."""
-    shop = Shop()
     await shop.offered("cs_1")
     shop.clock.advance(2 * DAYS)
     await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
@@ -58,9 +55,8 @@ async def test_a_short_look_after_a_restore_does_not_end_the_silence_further_bac
     assert (await shop.reconciliation.run()).held_notifications == 1
 
 
-async def test_the_next_restore_is_silent_again() -> None:
+async def test_the_next_restore_is_silent_again(shop: Shop) -> None:
     """A second restore forgets anew, whatever was caught up with after the first."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
     await shop.reconciliation.run()
@@ -70,9 +66,8 @@ async def test_the_next_restore_is_silent_again() -> None:
     assert (await shop.reconciliation.run()).held_notifications == 1
 
 
-async def test_however_many_sessions_are_pending() -> None:
+async def test_however_many_sessions_are_pending(shop: Shop) -> None:
     """A session that waits is looked at again, whatever number of others comes before it."""
-    shop = Shop()
     for number in range(1001):
         name = f"cs_{number:04}"
         refused = Pending(session_id=name, state="refused", reason="x", event_id=None, noted_at=START)

@@ -25,9 +25,8 @@ async def seen(shop: Shop) -> LastReconciliation | None:
     return LastReconciliation.model_validate_json(entry.value) if entry else None
 
 
-async def test_what_is_kept_of_a_run() -> None:
+async def test_what_is_kept_of_a_run(shop: Shop) -> None:
     """A run keeps its time and figures, and the sessions that do not add up, without anything personal."""
-    shop = Shop()
     refunded = Charge("ch_1", START, "pi_cs_3", 4900, 4900, "usd", paid=True, disputed=False)
     shop.processor.sessions += [
         refused("cs_1"),
@@ -48,9 +47,8 @@ async def test_what_is_kept_of_a_run() -> None:
     assert BUYER.encode() not in kept.to_bytes()
 
 
-async def test_what_is_no_whole_run() -> None:
+async def test_what_is_no_whole_run(shop: Shop) -> None:
     """A dry run and a shorter window leave what was seen before."""
-    shop = Shop()
     await shop.reconciliation.run(dry_run=True)
     await shop.reconciliation.run(timedelta(days=1))
     assert await seen(shop) is None
@@ -62,9 +60,8 @@ async def test_what_is_no_whole_run() -> None:
     assert kept.at == START
 
 
-async def test_what_is_kept_is_bounded() -> None:
+async def test_what_is_kept_is_bounded(shop: Shop) -> None:
     """Of many sessions that do not add up some are kept, and all are counted."""
-    shop = Shop()
     names = [f"cs_{number}" for number in range(MOST_KEPT + 5)]
     shop.processor.sessions += map(refused, names)
     await shop.offered(*names)
@@ -74,18 +71,16 @@ async def test_what_is_kept_is_bounded() -> None:
     assert (len(kept.paid_without_access), kept.without_access) == (MOST_KEPT, MOST_KEPT + 5)
 
 
-async def test_the_panel_when_all_adds_up() -> None:
+async def test_the_panel_when_all_adds_up(shop: Shop) -> None:
     """After a run without a finding the panel is good, and says when that was."""
-    shop = Shop()
     await shop.reconciliation.run()
     panel = await shop.reconciliation.panel()
     assert panel.tone == "good"
     assert "2026-03-01T12:00:00Z. Sessions of 30 days: 0," in panel.todo
 
 
-async def test_the_panel_when_something_does_not() -> None:
+async def test_the_panel_when_something_does_not(shop: Shop) -> None:
     """Each finding is a row, and the headline counts each kind that there is."""
-    shop = Shop()
     shop.processor.sessions.append(refused("cs_1"))
     await shop.offered("cs_1")
     await shop.reconciliation.run()
@@ -94,9 +89,8 @@ async def test_the_panel_when_something_does_not() -> None:
     assert panel.rows == (("cs_1", "paid without access", "another price"),)
 
 
-async def test_the_panel_when_nothing_runs() -> None:
+async def test_the_panel_when_nothing_runs(shop: Shop) -> None:
     """Before the first run, and an hour after the last one, the panel asks for attention."""
-    shop = Shop()
     assert (await shop.reconciliation.panel()).tone == "attention"
     await shop.reconciliation.run()
     shop.clock.advance(LATE.total_seconds() + 1)

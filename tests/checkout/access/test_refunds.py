@@ -124,9 +124,8 @@ async def test_a_dispute_of_access_that_ended() -> None:
     assert (await shop.reconciliation.run()).access_without_payment == []
 
 
-async def test_a_dispute_of_a_sale_without_access() -> None:
+async def test_a_dispute_of_a_sale_without_access(shop: Shop) -> None:
     """Anyone who paid and got nothing disputes first: the push needs no access record."""
-    shop = Shop()
     shop.processor.sessions.append(session(created=START - 60 * DAY))
     shop.processor.charge_events.append(ChargeEvent(START, dispute()))
     await shop.reconciliation.run_unattended()
@@ -216,9 +215,8 @@ async def test_a_short_run_by_hand_does_not_count_as_success() -> None:
     assert (await shop.reconciliation.run()).granted == ["cs_2"]
 
 
-async def test_what_waits_is_looked_at_until_it_is_decided() -> None:
+async def test_what_waits_is_looked_at_until_it_is_decided(shop: Shop) -> None:
     """An outstanding payment is not forgotten after 90 days, nor one that an earlier release noted for so long."""
-    shop = Shop()
     for number, kept in ((1, None), (2, 90 * DAY)):
         name = f"cs_{number}"
         await shop.offered(name)

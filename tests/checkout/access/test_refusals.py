@@ -53,9 +53,8 @@ def signature(at: datetime, secret: bytes = SIGNING_SECRET) -> str:
     return signed(BODY, at, secret)
 
 
-async def test_a_wrong_secret_is_one_push() -> None:
+async def test_a_wrong_secret_is_one_push(shop: Shop) -> None:
     """Several well-formed signatures in a row that do not match are one push with the likely cause, for days."""
-    shop = Shop()
     await refuse(shop, times=SEVERAL - 1)
     assert await pushes(shop) == []
     for _ in range(5):
@@ -67,9 +66,8 @@ async def test_a_wrong_secret_is_one_push() -> None:
     assert "stranger" in push.body
 
 
-async def test_the_next_good_signature_ends_it() -> None:
+async def test_the_next_good_signature_ends_it(shop: Shop) -> None:
     """Then there is one all-clear, of low priority, and no more of it with each further event."""
-    shop = Shop()
     await refuse(shop, times=SEVERAL)
     shop.clock.advance(HOUR)
     for _ in range(3):
@@ -79,9 +77,8 @@ async def test_the_next_good_signature_ends_it() -> None:
     assert await shop.refusals.open() is None
 
 
-async def test_the_all_clear_comes_after_a_restart() -> None:
+async def test_the_all_clear_comes_after_a_restart(shop: Shop) -> None:
     """A wrong secret is put right by a restart: the next process ends the outage of the one before."""
-    shop = Shop()
     await refuse(shop, times=SEVERAL)
     restarted = Shop(shop.clock, shop.store)
     await accept(restarted)
@@ -91,18 +88,16 @@ async def test_the_all_clear_comes_after_a_restart() -> None:
     ]
 
 
-async def test_a_restart_in_an_outage_tells_nothing_twice() -> None:
+async def test_a_restart_in_an_outage_tells_nothing_twice(shop: Shop) -> None:
     """A process that starts during an outage adds no push."""
-    shop = Shop()
     await refuse(shop, times=SEVERAL)
     shop.clock.advance(2 * DAY)
     await refuse(Shop(shop.clock, shop.store), times=SEVERAL)
     assert len(await pushes(shop)) == 1
 
 
-async def test_a_few_between_good_ones_are_no_outage() -> None:
+async def test_a_few_between_good_ones_are_no_outage(shop: Shop) -> None:
     """What is refused between accepted events is counted, and told to nobody."""
-    shop = Shop()
     for _ in range(5):
         await refuse(shop, times=SEVERAL - 1)
         await accept(shop)
@@ -121,35 +116,31 @@ JUNK = [
 
 
 @pytest.mark.parametrize("header", JUNK)
-async def test_junk_says_nothing_about_the_secret(header: str) -> None:
+async def test_junk_says_nothing_about_the_secret(header: str, shop: Shop) -> None:
     """A header that is not the processor's is counted, and nothing is stored, however often it comes."""
-    shop = Shop()
     await refuse(shop, header, 50)
     assert await shop.entries() == []
     assert shop.refusals.counts == {"no signature": 50}
 
 
 @pytest.mark.parametrize("seconds", [301, -301, 10**9])
-async def test_an_old_signature_of_a_stranger(seconds: int) -> None:
+async def test_an_old_signature_of_a_stranger(seconds: int, shop: Shop) -> None:
     """A time that is far away, signed with another secret, says nothing about ours or about the clock."""
-    shop = Shop()
     await refuse(shop, signature(START - timedelta(seconds=seconds), OTHER), 50)
     assert await shop.entries() == []
     assert shop.refusals.counts == {"old signature": 50}
 
 
 @pytest.mark.parametrize("seconds", [301, -301])
-async def test_a_wrong_clock(seconds: int) -> None:
+async def test_a_wrong_clock(seconds: int, shop: Shop) -> None:
     """The right secret at a time that is far away is one push, which names the clock."""
-    shop = Shop()
     await refuse(shop, signature(START - timedelta(seconds=seconds)), 50)
     (push,) = await pushes(shop)
     assert "the clock of this machine" in push.body
 
 
-async def test_a_stranger_who_waits_for_good_events() -> None:
+async def test_a_stranger_who_waits_for_good_events(shop: Shop) -> None:
     """Junk between all good events is one push and one all-clear a day, not one for each."""
-    shop = Shop()
     for _ in range(20):
         await refuse(shop, times=SEVERAL)
         await accept(shop)
@@ -181,9 +172,8 @@ async def test_a_store_that_fails_leaves_the_answer_as_it_is() -> None:
     assert len(await pushes(shop)) == 1
 
 
-async def test_a_body_that_is_too_large() -> None:
+async def test_a_body_that_is_too_large(shop: Shop) -> None:
     """It is counted; with a header like the processor's it is told once a day, else to nobody."""
-    shop = Shop()
     await shop.refusals.too_large("garbage")
     await shop.refusals.too_large(signature(START - timedelta(hours=1), OTHER))
     assert await shop.entries() == []
@@ -203,9 +193,8 @@ async def doctor(post: Post) -> str:
     return found.why
 
 
-async def test_the_doctor_names_the_secret() -> None:
+async def test_the_doctor_names_the_secret(post: Post) -> None:
     """While completed sessions do not arrive, and webhooks are refused, `doctor` says both."""
-    post = Post()
     post.processor.happened(START)
     await refuse(post.shop, times=SEVERAL)
     why = await doctor(post)
@@ -241,9 +230,10 @@ async def nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("before", [nothing, junk, an_outage_long_ago, an_outage_that_is_over])
-async def test_what_was_not_refused_here_is_not_called_refused(before: Callable[[Shop], Awaitable[None]]) -> None:
+async def test_what_was_not_refused_here_is_not_called_refused(
+    before: Callable[[Shop], Awaitable[None]], post: Post
+) -> None:
     """A delivery that failed elsewhere has words of its own, whatever strangers did or was refused before."""
-    post = Post()
     await before(post.shop)
     post.processor.happened(post.shop.clock.now(), "evt_9", "cs_9")
     why = await doctor(post)
@@ -269,9 +259,8 @@ async def test_an_outage_that_lasts_is_noted_every_ten_minutes() -> None:
     assert "could not deliver" not in await doctor(restarted)
 
 
-async def test_some_refused_and_some_not() -> None:
+async def test_some_refused_and_some_not(post: Post) -> None:
     """Of several that did not arrive, those from after the last refusal are counted apart."""
-    post = Post()
     post.processor.happened(START)
     await refuse(post.shop, times=SEVERAL)
     post.shop.clock.advance(2 * NOTED_EVERY.total_seconds())
@@ -283,24 +272,21 @@ async def test_some_refused_and_some_not() -> None:
     assert "Since the last refusal the processor could not deliver 2" in why
 
 
-async def test_an_outage_of_an_earlier_release() -> None:
+async def test_an_outage_of_an_earlier_release(post: Post) -> None:
     """A record that does not say when the last was refused counts from its beginning."""
-    post = Post()
     await post.shop.store.commit([Put(REFUSED_WEBHOOKS, RefusedWebhooks(reason="clock", since=START).to_bytes())])
     post.processor.happened(START)
     assert "refused since 2026-03-01T12:00:00Z: clock" in await doctor(post)
 
 
-async def test_a_stranger_does_not_make_the_doctor_worry() -> None:
+async def test_a_stranger_does_not_make_the_doctor_worry(post: Post) -> None:
     """Where the processor has delivered everything, refused webhooks are not its own."""
-    post = Post()
     await refuse(post.shop, times=SEVERAL)
     assert (await post.events.finding()).state == "ok"
 
 
-async def test_the_probe_of_our_own_is_not_counted() -> None:
+async def test_the_probe_of_our_own_is_not_counted(shop: Shop) -> None:
     """`orrery secrets check` with a wrong secret is no outage."""
-    shop = Shop()
     for _ in range(SEVERAL):
         with pytest.raises(Invalid):
             await shop.webhook.receive(probe.BODY, probe.signed(OTHER, shop.clock.now()))

@@ -92,9 +92,8 @@ async def test_a_completed_session_is_pending_and_nobody_is_asked() -> None:
     assert shop.processor.asked_for == []
 
 
-async def test_what_is_known_to_have_failed() -> None:
+async def test_what_is_known_to_have_failed(shop: Shop) -> None:
     """A session that is noted as failed is failed, without a question, and while the processor is away."""
-    shop = Shop()
     noted = Pending(
         session_id="cs_2", state="waiting", reason="unpaid", event_id=None, noted_at=START, failed_at=START
     )
@@ -211,9 +210,8 @@ async def test_expired_sessions_are_noted() -> None:
     assert [one.version for one in await shop.entries("offer:")] == [one.version for one in noted.values()]
 
 
-async def test_how_far_back_expired_sessions_are_looked_for() -> None:
+async def test_how_far_back_expired_sessions_are_looked_for(shop: Shop) -> None:
     """A session that expired since the last reconciliation was created at most a day before it."""
-    shop = Shop()
     await shop.reconciliation.run()
     shop.clock.advance(3 * 86_400)
     await shop.reconciliation.run()

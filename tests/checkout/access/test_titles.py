@@ -64,17 +64,15 @@ async def resent(shop: Shop, session_id: str) -> list[str]:
 
 @pytest.mark.parametrize("products", LATER)
 @pytest.mark.parametrize("way", WAYS)
-async def test_the_title_is_that_of_the_grant(way: str, products: str) -> None:
+async def test_the_title_is_that_of_the_grant(way: str, products: str, shop: Shop) -> None:
     """However access came to be, a later e-mail names what was bought, though the catalogue has changed."""
-    shop = Shop()
     session_id = await WAYS[way](shop)
     assert await resent(later(shop, LATER[products]), session_id) == ["Your access to CISSP"]
 
 
 @pytest.mark.parametrize("products", LATER)
-async def test_the_title_is_that_of_the_offer(products: str) -> None:
+async def test_the_title_is_that_of_the_offer(products: str, shop: Shop) -> None:
     """A payment that comes after the catalogue has changed is for what was offered."""
-    shop = Shop()
     session_id = await shop.checkout_session()
     after = later(shop, LATER[products])
     assert await after.receive("evt_1", session_json(session_id)) == "granted"
@@ -98,9 +96,8 @@ async def test_an_offer_of_an_earlier_release() -> None:
         assert (await shop.access()).title == title
 
 
-async def test_a_title_names_nobody() -> None:
+async def test_a_title_names_nobody(shop: Shop) -> None:
     """An erasure takes the buyer out, and leaves what was bought with the proof of the sale."""
-    shop = Shop()
     session_id = await sold(shop)
     await shop.privacy.erase(BUYER, "asked")
     access = await shop.access(session_id)

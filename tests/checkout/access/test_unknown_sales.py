@@ -37,9 +37,8 @@ async def states(shop: Shop) -> dict[str, str]:
     return {row.id.partition("-2026")[0]: row.state for row in await shop.told()}
 
 
-async def test_an_empty_store_is_not_well_at_the_start() -> None:
+async def test_an_empty_store_is_not_well_at_the_start(shop: Shop) -> None:
     """Before anything is served: one urgent push, and a broken part that names the remedy; once."""
-    shop = Shop()
     shop.processor.sessions += [listed(), listed("cs_2")]
     for _ in range(2):
         await shop.reconciliation.look_at_start()
@@ -52,9 +51,8 @@ async def test_an_empty_store_is_not_well_at_the_start() -> None:
     assert await shop.entries("access:") == []
 
 
-async def test_it_ends_when_reconciliation_has_opened_them() -> None:
+async def test_it_ends_when_reconciliation_has_opened_them(shop: Shop) -> None:
     """Access is opened, its messages are held with the reason, and one push says that it is over."""
-    shop = Shop()
     shop.processor.sessions += [listed(), listed("cs_2")]
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run()
@@ -68,9 +66,8 @@ async def test_it_ends_when_reconciliation_has_opened_them() -> None:
     assert len(await shop.told()) == 6
 
 
-async def test_what_cannot_be_opened_keeps_it_broken() -> None:
+async def test_what_cannot_be_opened_keeps_it_broken(shop: Shop) -> None:
     """A product that is no longer sold: it stays broken over any number of runs, until the owner grants access."""
-    shop = Shop()
     shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
     for _ in range(3):
         shop.clock.advance(900)
@@ -84,9 +81,8 @@ async def test_what_cannot_be_opened_keeps_it_broken() -> None:
     assert (await states(shop))["withheld-cs_2-no-offer"] == "waiting"
 
 
-async def test_sales_of_a_year_are_looked_for() -> None:
+async def test_sales_of_a_year_are_looked_for(shop: Shop) -> None:
     """Access runs for a year, so an empty store is not well however old its newest sale is."""
-    shop = Shop()
     shop.processor.sessions.append(listed(created=START - timedelta(days=300)))
     await shop.reconciliation.look_at_start()
     assert (await finding(shop)).state == "broken"
@@ -94,9 +90,8 @@ async def test_sales_of_a_year_are_looked_for() -> None:
     assert (await finding(shop)).state == "ok"
 
 
-async def test_what_was_imported_is_not_granted_again() -> None:
+async def test_what_was_imported_is_not_granted_again(shop: Shop) -> None:
     """Buyers who came with an import have their access: their sessions over the software before are no alarm."""
-    shop = Shop()
     await shop.desk.grant(
         Grant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
     )
@@ -133,9 +128,8 @@ async def test_sessions_that_are_known(kind: str) -> None:
     assert not [row for row in await shop.told() if row.state == "held" or row.id.startswith("unknown")]
 
 
-async def test_a_store_that_went_back_in_time() -> None:
+async def test_a_store_that_went_back_in_time(shop: Shop) -> None:
     """A snapshot that was copied over the store by hand: sales since it are unknown."""
-    shop = Shop()
     await shop.offered("cs_1")
     shop.processor.sessions.append(listed())
     await shop.reconciliation.run()
@@ -147,9 +141,8 @@ async def test_a_store_that_went_back_in_time() -> None:
     assert (told["unknown-sales"], told["buyer-cs_1"], told["buyer-cs_2"]) == ("waiting", "waiting", "held")
 
 
-async def test_a_restore_is_no_surprise() -> None:
+async def test_a_restore_is_no_surprise(shop: Shop) -> None:
     """Sales of before a restore are expected to be unknown: its owner is reading what it did."""
-    shop = Shop()
     await shop.store.commit([Put(RESTORED, Restored(at=START + timedelta(hours=1)).to_bytes())])
     shop.processor.sessions.append(listed())
     await shop.reconciliation.look_at_start()
@@ -157,18 +150,16 @@ async def test_a_restore_is_no_surprise() -> None:
     assert (await finding(shop)).state == "ok"
 
 
-async def test_a_dry_run_notes_nothing() -> None:
+async def test_a_dry_run_notes_nothing(shop: Shop) -> None:
     """It counts them only."""
-    shop = Shop()
     shop.processor.sessions.append(listed())
     assert (await shop.reconciliation.run(dry_run=True)).unknown == 1
     assert (await finding(shop)).state == "ok"
     assert await shop.told() == []
 
 
-async def test_killed_between_the_note_and_its_end() -> None:
+async def test_killed_between_the_note_and_its_end(shop: Shop) -> None:
     """A run that breaks off leaves it broken; the next one ends it by what is open."""
-    shop = Shop()
     shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
 
     def stop(_examined: int) -> None:

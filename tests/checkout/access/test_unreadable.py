@@ -293,9 +293,8 @@ async def test_lists_tell_the_others() -> None:
     assert panel.headline.startswith("1 sold today")
 
 
-async def test_an_index_that_leads_nowhere() -> None:
+async def test_an_index_that_leads_nowhere(shop: Shop) -> None:
     """What is left of a session's id leads to no record, and is told instead of passing for nothing bought."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json("cs_1"))
     for prefix in ("access-by-time:", "access-by-email:"):
@@ -317,9 +316,8 @@ async def test_a_journal_tells_the_others() -> None:
     assert ([one.reason for one in found.values()], len(found.unreadable)) == (["again"], 1)
 
 
-async def test_a_practice_site_is_told_no_falsehood() -> None:
+async def test_a_practice_site_is_told_no_falsehood(shop: Shop) -> None:
     """Another purchase opens the access; without one it is not said that there is none."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.receive("evt_1", session_json("cs_1"))
     await shop.store.commit([Put("access:cs_1", b"{")])

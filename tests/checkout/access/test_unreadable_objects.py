@@ -60,9 +60,8 @@ async def test_a_waiting_session_that_cannot_be_read() -> None:
     assert {one.id for one in report.unread} == {"cs_odd"}
 
 
-async def test_events_behind_it_are_listed() -> None:
+async def test_events_behind_it_are_listed(post: Post) -> None:
     """The list of events goes on behind one that cannot be read, and names it; `doctor` says so, too."""
-    post = Post()
     post.processor.happened(START, pending=0)
     post.processor.unreadable.append(ItemUnreadable("event", "evt_odd", ("type",)))
     known, unread = split_unreadable([one async for one in post.events.list_events(WEEK)])

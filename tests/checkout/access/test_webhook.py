@@ -24,9 +24,8 @@ def unreliable() -> tuple[Shop, UnreliableStore]:
     return Shop(clock, store), store
 
 
-async def test_a_paid_session_opens_access() -> None:
+async def test_a_paid_session_opens_access(shop: Shop) -> None:
     """A completed session becomes a record, its raw event is kept, and owner and buyer are told."""
-    shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert await shop.access() == record(event_id="evt_1", title="CISSP")
@@ -37,9 +36,8 @@ async def test_a_paid_session_opens_access() -> None:
     assert event.expires_at == shop.clock.now() + timedelta(days=400)
 
 
-async def test_the_same_event_twice() -> None:
+async def test_the_same_event_twice(shop: Shop) -> None:
     """A duplicate is acknowledged and changes nothing."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     before = await shop.entries()
@@ -59,9 +57,8 @@ async def test_the_same_event_fifty_times_at_once() -> None:
     assert len(await shop.entries("access:")) == len(await shop.entries("access-by-time:")) == 1
 
 
-async def test_two_events_of_one_session() -> None:
+async def test_two_events_of_one_session(shop: Shop) -> None:
     """A second event of a session that has access is kept, and grants nothing."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
     assert await shop.receive("evt_2", session_json()) == "already"
@@ -99,9 +96,8 @@ async def test_ten_purchases_of_one_buyer_at_once() -> None:
     assert ends == list(range(2027, 2037))
 
 
-async def test_two_buyers_extend_nothing_of_each_other() -> None:
+async def test_two_buyers_extend_nothing_of_each_other(shop: Shop) -> None:
     """Purchases of two buyers, or of two products, both run from now."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.offered("cs_3", cert_code="ccsp", price_id="price_ccsp")
     ccsp = {"productType": "cert", "certCode": "ccsp", "vendorSlug": "isc2"}
@@ -111,18 +107,16 @@ async def test_two_buyers_extend_nothing_of_each_other() -> None:
     assert {(await shop.access(f"cs_{n}")).expires_at.year for n in (1, 2, 3)} == {2027}
 
 
-async def test_the_same_buyer_in_capitals() -> None:
+async def test_the_same_buyer_in_capitals(shop: Shop) -> None:
     """An address is the same buyer's however it is written."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     await shop.receive("evt_1", session_json("cs_1"))
     await shop.receive("evt_2", session_json("cs_2", customer_details={"email": f" {BUYER.upper()}"}))
     assert (await shop.access("cs_2")).expires_at.year == 2028
 
 
-async def test_a_session_without_an_address() -> None:
+async def test_a_session_without_an_address(shop: Shop) -> None:
     """A sale without an e-mail address is granted, and only the owner can be told."""
-    shop = Shop()
     await shop.offered("cs_1", "cs_2")
     for number in (1, 2):
         completed = session_json(f"cs_{number}", customer_details=None)
@@ -131,9 +125,8 @@ async def test_a_session_without_an_address() -> None:
     assert (await shop.access("cs_2")).expires_at.year == 2027
 
 
-async def test_completed_but_not_paid() -> None:
+async def test_completed_but_not_paid(shop: Shop) -> None:
     """An unpaid session waits: no access, the owner told once, the event kept."""
-    shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json(payment_status="unpaid")) == "waiting"
     assert await shop.receive("evt_2", session_json(payment_status="unpaid")) == "waiting"
@@ -142,9 +135,8 @@ async def test_completed_but_not_paid() -> None:
     assert len(await shop.entries("event:")) == 2
 
 
-async def test_paid_in_the_end() -> None:
+async def test_paid_in_the_end(shop: Shop) -> None:
     """A session that waited is granted by a later event, and waits no longer."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     assert await shop.receive("evt_2", session_json()) == "granted"
@@ -159,9 +151,8 @@ NOT_OFFERED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changed", "reason"), NOT_OFFERED)
-async def test_what_was_not_offered_is_refused(changed: dict[str, Any], reason: str) -> None:
+async def test_what_was_not_offered_is_refused(changed: dict[str, Any], reason: str, shop: Shop) -> None:
     """Another product or livemode is stored and not granted, and the owner is told once."""
-    shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json(**changed)) == "refused"
     assert await shop.receive("evt_2", session_json(**changed)) == "refused"
@@ -189,9 +180,8 @@ async def test_the_modes_of_event_session_and_service_agree(
         assert [why in row.body for row in await shop.told()] == [True]
 
 
-async def test_a_sale_whose_event_was_of_another_mode() -> None:
+async def test_a_sale_whose_event_was_of_another_mode(shop: Shop) -> None:
     """Reconciliation reads the session with our own key, and opens the access that the event did not."""
-    shop = Shop()
     await shop.offered("cs_1")
     shop.processor.sessions.append(session(price_ids=("price_cissp",)))
     assert await shop.receive("evt_1", session_json(), livemode=True) == "refused"
@@ -218,9 +208,8 @@ async def test_refused_events_at_once_are_told_once() -> None:
     assert len(await shop.entries("event:")) == 2
 
 
-async def test_a_late_event_of_a_granted_session() -> None:
+async def test_a_late_event_of_a_granted_session(shop: Shop) -> None:
     """An event that says unpaid, and comes after access was granted otherwise, is kept and changes nothing."""
-    shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_2", session_json())
     assert await shop.receive("evt_1", session_json(payment_status="unpaid")) == "already"
@@ -245,18 +234,16 @@ async def test_granted_while_being_withheld() -> None:
     assert len(await shop.entries("event:")) == 2
 
 
-async def test_an_event_that_comes_again_when_it_can_be_granted() -> None:
+async def test_an_event_that_comes_again_when_it_can_be_granted(shop: Shop) -> None:
     """An event that waited for its offer is granted when it is delivered again and the offer is there."""
-    shop = Shop()
     assert await shop.receive("evt_1", session_json()) == "waiting"
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert await shop.entries("pending:") == []
 
 
-async def test_another_amount_is_granted_and_told() -> None:
+async def test_another_amount_is_granted_and_told(shop: Shop) -> None:
     """A price that changed between session and payment is granted; the owner reads the difference."""
-    shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json(amount_total=5900, currency="nzd")) == "granted"
     (push,) = [row for row in await shop.told() if row.channel == "push"]
@@ -265,9 +252,8 @@ async def test_another_amount_is_granted_and_told() -> None:
     assert push.priority == "high"
 
 
-async def test_a_foreign_session() -> None:
+async def test_a_foreign_session(shop: Shop) -> None:
     """A session without our metadata is stored, answered and told to nobody."""
-    shop = Shop()
     assert await shop.receive("evt_1", session_json(metadata={"order": "7"})) == "foreign"
     assert [entry.key for entry in await shop.entries()] == ["event:evt_1"]
     assert await shop.receive("evt_1", session_json(metadata={"order": "7"})) == "foreign"
@@ -283,26 +269,23 @@ async def test_a_foreign_session() -> None:
         "checkout.session.async_payment_succeeded",
     ],
 )
-async def test_other_events_are_stored_and_ignored(kind: str) -> None:
+async def test_other_events_are_stored_and_ignored(kind: str, shop: Shop) -> None:
     """The switch has one case: a paid session under another event's name opens nothing (change rule 5)."""
-    shop = Shop()
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json(), kind) == "ignored"
     assert await shop.receive("evt_1", session_json(), kind) == "duplicate"
     assert {entry.key for entry in await shop.entries()} == {"event:evt_1", "offer:cs_1"}
 
 
-async def test_an_ignored_event_of_any_object() -> None:
+async def test_an_ignored_event_of_any_object(shop: Shop) -> None:
     """An event whose object is no session is stored and ignored."""
-    shop = Shop()
     assert await shop.receive("evt_1", {"id": "sub_1", "object": "subscription"}, "customer.subscription.created")
     assert [entry.key for entry in await shop.entries()] == ["event:evt_1"]
 
 
 @pytest.mark.parametrize("signature", ["", "t=1,v1=" + "0" * 64, "t=1772366400,v1=" + "0" * 64, "é", "v0=1"])
-async def test_a_wrong_signature(signature: str) -> None:
+async def test_a_wrong_signature(signature: str, shop: Shop) -> None:
     """An event that nobody signed is refused before it is read, and nothing is stored."""
-    shop = Shop()
     await shop.offered("cs_1")
     before = await shop.entries()
     with pytest.raises(Invalid):
@@ -390,9 +373,8 @@ async def test_an_endless_storm_of_conflicts() -> None:
     assert await shop.receive("evt_1", session_json()) == "granted"
 
 
-async def test_the_event_keeps_its_raw_bytes() -> None:
+async def test_the_event_keeps_its_raw_bytes(shop: Shop) -> None:
     """What is stored of an event is the body as it came, not as we read it."""
-    shop = Shop()
     body = json.dumps(json.loads(event_body("evt_1", session_json(metadata={}))), indent=3).encode() + b"\n"
     await shop.webhook.receive(body, signed(body, shop.clock.now()))
     (event,) = await shop.entries("event:")

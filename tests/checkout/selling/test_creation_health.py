@@ -65,9 +65,14 @@ class Checkouts:
         return (await self.finding()).state == "broken"
 
 
-async def test_five_failures_in_a_row_are_an_outage() -> None:
+@pytest.fixture
+def shop() -> Checkouts:
+    """Return a new one."""
+    return Checkouts()
+
+
+async def test_five_failures_in_a_row_are_an_outage(shop: Checkouts) -> None:
     """Four failures are none, the fifth is one at once, in every process; it makes the service unready."""
-    shop = Checkouts()
     await shop.fail(4)
     assert not await shop.is_broken()
     await shop.fail()
@@ -79,9 +84,8 @@ async def test_five_failures_in_a_row_are_an_outage() -> None:
     )
 
 
-async def test_a_success_ends_a_row() -> None:
+async def test_a_success_ends_a_row(shop: Checkouts) -> None:
     """Four failures, a success and four failures are no outage, nor are two failures with a success between."""
-    shop = Checkouts()
     for _ in range(3):
         await shop.fail(4)
         shop.health.succeeded(CISSP)
@@ -90,17 +94,15 @@ async def test_a_success_ends_a_row() -> None:
 
 
 @pytest.mark.parametrize(("apart", "broken"), [(3 * MINUTE - 1, False), (3 * MINUTE, True), (8 * 3600, True)])
-async def test_two_failures_apart_are_an_outage(apart: float, broken: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+async def test_two_failures_apart_are_an_outage(apart: float, broken: bool, shop: Checkouts) -> None:  # noqa: FBT001  pytest passes parameters by position
     """For few visitors, two failures at least 3 minutes apart with no success between are enough."""
-    shop = Checkouts()
     await shop.fail(every=apart)
     await shop.fail()
     assert await shop.is_broken() == broken
 
 
-async def test_an_outage_ends_after_ten_minutes_without_a_failure() -> None:
+async def test_an_outage_ends_after_ten_minutes_without_a_failure(shop: Checkouts) -> None:
     """Successes do not end it, ten minutes without a failure do; then it is said what was, no more."""
-    shop = Checkouts()
     await shop.fail(5)
     shop.health.succeeded(CISSP)
     shop.clock.advance(10 * MINUTE - 6)
@@ -114,9 +116,8 @@ async def test_an_outage_ends_after_ten_minutes_without_a_failure() -> None:
     )
 
 
-async def test_an_outage_lasts_while_requests_fail() -> None:
+async def test_an_outage_lasts_while_requests_fail(shop: Checkouts) -> None:
     """Failures now and then, whatever succeeds between, are one outage; each counts."""
-    shop = Checkouts()
     await shop.fail(5)
     for _ in range(8 * 6):
         shop.health.succeeded(CISSP)
@@ -125,9 +126,8 @@ async def test_an_outage_lasts_while_requests_fail() -> None:
     assert "53 requests to start a payment failed since 2026-03-01 12:00 UTC" in (await shop.finding()).why
 
 
-async def test_a_second_outage_begins_like_the_first() -> None:
+async def test_a_second_outage_begins_like_the_first(shop: Checkouts) -> None:
     """After its end the failures of before count no more: one is none, five are the next outage."""
-    shop = Checkouts()
     await shop.fail(5)
     shop.clock.advance(11 * MINUTE)
     await shop.fail(4)
@@ -136,18 +136,16 @@ async def test_a_second_outage_begins_like_the_first() -> None:
     assert "5 requests to start a payment failed since 2026-03-01 12:11 UTC" in (await shop.finding()).why
 
 
-async def test_one_product_that_nobody_can_buy() -> None:
+async def test_one_product_that_nobody_can_buy(shop: Checkouts) -> None:
     """Failures of one product are an outage though the others sell; the sentence names the product."""
-    shop = Checkouts()
     for _ in range(5):
         await shop.fail(error=REFUSED)
         shop.health.succeeded(CCSP)
     assert "All were for isc2/cissp." in (await shop.finding()).why
 
 
-async def test_a_product_that_is_seldom_asked_for() -> None:
+async def test_a_product_that_is_seldom_asked_for(shop: Checkouts) -> None:
     """Two failures of one product 3 minutes apart count, whatever else fails and succeeds between."""
-    shop = Checkouts()
     await shop.fail(every=3 * MINUTE)
     shop.health.succeeded(CCSP)
     await shop.fail(2, product=CCSP)
@@ -155,17 +153,15 @@ async def test_a_product_that_is_seldom_asked_for() -> None:
     assert await shop.is_broken()
 
 
-async def test_failures_of_several_products() -> None:
+async def test_failures_of_several_products(shop: Checkouts) -> None:
     """Five in a row are an outage whatever they were for, and then no product is named."""
-    shop = Checkouts()
     for product in (CISSP, CCSP, CISSP, CCSP, CISSP):
         await shop.fail(product=product)
     assert "All were for" not in (await shop.finding()).why
 
 
-async def test_an_outage_that_spreads() -> None:
+async def test_an_outage_that_spreads(shop: Checkouts) -> None:
     """When another product fails too, the first is named no more."""
-    shop = Checkouts()
     await shop.fail(5)
     shop.clock.advance(MINUTE)
     await shop.fail(product=CCSP)
@@ -192,18 +188,16 @@ async def test_the_reason_and_what_to_do(case: str) -> None:
     assert todo in found.todo
 
 
-async def test_a_long_reason_is_one_short_line() -> None:
+async def test_a_long_reason_is_one_short_line(shop: Checkouts) -> None:
     """What a stranger answers is one line without hidden characters, and cut."""
-    shop = Checkouts()
     await shop.fail(5, error=ProcessorRefused("a\n\u202e\ud800" * 1000, status=400))
     found = await shop.finding()
     assert found.why.isprintable()
     assert len(found.why) < 700
 
 
-async def test_a_restart_amid_an_outage() -> None:
+async def test_a_restart_amid_an_outage(shop: Checkouts) -> None:
     """A process that starts amid an outage goes on with it at its first failure."""
-    shop = Checkouts()
     await shop.fail(5)
     shop.clock.advance(9 * MINUTE)
     shop.health = shop.another()
@@ -212,9 +206,8 @@ async def test_a_restart_amid_an_outage() -> None:
     assert "6 requests to start a payment failed since 2026-03-01 12:00 UTC" in (await shop.finding()).why
 
 
-async def test_two_processes_are_one_outage() -> None:
+async def test_two_processes_are_one_outage(shop: Checkouts) -> None:
     """Failures of two processes are added up, also when both write at once."""
-    shop = Checkouts()
     other = shop.another()
     await asyncio.gather(*(one.failed(CISSP, DOWN) for _ in range(5) for one in (shop.health, other)))
     shop.clock.advance(MINUTE)
@@ -222,9 +215,8 @@ async def test_two_processes_are_one_outage() -> None:
     assert "12 requests" in (await shop.finding()).why
 
 
-async def test_a_flood_of_failures_is_no_flood_of_commits() -> None:
+async def test_a_flood_of_failures_is_no_flood_of_commits(shop: Checkouts) -> None:
     """Of a thousand failures at once, and of a thousand in a minute, few are written and all are counted."""
-    shop = Checkouts()
     await asyncio.gather(*(shop.health.failed(CISSP, DOWN) for _ in range(1000)))
     assert shop.store.commits == 1
     await shop.fail(1000, every=0.06)
@@ -234,17 +226,15 @@ async def test_a_flood_of_failures_is_no_flood_of_commits() -> None:
     assert "2001 requests" in (await shop.finding()).why
 
 
-async def test_well_visitors_cost_nothing() -> None:
+async def test_well_visitors_cost_nothing(shop: Checkouts) -> None:
     """A success, and a failure that is none yet, write nothing."""
-    shop = Checkouts()
     shop.health.succeeded(CISSP)
     await shop.fail(4)
     assert shop.store.commits == 0
 
 
-async def test_a_store_that_fails_keeps_the_processors_error() -> None:
+async def test_a_store_that_fails_keeps_the_processors_error(shop: Checkouts) -> None:
     """When the outage cannot be written, the visitor's answer stays the same, and the next failure writes it."""
-    shop = Checkouts()
     shop.store.commit_errors = [StoreUnavailable("The disk is full.")]
     await shop.fail(5)
     assert not await shop.is_broken()
@@ -252,17 +242,15 @@ async def test_a_store_that_fails_keeps_the_processors_error() -> None:
     assert "6 requests" in (await shop.finding()).why
 
 
-async def test_a_store_that_fails_is_another_parts_to_tell() -> None:
+async def test_a_store_that_fails_is_another_parts_to_tell(shop: Checkouts) -> None:
     """A store that cannot be read makes no second finding."""
-    shop = Checkouts()
     shop.store.get_errors = [StoreUnavailable("The disk is full.")]
     assert await shop.health.local() == []
 
 
 @pytest.mark.parametrize("value", [b"", b"{}", b"null"])
-async def test_a_damaged_record_is_replaced(value: bytes) -> None:
+async def test_a_damaged_record_is_replaced(value: bytes, shop: Checkouts) -> None:
     """A record that cannot be read is no outage, and hides none."""
-    shop = Checkouts()
     await shop.store.commit([Put(CREATION_OUTAGE, value)])
     assert not await shop.is_broken()
     await shop.fail(5)
@@ -270,9 +258,8 @@ async def test_a_damaged_record_is_replaced(value: bytes) -> None:
 
 
 @pytest.mark.parametrize("jump", [timedelta(hours=5), timedelta(days=400)])
-async def test_a_clock_that_was_put_back(jump: timedelta) -> None:
+async def test_a_clock_that_was_put_back(jump: timedelta, shop: Checkouts) -> None:
     """An outage seen by a wrong clock does not last for years."""
-    shop = Checkouts()
     await shop.fail(5)
     shop.clock = ManualClock(shop.clock.now() - jump)
     assert (await shop.finding(shop.another())).state == "ok"

@@ -85,9 +85,8 @@ ALIVE: dict[str, Callable[[Shop], Awaitable[None]]] = {"paid": paid, "outstandin
 
 
 @pytest.mark.parametrize("case", DEAD)
-async def test_a_dead_session_is_replaced(case: str) -> None:
+async def test_a_dead_session_is_replaced(case: str, shop: Shop) -> None:
     """The key makes a new session under a new processor key, and then leads to that one."""
-    shop = Shop()
     first = await click(shop)
     await DEAD[case](shop)
     second = await click(shop)
@@ -100,9 +99,8 @@ async def test_a_dead_session_is_replaced(case: str) -> None:
 
 @pytest.mark.parametrize("case", ALIVE)
 @pytest.mark.parametrize("later", [1, NEAR, LIFE - 1])
-async def test_what_was_paid_is_not_sold_again_by_accident(case: str, later: float) -> None:
+async def test_what_was_paid_is_not_sold_again_by_accident(case: str, later: float, shop: Shop) -> None:
     """The key of a completed session leads to it as long as the key is kept; another key buys again."""
-    shop = Shop()
     first = await click(shop)
     await ALIVE[case](shop)
     shop.clock.advance(later)
@@ -110,9 +108,8 @@ async def test_what_was_paid_is_not_sold_again_by_accident(case: str, later: flo
     assert (await shop.checkout.create(replace(CLICK, idempotency_key="click-2"))).id != first.id
 
 
-async def test_a_usual_click_asks_for_nothing() -> None:
+async def test_a_usual_click_asks_for_nothing(shop: Shop) -> None:
     """Until half an hour before its end the processor is not asked about a session."""
-    shop = Shop()
     first = await click(shop)
     for seconds in (1, NEAR - 2):
         shop.clock.advance(seconds)
@@ -121,9 +118,8 @@ async def test_a_usual_click_asks_for_nothing() -> None:
 
 @pytest.mark.parametrize("later", [NEAR, LIFE - 1, LIFE, LIFE + 1800])
 @pytest.mark.parametrize("status", ["open", "expired", "complete", None])
-async def test_a_session_that_ends_soon(later: float, status: SessionStatus | None) -> None:
+async def test_a_session_that_ends_soon(later: float, status: SessionStatus | None, shop: Shop) -> None:
     """The processor says whether it is over; while it cannot be asked, its time does."""
-    shop = Shop()
     hour = 3600  # so that the key outlives the session
     shop.processor.answers_with = {"expires_at": shop.clock.now() + timedelta(hours=23)}
     first = await click(shop)
@@ -139,9 +135,8 @@ async def test_a_session_that_ends_soon(later: float, status: SessionStatus | No
     assert not over or await click(shop) == second
 
 
-async def test_an_attempt_of_an_older_release() -> None:
+async def test_an_attempt_of_an_older_release(shop: Shop) -> None:
     """Where the end of a session is not known, the processor is asked."""
-    shop = Shop()
     await click(shop)
     (entry,) = await shop.entries("attempt:")
     old = entry.value.partition(b',"expires_at"')[0] + b"}"
@@ -194,9 +189,8 @@ async def test_a_session_that_the_owner_expires() -> None:
     assert (await rehearsal.checkout.create(buy)).id != first.id
 
 
-async def test_nothing_personal_is_in_an_attempt() -> None:
+async def test_nothing_personal_is_in_an_attempt(shop: Shop) -> None:
     """A visitor's key is stored as a digest: neither key nor address can be read from the store."""
-    shop = Shop()
     await click(shop)
     for entry in await shop.entries("attempt:"):
         assert b"203.0.113.7" not in entry.value
@@ -204,9 +198,8 @@ async def test_nothing_personal_is_in_an_attempt() -> None:
         assert "click-1" not in entry.key
 
 
-async def test_the_next_click_after_a_session_of_something_else() -> None:
+async def test_the_next_click_after_a_session_of_something_else(shop: Shop) -> None:
     """It asks under another key: under the old one the processor would give the same session again."""
-    shop = Shop()
     shop.processor.answers_with = {"amount_total": 0}
     with pytest.raises(SessionMismatch):
         await click(shop)

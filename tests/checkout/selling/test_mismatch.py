@@ -42,9 +42,8 @@ async def outage(shop: Shop) -> Finding:
     ],
     ids=str,
 )
-async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any]) -> None:
+async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any], shop: Shop) -> None:
     """A session that is not what was asked for reaches no visitor; none is stored, and the first is an outage."""
-    shop = Shop()
     shop.processor.answers_with = wrong
     with pytest.raises(SessionMismatch):
         await shop.checkout.create(ONCE)

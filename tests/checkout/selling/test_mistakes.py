@@ -142,9 +142,10 @@ async def told(rehearsal: Rehearsal, watch: OutageWatch) -> list[Row]:
 
 
 @pytest.mark.parametrize(("others", "essential"), [((OTHER,), False), ((), True)])
-async def test_a_new_product_with_a_mistake(others: tuple[Product, ...], *, essential: bool) -> None:
+async def test_a_new_product_with_a_mistake(
+    others: tuple[Product, ...], *, essential: bool, rehearsal: Rehearsal
+) -> None:
     """It is not sold, which is essential only where nothing else is."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/ccsp")
     wrong = replace(PRODUCT, cert_code="issap", trust_copy="See example.com.")
     finding = (await broken(rehearsal.again(products=(wrong, *others))))["product isc2/issap"]

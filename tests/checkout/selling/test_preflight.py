@@ -26,9 +26,8 @@ BARE = replace(PRODUCT, price_id=None)
 DAY = 24 * 3600
 
 
-async def test_first_the_owners_word() -> None:
+async def test_first_the_owners_word(rehearsal: Rehearsal) -> None:
     """Without an approval the processor is asked nothing; an intent waits that names run, products and version."""
-    rehearsal = Rehearsal()
     report = await rehearsal.run()
     assert (report.is_well, report.outcomes, rehearsal.till.asked) == (False, [], [])
     intent = (await rehearsal.approvals.proposal(report.to_sign or "")).intent
@@ -43,18 +42,16 @@ async def test_first_the_owners_word() -> None:
     }
 
 
-async def test_the_same_intent_again() -> None:
+async def test_the_same_intent_again(rehearsal: Rehearsal) -> None:
     """Asked again before the owner has signed, the same intent waits; other parameters are another one."""
-    rehearsal = Rehearsal()
     first = (await rehearsal.run()).to_sign
     assert (await rehearsal.run()).to_sign == first
     dearer = rehearsal.again(products=(replace(PRODUCT, price_id="price_dearer"),))
     assert (await dearer.run()).to_sign not in (None, first)
 
 
-async def test_a_run() -> None:
+async def test_a_run(rehearsal: Rehearsal) -> None:
     """Each product's exact parameters are accepted, each session is expired, each receipt is kept."""
-    rehearsal = Rehearsal()
     report = await rehearsal.preflighted()
     assert report.is_well
     assert [(one.product, one.result) for one in report.outcomes] == [
@@ -73,9 +70,8 @@ async def test_a_run() -> None:
     ]
 
 
-async def test_only_one_product() -> None:
+async def test_only_one_product(rehearsal: Rehearsal) -> None:
     """What is named is tried, and nothing else; a name that is no product is refused."""
-    rehearsal = Rehearsal()
     report = await rehearsal.preflighted("isc2/ccsp")
     assert [one.product for one in report.outcomes] == ["isc2/ccsp"]
     assert await rehearsal.receipt() is None
@@ -84,9 +80,8 @@ async def test_only_one_product() -> None:
             await rehearsal.run(name)
 
 
-async def test_a_finished_run_is_over() -> None:
+async def test_a_finished_run_is_over(rehearsal: Rehearsal) -> None:
     """After a run that came to its end, the next one wants a word of its own."""
-    rehearsal = Rehearsal()
     report = await rehearsal.preflighted()
     again = await rehearsal.run()
     assert again.to_sign is not None
@@ -94,9 +89,8 @@ async def test_a_finished_run_is_over() -> None:
     assert len(rehearsal.till.sessions) == 2
 
 
-async def test_an_approval_for_other_parameters() -> None:
+async def test_an_approval_for_other_parameters(rehearsal: Rehearsal) -> None:
     """What was approved for yesterday's parameters does not count for today's."""
-    rehearsal = Rehearsal()
     await rehearsal.sign((await rehearsal.run()).to_sign)
     changed = rehearsal.again(products=(replace(PRODUCT, trust_copy="Another year of {CERT}."), OTHER))
     assert (await changed.run()).to_sign is not None
@@ -105,18 +99,16 @@ async def test_an_approval_for_other_parameters() -> None:
     assert rehearsal.till.asked == []
 
 
-async def test_an_approval_is_good_for_a_day() -> None:
+async def test_an_approval_is_good_for_a_day(rehearsal: Rehearsal) -> None:
     """A run that begins later than 24 hours after the signature wants another."""
-    rehearsal = Rehearsal()
     await rehearsal.sign((await rehearsal.run()).to_sign)
     rehearsal.clock.advance(DAY + 1)
     assert (await rehearsal.run()).to_sign is not None
     assert rehearsal.till.asked == []
 
 
-async def test_a_withdrawn_approval() -> None:
+async def test_a_withdrawn_approval(rehearsal: Rehearsal) -> None:
     """A run whose approval was withdrawn does not begin."""
-    rehearsal = Rehearsal()
     intent_id = (await rehearsal.run()).to_sign
     await rehearsal.sign(intent_id)
     await rehearsal.approvals.withdraw(intent_id or "")
@@ -124,9 +116,8 @@ async def test_a_withdrawn_approval() -> None:
     assert rehearsal.till.asked == []
 
 
-async def test_only_what_the_run_has_recorded() -> None:
+async def test_only_what_the_run_has_recorded(rehearsal: Rehearsal) -> None:
     """The approval expires no other session, be it a visitor's or another run's."""
-    rehearsal = Rehearsal()
     report = await rehearsal.preflighted("isc2/ccsp")
     second = await rehearsal.run("isc2/cissp")
     await rehearsal.sign(second.to_sign)
@@ -139,9 +130,8 @@ async def test_only_what_the_run_has_recorded() -> None:
     assert rehearsal.till.open() == [visitor.id]
 
 
-async def test_rejected() -> None:
+async def test_rejected(rehearsal: Rehearsal) -> None:
     """The processor's sentence and parameter are told, no receipt is kept, and the others are tried."""
-    rehearsal = Rehearsal()
     rehearsal.till.refusals["price_cissp"] = REFUSED
     report = await rehearsal.preflighted()
     assert not report.is_well
@@ -156,9 +146,8 @@ async def test_rejected() -> None:
     assert rehearsal.till.open() == []
 
 
-async def test_rejected_and_mended() -> None:
+async def test_rejected_and_mended(rehearsal: Rehearsal) -> None:
     """What was mended at the processor is tried again under the same approval; what was accepted is not."""
-    rehearsal = Rehearsal()
     rehearsal.till.refusals["price_cissp"] = REFUSED
     await rehearsal.preflighted()
     rehearsal.till.refusals.clear()
@@ -167,9 +156,8 @@ async def test_rejected_and_mended() -> None:
     assert len(rehearsal.till.sessions) == 2
 
 
-async def test_a_rejection_takes_nothing_away() -> None:
+async def test_a_rejection_takes_nothing_away(rehearsal: Rehearsal) -> None:
     """A product that was accepted before keeps its last receipt when newer parameters are rejected."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted()
     kept = await rehearsal.receipt()
     dearer = rehearsal.again(products=(replace(PRODUCT, price_id="price_dearer"),))
@@ -179,9 +167,8 @@ async def test_a_rejection_takes_nothing_away() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_lost_answer_of_creation(when: str) -> None:
+async def test_a_lost_answer_of_creation(when: str, rehearsal: Rehearsal) -> None:
     """Asked again under the same key, the same session is found."""
-    rehearsal = Rehearsal()
     getattr(rehearsal.till, when)["create"] = [LOST]
     await rehearsal.sign((await rehearsal.run()).to_sign)
     assert (await rehearsal.run()).is_well
@@ -198,9 +185,8 @@ async def test_after_a_server_error() -> None:
     assert (trial.attempt, trial.idempotency_key in rehearsal.till.keys) == (2, True)
 
 
-async def test_no_answer_at_all() -> None:
+async def test_no_answer_at_all(rehearsal: Rehearsal) -> None:
     """A product that got no answer is said to be, the next is tried, and the same run goes on where it stands."""
-    rehearsal = Rehearsal()
     rehearsal.till.after["create"] = [LOST, LOST]
     report = await rehearsal.preflighted()
     assert [one.result for one in report.outcomes] == ["unanswered", "accepted"]
@@ -323,9 +309,8 @@ async def test_nothing_to_try() -> None:
         assert await rehearsal.memory.scan("") == []
 
 
-async def test_what_waits() -> None:
+async def test_what_waits(rehearsal: Rehearsal) -> None:
     """Today's parameters are compared with the receipt, name by name, and nobody is asked."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/cissp")
     changed = rehearsal.again(
         products=(replace(PRODUCT, trust_copy="Newer: {CERT}."), OTHER, replace(BARE, cert_code="x"))
@@ -353,9 +338,8 @@ async def test_a_newer_version_waits() -> None:
     ]
 
 
-async def test_the_panel() -> None:
+async def test_the_panel(rehearsal: Rehearsal) -> None:
     """The owner's page shows each product's receipt with its age, and what waits."""
-    rehearsal = Rehearsal()
     assert (await rehearsal.preflight.panel()).tone == "bad"
     await rehearsal.preflighted()
     rehearsal.clock.advance(3 * DAY)

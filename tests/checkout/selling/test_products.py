@@ -25,9 +25,8 @@ async def buy(rehearsal: Rehearsal, product: Product = PRODUCT, key: str | None 
     return await rehearsal.checkout.create(Purchase(product.key, "203.0.113.7", key))
 
 
-async def test_never_accepted() -> None:
+async def test_never_accepted(rehearsal: Rehearsal) -> None:
     """A product without a receipt is not sold: the processor is not asked, and nothing is stored."""
-    rehearsal = Rehearsal()
     for key in (None, "click-1"):
         with pytest.raises(NotPreflighted):
             await buy(rehearsal, key=key)
@@ -35,9 +34,8 @@ async def test_never_accepted() -> None:
     assert await rehearsal.memory.scan("") == []
 
 
-async def test_accepted() -> None:
+async def test_accepted(rehearsal: Rehearsal) -> None:
     """After a preflight it is sold with exactly the accepted parameters, in their API version."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/cissp")
     await buy(rehearsal)
     assert rehearsal.till.asked[-1] == (session_parameters(PRODUCT, TERMS), API_VERSION)
@@ -68,9 +66,8 @@ async def test_the_offer_names_the_accepted_price() -> None:
     assert Offer.model_validate_json(entry.value).price_id == "price_cissp"
 
 
-async def test_taken_out_of_the_catalogue() -> None:
+async def test_taken_out_of_the_catalogue(rehearsal: Rehearsal) -> None:
     """What is no longer in the catalogue is unknown, whatever receipts there are."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted()
     with pytest.raises(NotFound):
         await buy(rehearsal.again(products=(OTHER,)))
@@ -133,9 +130,8 @@ async def test_a_receipt_of_a_rehearsal() -> None:
     assert await buy(live)
 
 
-async def test_another_products_receipt() -> None:
+async def test_another_products_receipt(rehearsal: Rehearsal) -> None:
     """A receipt that was put in another one's place sells nothing: a visitor would get the wrong product."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted()
     receipts = await rehearsal.memory.scan("receipt:")
     swapped = [Put(one.key, other.value) for one, other in zip(receipts, receipts[::-1], strict=True)]

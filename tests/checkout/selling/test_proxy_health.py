@@ -48,9 +48,14 @@ class House:
         return found
 
 
-async def test_an_untrusted_proxy_is_found() -> None:
+@pytest.fixture
+def house() -> House:
+    """Return a new one."""
+    return House()
+
+
+async def test_an_untrusted_proxy_is_found(house: House) -> None:
     """The finding names the proxy and the setting; it is not essential, and another process has it too."""
-    house = House()
     assert (await house.finding()).state == "ok"
     house.health.forwards(EDGE)
     await house.health.write()
@@ -60,9 +65,8 @@ async def test_an_untrusted_proxy_is_found() -> None:
     assert "Add 10.0.0.5 to [server] trusted_proxies" in found.todo
 
 
-async def test_buyers_who_were_refused_are_counted() -> None:
+async def test_buyers_who_were_refused_are_counted(house: House) -> None:
     """How many the shared limit has refused is said."""
-    house = House()
     for _ in range(3):
         house.health.forwards(EDGE)
         house.health.refused(EDGE)
@@ -75,18 +79,16 @@ async def test_buyers_who_were_refused_are_counted() -> None:
     assert (await house.finding()).why.endswith("The limit refused 4 requests.")
 
 
-async def test_it_ends_when_the_proxy_is_trusted() -> None:
+async def test_it_ends_when_the_proxy_is_trusted(house: House) -> None:
     """A process that trusts the proxy finds nothing wrong, though the last sight is a minute old."""
-    house = House()
     house.health.forwards(EDGE)
     await house.health.write()
     assert (await house.finding("10.0.0.0/8")).state == "ok"
     assert (await house.finding("192.0.2.0/24", "fd00::/8")).state == "broken"
 
 
-async def test_a_proxy_that_is_trusted_and_sends_no_addresses() -> None:
+async def test_a_proxy_that_is_trusted_and_sends_no_addresses(house: House) -> None:
     """Trusting a proxy is not enough when it names nobody: the refusals after that are told, and they alone."""
-    house = House()
     house.health.forwards(EDGE)
     for _ in range(3):
         house.health.refused(EDGE)
@@ -100,9 +102,8 @@ async def test_a_proxy_that_is_trusted_and_sends_no_addresses() -> None:
     assert "let it send X-Forwarded-For" in found.todo
 
 
-async def test_it_ends_a_day_after_the_proxy_is_gone() -> None:
+async def test_it_ends_a_day_after_the_proxy_is_gone(house: House) -> None:
     """A proxy that is seen no more counts for 24 hours; one that is seen counts on."""
-    house = House()
     for _ in range(3):
         house.health.forwards(EDGE)
         await house.health.write()
@@ -112,9 +113,8 @@ async def test_it_ends_a_day_after_the_proxy_is_gone() -> None:
     assert (await house.finding()).state == "ok"
 
 
-async def test_many_refusals_of_a_private_address() -> None:
+async def test_many_refusals_of_a_private_address(house: House) -> None:
     """A proxy that sends no header is known by the many whom the limit refuses; a few may be one person."""
-    house = House()
     for _ in range(MANY_REFUSED - 1):
         house.health.refused("127.0.0.1")
     await house.health.write()
@@ -126,9 +126,8 @@ async def test_many_refusals_of_a_private_address() -> None:
     assert "let it send X-Forwarded-For" in found.todo
 
 
-async def test_refusals_are_counted_within_an_hour() -> None:
+async def test_refusals_are_counted_within_an_hour(house: House) -> None:
     """Nine refusals now and nine an hour later are not many."""
-    house = House()
     for _ in range(2):
         for _ in range(MANY_REFUSED - 1):
             house.health.refused("127.0.0.1")
@@ -137,9 +136,8 @@ async def test_refusals_are_counted_within_an_hour() -> None:
     assert (await house.finding()).state == "ok"
 
 
-async def test_requests_write_nothing() -> None:
+async def test_requests_write_nothing(house: House) -> None:
     """What a request shows is kept in memory; the job writes it once, and again only after ten minutes."""
-    house = House()
     with capture_logs() as logged:
         for _ in range(60):
             for _ in range(20):
@@ -153,16 +151,14 @@ async def test_requests_write_nothing() -> None:
     assert (await house.finding()).why.endswith("The limit refused 1200 requests.")
 
 
-async def test_without_a_proxy_nothing_is_written() -> None:
+async def test_without_a_proxy_nothing_is_written(house: House) -> None:
     """A service that shows nothing of the kind writes nothing."""
-    house = House()
     await house.health.write()
     assert house.store.commits == 0
 
 
-async def test_processes_that_write_at_once() -> None:
+async def test_processes_that_write_at_once(house: House) -> None:
     """What another process overtook is written all the same."""
-    house = House()
     house.health.forwards(EDGE)
 
     async def overtake() -> None:
@@ -176,9 +172,8 @@ async def test_processes_that_write_at_once() -> None:
     assert EDGE in (await house.finding()).why
 
 
-async def test_a_store_that_fails() -> None:
+async def test_a_store_that_fails(house: House) -> None:
     """A store that cannot be read makes no second finding; what cannot be written is written the next time."""
-    house = House()
     house.store.get_errors = [StoreUnavailable("The disk is full.")]
     assert await house.health.local() == []
     house.health.forwards(EDGE)
@@ -190,9 +185,8 @@ async def test_a_store_that_fails() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"{}", b'{"v": 1, "address": "x", "forwards": true, "refused": 0}'])
-async def test_a_damaged_record(value: bytes) -> None:
+async def test_a_damaged_record(value: bytes, house: House) -> None:
     """A record that cannot be read is no proxy, and hides none."""
-    house = House()
     await house.store.commit([Put(PROXY, value)])
     assert (await house.finding()).state == "ok"
     house.health.forwards(EDGE)

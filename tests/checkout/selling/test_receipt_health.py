@@ -30,9 +30,8 @@ async def test_nothing_can_be_sold() -> None:
     assert "orrery checkout preflight" in finding.todo
 
 
-async def test_one_cannot_be_sold() -> None:
+async def test_one_cannot_be_sold(rehearsal: Rehearsal) -> None:
     """A product that was added is named, and is no reason to take the others off the air."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/cissp")
     finding = (await parts(rehearsal))["checkout receipts"]
     assert (finding.state, finding.essential) == ("broken", False)
@@ -40,9 +39,8 @@ async def test_one_cannot_be_sold() -> None:
     assert "isc2/cissp" not in finding.why
 
 
-async def test_newer_ones_wait() -> None:
+async def test_newer_ones_wait(rehearsal: Rehearsal) -> None:
     """Newer parameters that wait are told, and are not essential: the accepted ones are sold."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted()
     assert {one.state for one in (await parts(rehearsal)).values()} == {"ok"}
     found = await parts(rehearsal.again(products=(NEWER, OTHER)))
@@ -52,9 +50,8 @@ async def test_newer_ones_wait() -> None:
     assert "isc2/cissp" in finding.why
 
 
-async def test_only_newer_ones_and_new_ones() -> None:
+async def test_only_newer_ones_and_new_ones(rehearsal: Rehearsal) -> None:
     """When every product waits, but one is sold as it was accepted, something is sold."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted("isc2/cissp")
     found = await parts(rehearsal.again(products=(NEWER, OTHER)))
     assert [one.essential for one in found.values()] == [False, False]
@@ -90,9 +87,8 @@ async def test_without_addresses_or_store() -> None:
     assert await parts(rehearsal) == {}
 
 
-async def test_the_owner_is_told_once_a_day() -> None:
+async def test_the_owner_is_told_once_a_day(rehearsal: Rehearsal) -> None:
     """What waits is pushed once a day until it was tried."""
-    rehearsal = Rehearsal()
     await rehearsal.preflighted()
     changed = rehearsal.again(products=(NEWER, OTHER))
     watch = OutageWatch(changed.memory, changed.clock, changed.receipts.local)

@@ -62,17 +62,15 @@ def keys_used(shop: Shop) -> list[str]:
     return [call.idempotency_key for call in shop.processor.calls]
 
 
-async def test_a_session_is_created() -> None:
+async def test_a_session_is_created(shop: Shop) -> None:
     """The visitor gets the session's id and address; the processor got exactly the product's parameters."""
-    shop = Shop()
     assert await create(shop) == CreatedSession("cs_1", "https://pay.example/1")
     (call,) = shop.processor.calls
     assert call.parameters == session_parameters(PRODUCT, TERMS)
 
 
-async def test_the_offer_is_kept() -> None:
+async def test_the_offer_is_kept(shop: Shop) -> None:
     """What was offered is stored with price, amount, currency, address and time (decision 8)."""
-    shop = Shop()
     await create(shop)
     (entry,) = await shop.entries("offer:")
     assert Offer.model_validate_json(entry.value) == Offer(
@@ -194,9 +192,8 @@ async def test_the_pause_counts() -> None:
     assert (first, 4 < second < 5) == (5.0, True)
 
 
-async def test_an_unknown_product() -> None:
+async def test_an_unknown_product(shop: Shop) -> None:
     """For a product that is not on sale the processor is not asked."""
-    shop = Shop()
     for key in (ProductKey("cert", "ccie", "cisco"), ProductKey("cert", "cissp", "cisco")):
         with pytest.raises(NotFound):
             await create(shop, Purchase(key, "203.0.113.7", "click-1"))
@@ -212,9 +209,8 @@ async def test_without_addresses_nothing_is_sold() -> None:
     assert shop.processor.calls == []
 
 
-async def test_a_double_click() -> None:
+async def test_a_double_click(shop: Shop) -> None:
     """The same key brings the same session, without asking the processor again."""
-    shop = Shop()
     assert await create(shop, KEYED) == await create(shop, KEYED)
     assert len(shop.processor.calls) == 1
 
@@ -229,33 +225,29 @@ async def test_two_clicks_at_once() -> None:
     assert len(await shop.entries("offer:")) == 1
 
 
-async def test_without_a_key_each_request_is_its_own() -> None:
+async def test_without_a_key_each_request_is_its_own(shop: Shop) -> None:
     """Two requests without a key are two sessions, and leave no attempt behind."""
-    shop = Shop()
     assert (await create(shop)).id != (await create(shop)).id
     assert await shop.entries("attempt:") == []
 
 
-async def test_another_product_under_the_key() -> None:
+async def test_another_product_under_the_key(shop: Shop) -> None:
     """A key that comes back with another product is refused (decision 2)."""
-    shop = Shop()
     await create(shop, KEYED)
     with pytest.raises(KeyReused):
         await create(shop, replace(KEYED, product=OTHER.key))
     assert len(shop.processor.calls) == 1
 
 
-async def test_a_key_belongs_to_a_client_address() -> None:
+async def test_a_key_belongs_to_a_client_address(shop: Shop) -> None:
     """The same key from another address is another visitor's."""
-    shop = Shop()
     first = await create(shop, KEYED)
     assert await create(shop, replace(KEYED, client_address="203.0.113.8", product=OTHER.key)) != first
     assert len(shop.processor.calls) == 2
 
 
-async def test_a_key_is_forgotten_after_a_day() -> None:
+async def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
     """A key counts for 24 h: then it may start another session, of another product too."""
-    shop = Shop()
     first = await create(shop, KEYED)
     shop.clock.advance(timedelta(hours=24).total_seconds() - 1)
     assert await create(shop, KEYED) == first
@@ -304,18 +296,16 @@ async def test_changed_parameters_get_a_fresh_key() -> None:
     assert Offer.model_validate_json(entry.value).price_id == "price_dearer"
 
 
-async def test_a_finished_attempt_outlives_a_change() -> None:
+async def test_a_finished_attempt_outlives_a_change(shop: Shop) -> None:
     """A double click returns its session even when the price changed in between."""
-    shop = Shop()
     first = await create(shop, KEYED)
     dearer = Shop(shop.clock, shop.store, products=(replace(PRODUCT, price_id="price_dearer"),))
     assert await create(dearer, KEYED) == first
     assert dearer.processor.calls == []
 
 
-async def test_processor_keys_are_unguessable_and_fit() -> None:
+async def test_processor_keys_are_unguessable_and_fit(shop: Shop) -> None:
     """Every processor key is new, within the vendor's 255 characters, and holds nothing of the visitor."""
-    shop = Shop()
     for _ in range(20):
         await create(shop)
     assert len(set(keys_used(shop))) == 20
@@ -351,9 +341,8 @@ async def test_the_session_survives_a_lost_offer() -> None:
     assert len(await shop.entries("offer:")) == 1
 
 
-async def test_an_offer_is_kept_as_long_as_events_are() -> None:
+async def test_an_offer_is_kept_as_long_as_events_are(shop: Shop) -> None:
     """An offer goes after 400 days, with what is compared with it (decision 10)."""
-    shop = Shop()
     created = await create(shop)
     shop.clock.advance(timedelta(days=400).total_seconds() - 1)
     assert await shop.store.get(f"offer:{created.id}")

@@ -19,26 +19,23 @@ def sessions(shop: Shop) -> Sessions:
 
 
 @pytest.mark.parametrize("prefix", ["access:", "pending:", "offer:", "own-session:"])
-async def test_reference_finds_its_session(prefix: str) -> None:
+async def test_reference_finds_its_session(prefix: str, shop: Shop) -> None:
     """A reference finds a session of which any record is kept, also behind the first page."""
-    shop = Shop()
     for start in range(0, 2100, 700):
         await shop.store.commit([Put(f"{prefix}cs_{number}", b"") for number in range(start, start + 700)])
     found = [await sessions(shop).named(REFERENCES.of(f"cs_{number}")) for number in (0, 999, 1000, 2099)]
     assert found == ["cs_0", "cs_999", "cs_1000", "cs_2099"]
 
 
-async def test_reference_of_a_sale() -> None:
+async def test_reference_of_a_sale(shop: Shop) -> None:
     """However a reference is typed, it leads to the sale."""
-    shop = Shop()
     await shop.offered("cs_test_a1")
     await shop.receive("evt_1", session_json("cs_test_a1"))
     assert await sessions(shop).named(f" {REFERENCES.of('cs_test_a1').upper()}") == "cs_test_a1"
 
 
-async def test_reference_of_nobody() -> None:
+async def test_reference_of_nobody(shop: Shop) -> None:
     """A reference of another store, or of a session that is not there, is said to be of no session here."""
-    shop = Shop()
     await shop.store.commit([Put("access:cs_1", record().to_bytes())])
     for reference in (REFERENCES.of("cs_2"), References.of_store(b"another").of("cs_1")):
         with pytest.raises(NotFound, match="No session here has this reference"):

@@ -10,7 +10,6 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
 from orrery.cockpit.waiting import Reason, said_of
 from orrery.errors import MailboxUnreachable
-from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
 
@@ -265,13 +264,15 @@ async def test_removed_in_the_first_reading(graph: OddGraph) -> None:
     rest: list[dict[str, Any]] = [
         {"id": "m1", "@removed": {"reason": "deleted"}},
         {"id": "nobody", "@removed": {}},
+        {"id": "well", "@removed": {}},
+        other(MAIL),
         {"@removed": {}},
     ]
     last: Answer = (200, {"value": rest, "@odata.deltaLink": f"{graph.url}/v1.0/me/x?token=z"})
     graph.answer = lambda asked: last if "page=2" in asked else first
     batches = [one async for one in graph.mailbox().messages()]
-    assert [[one.source_id for one in batch.messages] for batch in batches] == [["m1", "well"], [], []]
-    assert batches[1] == Batch([], gone=frozenset({"m1", "nobody"}))
+    assert [[one.source_id for one in batch.messages] for batch in batches] == [["m1", "well"], ["well"], []]
+    assert batches[1].gone == frozenset({"m1", "nobody"})
     assert batches[2].unreadable == 1
 
 

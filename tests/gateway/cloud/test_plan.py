@@ -207,6 +207,12 @@ def test_the_webhook_that_the_action_group_calls_is_the_one() -> None:
     found = replace(COMPLETE, webhooks=(OLD, NEW), action_group=called)
     assert of_webhooks(found) == [(OLD.name, "update"), (NEW.name, "delete")]
     assert changed(found).get("action-group", "keep") == "keep"
+    older = replace(OLD, created_at=OLD.created_at - OVERLAP)
+    for uri, current in ((OLD_URI, older), (URI, WEBHOOK), ("", WEBHOOK)):  # of two the kept one, else the newest
+        both = replace(
+            COMPLETE, uri=uri, webhooks=(older, WEBHOOK), action_group=replace(called, uris=(OLD_URI, URI))
+        )
+        assert current_webhook(both, WANTED) == current
 
 
 def test_the_called_webhook_is_known_without_its_uri() -> None:
@@ -217,9 +223,9 @@ def test_the_called_webhook_is_known_without_its_uri() -> None:
 
 
 def test_an_expired_webhook_that_is_called_makes_way_for_the_kept_one() -> None:
-    """A rotation that came late, and was cut off, goes forward."""
+    """A rotation that came late, and was cut off, goes forward; from then on the old one has its half an hour."""
     expired = replace(OLD, expires_at=NOW)
-    found = replace(COMPLETE, webhooks=(expired, NEW), action_group=replace(GROUP_FOUND, uris=(OLD_URI,)))
+    found = replace(COMPLETE, webhooks=(expired, WEBHOOK), action_group=replace(GROUP_FOUND, uris=(OLD_URI,)))
     assert of_webhooks(found) == [(WEBHOOK.name, "keep"), (OLD.name, "keep")]
     assert changed(found)["action-group"] == "update"
 

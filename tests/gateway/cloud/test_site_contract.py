@@ -18,6 +18,7 @@ from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import WEBHOOK_PARTS, Reports
 from orrery.gateway.routes import CloudBody
+from orrery.ports.cloud import NO_TOKEN
 from tests.support.clock import ManualClock
 from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job, text
 
@@ -40,13 +41,14 @@ def test_the_site_takes_the_report(survey: Survey) -> None:
 
 NOT_ALLOWED = CloudRefused("Not allowed to read /subscriptions/1.", "Type that.", status=403)
 UNREADABLE = CloudUnreachable("It cannot be read.", "Try again.")
+UNSIGNED = CloudRefused("Nobody gave a token.", status=401, code=NO_TOKEN)
 
 
 def test_the_site_takes_a_report_of_half() -> None:
     """A part that is not known is named with its state, and is neither missing nor a trouble; no id is in it."""
     alerts = {"health": UNREADABLE, "deallocate": COMPLETE.alerts["deallocate"]}
     survey = replace(COMPLETE, machine=UNREADABLE, identity=NOT_ALLOWED, grants=NOT_ALLOWED, webhooks=UNREADABLE)
-    survey = replace(survey, alerts=alerts)
+    survey = replace(survey, alerts=alerts, account=UNSIGNED)
     seen = Activity(UNREADABLE, UNREADABLE, NOT_ALLOWED, events=UNREADABLE)
     body = report(survey, WANTED, seen, findings(survey, WANTED, text, seen), None)
     assert "/subscriptions" not in json.dumps(body)
@@ -55,7 +57,7 @@ def test_the_site_takes_a_report_of_half() -> None:
         *((part, "not allowed") for part in ("identity", "role", "job-minutes")),
         *(
             (part, "unreadable")
-            for part in ("machine", "webhook", "health alert", "health", "jobs", "activity log")
+            for part in ("account", "machine", "webhook", "health alert", "health", "jobs", "activity log")
         ),
     }
     assert (taken.power, taken.alerts.health, taken.alerts.deallocate) == ("unknown", "unknown", "on")

@@ -327,6 +327,8 @@ def test_a_patience_that_is_not_known_says_what_measures_it(unknown: tuple[str, 
     options = replace(OPTIONS, **dict.fromkeys(unknown, ""))
     (found,) = [one for one in verified(UNIT, options, whole()) if one.part == "patience"]
     assert (found.state, found.todo) == ("off" if unknown else "ok", todo)
+    (unprobed,) = [one for one in verified(UNIT, replace(options, probe=""), whole()) if one.part == "patience"]
+    assert "--answer-within" not in unprobed.why.partition(";")[2]
     assert f"--start-within {'90' if 'start_within' in unknown else '120'}s" in found.why
 
 

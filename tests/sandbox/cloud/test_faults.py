@@ -14,7 +14,7 @@ STATUSES = {"cloud_401": 401, "cloud_403": 403, "cloud_409": 409, "cloud_429": 4
 STATUSES["cloud_unregistered"] = 409
 UNANSWERED = {"cloud_cut", "cloud_hang", "cloud_lost_answer"}
 UNREADABLE = {"cloud_html_200", "cloud_html_502", "cloud_empty", "cloud_odd"}
-"""What tests/sandbox/cloud/test_half_answers.py meets, at each request."""
+"""What tests/conformance/cloud/test_half_answers.py meets, at each request."""
 
 
 def put(cloud: Official, name: str = "by-a-fault", **options: Any) -> None:  # noqa: ANN401  options of the library

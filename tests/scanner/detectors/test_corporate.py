@@ -2,15 +2,15 @@
 
 import pytest
 
-from orrery.scanner.detectors.corporate import corporate
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy
 
 POLICY = Policy(
     addresses=frozenset({"ann@corp.example", "bob@other.example"}), domains=frozenset({"corp.example"})
 )
-DETECTOR = SearchDetector(TermSearch(corporate(POLICY)))
+DETECTOR = SearchDetector(TermSearch(terms_of(POLICY)))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,6 @@ def test_corporate_is_found(text: str, kinds: list[str]) -> None:
 def test_what_is_no_domain_is_left_out() -> None:
     """An empty line of the settings is searched for in no text."""
     empty = SearchDetector(
-        TermSearch(corporate(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"}))))
+        TermSearch(terms_of(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"}))))
     )
     assert list(empty.matches(b"any text local @", "")) == []

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import watched
-from orrery.scanner.policy import Term
+from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.policy import Policy, Term
 
 NAME = "Northwind"
 TERMS = (Term("customer", NAME), Term("customer", "Quasar Net"), Term("domain", "quasarnet.example"))
-DETECTOR = SearchDetector(TermSearch(watched(TERMS)))
+DETECTOR = SearchDetector(TermSearch(terms_of(Policy(terms=tuple(TERMS)))))
 
 MARKS = ("*", "**", "***", "__", "~", "~~", "`", "``", "^", "==", "++", "||", "*__", "**_", "~~**", "_**", "**`")
 EMPHASIS = {

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.spelling import address_of, value_of
-from orrery.scanner.detectors.terms import watched, why_unsearchable
-from orrery.scanner.policy import Term
+from orrery.scanner.detectors.spelling import address_of, value_of, why_unsearchable
+from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.policy import Policy, Term
 from tests.support.spellings import CHARACTERS, DEFANGED, ENCODINGS, OF_ONE, in_two_encodings, joined
 
 LATIN = st.text("abcdefghiklmnoprstuvwyzäöüßéčłñøå", min_size=4, max_size=9).map(str.capitalize)
@@ -36,7 +36,9 @@ def is_found(term: Term, value: str, text: str) -> bool:
     octets = ("first line\n" + text).encode("utf-8", "surrogatepass")
     line = 1 + (text[: len(text) - len(text.lstrip("\n"))]).count("\n")
     matches = [
-        one for one in SearchDetector(TermSearch(watched([term]))).matches(octets, "") if one.value == value
+        one
+        for one in SearchDetector(TermSearch(terms_of(Policy(terms=(term,))))).matches(octets, "")
+        if one.value == value
     ]
     return any(octets[: one.start].count(b"\n") == line and one.kind == term.kind for one in matches)
 
@@ -53,7 +55,7 @@ def test_a_name_is_found_however_it_is_written(
 ) -> None:
     """Its value is that of the term, and its line is right."""
     term = Term("customer", name)
-    if why_unsearchable(term):
+    if why_unsearchable(term.kind, term.text):
         return
     text = around[0] + written(name, *ways, random) + around[1]
     assert is_found(term, value_of(name), text), ascii(text)

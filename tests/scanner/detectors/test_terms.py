@@ -4,8 +4,9 @@ import pytest
 
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import watched, why_unsearchable
-from orrery.scanner.policy import Term
+from orrery.scanner.detectors.spelling import why_unsearchable
+from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.policy import Policy, Term
 
 TERMS = (
     Term("person", "Ann"),
@@ -29,7 +30,7 @@ TERMS = (
     Term("domain", "bücher.example"),
     Term("address", "ann@corp.example"),
 )
-DETECTOR = SearchDetector(TermSearch(watched(TERMS)))
+DETECTOR = SearchDetector(TermSearch(terms_of(Policy(terms=tuple(TERMS)))))
 
 FOUND = [
     *(("anna kowalska", text) for text in ("Anna Kowalska", "ANNA_KOWALSKA", "annakowalska", "anna.kowalska")),
@@ -201,12 +202,16 @@ def test_an_address_hides_its_domain() -> None:
 )
 def test_a_term_that_cannot_be_searched_is_refused(term: Term, said: str) -> None:
     """With a reason, which does not quote it; and the search leaves it out."""
-    why = why_unsearchable(term)
+    why = why_unsearchable(term.kind, term.text)
     assert said in why
     assert bool(why) == bool(said)
     assert term.text not in why
     if why:
         assert (
-            list(SearchDetector(TermSearch(watched([term]))).matches(f"x {term.text} x 2024 P&G".encode(), ""))
+            list(
+                SearchDetector(TermSearch(terms_of(Policy(terms=(term,))))).matches(
+                    f"x {term.text} x 2024 P&G".encode(), ""
+                )
+            )
             == []
         )

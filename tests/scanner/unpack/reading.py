@@ -3,7 +3,9 @@
 import io
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.views import Limits, View, views
+from orrery.scanner.unpack.limits import Limits
+from orrery.scanner.unpack.look import views
+from orrery.scanner.unpack.view import View
 
 
 def read(name: str, content: bytes, limits: Limits | None = None) -> tuple[list[View], list[NotRead]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.scanner.unpack.views import OVERLAP, WINDOW
+from orrery.scanner.unpack.view import OVERLAP, WINDOW
 from tests.scanner.unpack.carriers import (
     UMLAUT,
     WORD,

@@ -179,6 +179,18 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     "UTF-7 throughout": ("a.txt", b"Ask +" + base64(LONG.encode("utf-16-be")).rstrip(b"=") + b"-, please."),
     "UTF-16 in Base64": ("a.ps1", b"powershell -e " + base64(f"echo {LONG}".encode("utf-16-le"))),
     "UTF-32 in hex": ("a.txt", f"echo {LONG}".encode("utf-32-le").hex().encode()),
+    **{
+        f"UTF-16 among octets, in {form}": (
+            "a.txt",
+            b"k: " + encode(random_octets(20) + LONG.encode("utf-16-le") + random_octets(20)) + b"\n",
+        )
+        for form, encode in FORMS.items()
+        if form in {"Base64", "hex", "hex with colons"}
+    },
+    **{
+        f"{packed} behind octets": ("a.txt", b"k: " + base64(b"\x01\x02\x03" + PACKED[packed](LONG.encode())))
+        for packed in ("zlib", "gzip")
+    },
     "octets before the text": ("a.txt", b"k: " + base64(random_octets(40) + LONG.encode() + random_octets(40))),
     "Cyrillic in UTF-16": ("a.txt", b"k: " + base64(f"Привет {LONG}".encode("utf-16-le"))),
     "database in Base64": ("a.txt", b"k: " + base64(database())),
@@ -195,6 +207,17 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
 def test_a_real_file_is_seen_through(name: str) -> None:
     """As the programs write them."""
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
+
+
+@pytest.mark.parametrize("others", [0, 600])
+@pytest.mark.parametrize("term", ["Zel", "Zoé", "Éva", "山田", "𠮷田"])
+def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) -> None:
+    """Whether its list is short or so long that a small file is searched for some of its terms only."""
+    terms = [Term("person", term), *(Term("customer", f"Fabrikam Number{one}") for one in range(others))]
+    scan = Scan([*detectors(Policy(terms=tuple(terms)))], Fingerprints(b"a key of the tests"))
+    for form in ("Base64", "hex", "hex with colons", "hex of a program"):
+        content = b"k: " + FORMS[form](term.encode()) + b"\n"
+        assert {one.kind for one in found_in(scan, "a.txt", content)} == {"person"}, form
 
 
 ODD = bytes(one for one in range(256) if one < 0x20 or 0x80 <= one < 0xC0 or one >= 0xF8)

@@ -17,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.views import Limits, View, views
+from orrery.scanner.unpack.limits import Limits
+from orrery.scanner.unpack.look import views
+from orrery.scanner.unpack.view import View
 from tests.scanner.unpack.carriers import WORD, chunk, docx, nested, png, tarred, zipped
 from tests.scanner.unpack.pdfs import pdf, written
 from tests.scanner.unpack.reading import read

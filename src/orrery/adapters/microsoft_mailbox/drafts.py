@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
@@ -22,26 +22,22 @@ _LEFT_OVER = timedelta(minutes=10)
 """How old a reply without text may be to be taken for one whose key was not stored: a kill came between."""
 
 
-class Turns:
-    """One draft at a time is made for each account; one cockpit runs on a machine, for its port is taken once."""
-
-    def __init__(self) -> None:
-        self.turn = asyncio.Lock()
-
-
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Makes drafts over one session."""
+    """Makes drafts over one session.
+
+    `turn` is held while one is made for the account; one cockpit runs on a machine, for its port is taken once.
+    """
 
     session: GraphSession
     now: datetime
-    turns: Turns = field(default_factory=Turns)
+    turn: asyncio.Lock
 
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
-        async with self.turns.turn:
+        async with self.turn:
             if found := await self._find(reply.key):
                 return _draft(found, is_new=False)
             if reply.message.source == "mail":

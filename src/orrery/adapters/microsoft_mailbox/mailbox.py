@@ -1,5 +1,6 @@
 """One account at Microsoft Graph as a mailbox; see `Mailbox`."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from orrery.adapters.microsoft_mailbox.chats import chat_batches, chat_body
 from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession
 from orrery.adapters.microsoft_mailbox.contents import event_body, mail_body
-from orrery.adapters.microsoft_mailbox.drafts import Drafts, Turns
+from orrery.adapters.microsoft_mailbox.drafts import Drafts
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
@@ -39,7 +40,7 @@ class MicrosoftMailbox:
     parts: Sequence[Part]
     folder: MailFolder
     addresses: Sequence[str] = ()
-    turns: Turns = field(default_factory=Turns)
+    drafting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _own: Owner | None = field(default=None, init=False)
 
     @property
@@ -96,7 +97,7 @@ class MicrosoftMailbox:
     async def draft(self, reply: Reply) -> Draft:
         """See `Mailbox`."""
         async with self.client.session() as session:
-            return await Drafts(session, self.client.clock.now(), self.turns).draft(reply)
+            return await Drafts(session, self.client.clock.now(), self.drafting).draft(reply)
 
     async def check(self) -> None:
         """See `Mailbox`."""

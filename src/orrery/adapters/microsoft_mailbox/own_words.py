@@ -63,7 +63,7 @@ class OwnWords:
             mail = Mail.model_validate(item)
         except ValidationError:
             return
-        if mail.received_date_time and not mail.is_draft:
+        if mail.received_date_time:
             self.note(mail.conversation, in_utc(mail.received_date_time))
             people = (*named(mail.to_recipients), *named(mail.cc_recipients))
             self._people |= {one.address.casefold(): one for one in people}

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Literal
 
-from orrery.checkout.access.raw_events import RawEvents
+from orrery.checkout.access.raw_events import RawEvent, RawEvents, ReceivedResult
 from orrery.checkout.access.refusals import NOTED_EVERY, Refusals
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, UnreadableEvent
@@ -33,9 +33,6 @@ UNREADABLE_FOR = timedelta(days=30)
 """How long `doctor` reports an event that could not be read: as long as the processor can send it again."""
 
 EventOutcome = Literal["granted", "waiting", "refused", "foreign", "ignored", "never came", "unreadable"]
-ReplayResult = Literal[
-    "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
-]
 
 _UNDELIVERED = (
     "The processor could not deliver them: it got no connection, no certificate that it trusts, or an error of "
@@ -76,7 +73,7 @@ class Replay:
     id: str
     type: str | None
     session_id: str | None
-    result: ReplayResult
+    result: ReceivedResult
 
 
 class EventHistory:
@@ -88,7 +85,7 @@ class EventHistory:
         reads: ProcessorReads,
         raw_events: RawEvents,
         refusals: Refusals,
-        receive: Callable[[bytes], Awaitable[ReplayResult]],
+        receive: Callable[[RawEvent], Awaitable[ReceivedResult]],
         *,
         livemode: bool,
     ) -> None:
@@ -185,14 +182,14 @@ class EventHistory:
         return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
 
     async def _received(self, event_id: str, body: bytes) -> Replay:
-        event = self._raw_events.read(body).read
-        if isinstance(event, PartialEvent):
-            return Replay(event_id, event.type, None, await self._receive(body))
-        if event.livemode != self._livemode:
-            modes = ("live", "test") if event.livemode else ("test", "live")
-            raise Invalid(f"It is a {modes[0]} event, and this service sells in {modes[1]} mode.")
-        session_id = event.session.id if event.session else None
-        return Replay(event.id, event.type, session_id, await self._receive(body))
+        event = self._raw_events.read(body)
+        read, session_id = event.read, None
+        if not isinstance(read, PartialEvent):
+            if read.livemode != self._livemode:
+                modes = ("live", "test") if read.livemode else ("test", "live")
+                raise Invalid(f"It is a {modes[0]} event, and this service sells in {modes[1]} mode.")
+            event_id, session_id = read.id, read.session.id if read.session else None
+        return Replay(event_id, read.type, session_id, await self._receive(event))
 
     async def _fetched(self, event_id: str, kept: bytes | None) -> bytes:
         """Return the event from the processor, or `kept` where the processor no longer has it."""

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 import structlog
 
@@ -19,6 +20,11 @@ from orrery.runtime.lasting import alarm
 
 ERASED_EVENT = b'{"erased":true}'
 """The stored body of an event whose buyer was erased: it only shows that the event came."""
+
+ReceivedResult = Literal[
+    "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
+]
+"""What became of a verified event."""
 
 log = structlog.get_logger()
 

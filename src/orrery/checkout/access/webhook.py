@@ -5,22 +5,16 @@ Change rule 5: before another event type is added to the switch, this module and
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from orrery.checkout import probe
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
-from orrery.checkout.access.raw_events import RawEvent, RawEvents
+from orrery.checkout.access.raw_events import RawEvent, RawEvents, ReceivedResult
 from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.errors import EventIdReused
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Event, PartialEvent
-
-WebhookResult = Literal[
-    "granted", "already", "waiting", "refused", "foreign", "ignored", "duplicate", "unreadable", "conflict"
-]
-
 
 _CAN_BE_SIGNED = re.compile(r"(?=.*t=[0-9]).*v1=[0-9a-f]{64}", re.DOTALL)
 """The least that a header needs for the check to accept any body."""
@@ -54,7 +48,7 @@ class Webhook:
             await self.refusals.refused(b"", signature)
             raise Invalid("The webhook carries no signature.")
 
-    async def receive(self, body: bytes, signature: str) -> WebhookResult:
+    async def receive(self, body: bytes, signature: str) -> ReceivedResult:
         """Check and store one event, and grant what it completes; a duplicate changes nothing.
 
         A body with a valid signature is stored: `unreadable` means that it cannot be read, and `conflict` that the
@@ -72,18 +66,17 @@ class Webhook:
             raise
         if body == probe.BODY:
             raise Invalid(probe.NOT_AN_EVENT)
-        result = await self.receive_verified(body)
+        result = await self.receive_verified(self._raw_events.read(body))
         await self.refusals.accepted()
         return result
 
-    async def receive_verified(self, body: bytes) -> WebhookResult:
+    async def receive_verified(self, event: RawEvent) -> ReceivedResult:
         """Store one verified event of the processor, and grant what it completes; a repeat changes nothing.
 
         Only two callers are permitted (change rule 5): `receive`, after a valid signature, and the owner's replay,
         whose body Orrery fetched from the processor with its own key, or stored after a valid signature. No other
         input from outside may come here.
         """
-        event = self._raw_events.read(body)
         try:
             if isinstance(event.read, PartialEvent):
                 return await self._unreadable(event)
@@ -92,18 +85,18 @@ class Webhook:
             await self._raw_events.notify_reused(event.read.id or "")
             return "conflict"
 
-    async def _dispatch(self, event: RawEvent, read: Event) -> WebhookResult:
+    async def _dispatch(self, event: RawEvent, read: Event) -> ReceivedResult:
         match read.type:
             case "checkout.session.completed":
                 return await self._completed(event, read)
             case _:
                 return "ignored" if await self._raw_events.keep(event) else "duplicate"
 
-    async def _completed(self, event: RawEvent, read: Event) -> WebhookResult:
+    async def _completed(self, event: RawEvent, read: Event) -> ReceivedResult:
         if read.session is None:
             return await self._unreadable(event)
         source = FulfilmentSource("webhook", event, read.livemode)
         return (await self._fulfilment.settle(read.session, source)).result
 
-    async def _unreadable(self, event: RawEvent) -> WebhookResult:
+    async def _unreadable(self, event: RawEvent) -> ReceivedResult:
         return "unreadable" if await self._raw_events.keep_unreadable(event) else "duplicate"

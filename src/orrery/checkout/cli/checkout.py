@@ -19,7 +19,8 @@ from orrery.runtime.console.windows import parse_window
 from orrery.runtime.references import References
 
 if TYPE_CHECKING:
-    from orrery.checkout.access.events import KnownEvent, Replay, ReplayResult
+    from orrery.checkout.access.events import KnownEvent, Replay
+    from orrery.checkout.access.raw_events import ReceivedResult
     from orrery.checkout.access.reconcile import ReconciliationReport
     from orrery.checkout.access.refunds import Discrepancy
 
@@ -30,7 +31,7 @@ _ = group.command()(verify)
 
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
-_SAYS: "dict[ReplayResult, str]" = {
+_SAYS: "dict[ReceivedResult, str]" = {
     "granted": "Access is granted; Orrery notifies you and the buyer.",
     "already": "Access had been granted before; nothing changed.",
     "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.errors import Invalid
+from orrery.gateway.cli.pictures import write_picture
 from orrery.gateway.simulation.combinations import COMBINATIONS
 from orrery.gateway.simulation.limits import limits
 from orrery.gateway.simulation.parameters import default_text, read_parameters
@@ -67,7 +67,7 @@ def command(
     with progress_bar("simulating", len(COMBINATIONS) * replicas) as done:
         found = simulated(plan, done)
     if as_svg:
-        _write(as_svg, svg(found))
+        write_picture(as_svg, svg(found))
     compared = limits(plan.parameters, found)
     if as_json:
         facts = {"seed": seed, "days": days, "replicas": replicas, "parameters": plan.parameters}
@@ -75,7 +75,9 @@ def command(
         return
     note(f"{replicas} runs of {days} days, seed {seed}; outages in minutes, counts for 30 days.")
     show(list(_rows(found)), _COLUMNS, as_json=False, empty="")
-    _print(["", *bars(found), ""])
+    console = new_console()
+    for line in ["", *bars(found), ""]:
+        console.print(line, markup=False)
     show(compared, _LIMITS, as_json=False, empty="")
     note("`=` is an assumption of the simulation, `-` is not played. --show-parameters prints all assumptions.")
 
@@ -97,17 +99,3 @@ def _rows(found: Sequence[Figures]) -> list[dict[str, str]]:
             }
         )
     return rows
-
-
-def _print(lines: Sequence[str]) -> None:
-    console = new_console()
-    for line in lines:
-        console.print(line, markup=False)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        _ = path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Invalid(f"The picture cannot be written to {path}: {error.strerror}.") from None
-    note(f"Wrote {path}.")

@@ -10,6 +10,7 @@ import typer
 
 from orrery.errors import CloudError, Invalid, NotFound
 from orrery.gateway.cli.gaps import note_gaps
+from orrery.gateway.cli.pictures import write_picture
 from orrery.gateway.cli.ping_file import read_ping_file, text_of
 from orrery.gateway.cloud.asking import Asking, with_reasons
 from orrery.gateway.cloud.settings import CloudSettings
@@ -107,19 +108,11 @@ def command(  # noqa: PLR0913  each is an option of the command line
 
 def _tell(one: Outage, picture: Path | None, *, as_json: bool) -> None:
     if picture:
-        _write(picture, svg(one))
+        write_picture(picture, svg(one))
     if as_json:
         show_json(_document(one))
     else:
         _show(one)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        _ = file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None
-    note(f"The picture is in {file}.")
 
 
 def _of_the_pings(file: Path, begin: datetime) -> Iterator[Event]:

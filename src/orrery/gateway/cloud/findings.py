@@ -42,7 +42,6 @@ class GuestSaid:
 
     ping: Ping
     lasts: timedelta = timedelta(0)
-    token_script: str = ""
 
 
 def findings(
@@ -174,7 +173,7 @@ def _service(guest: GuestSaid | Invalid | None) -> Finding:
         return Finding("service", "off", "Cannot tell: no ping of the guest was given.", todo, essential=False)
     if isinstance(guest, Invalid):
         return _broken("service", f"Cannot tell: {guest}", todo)
-    said = diagnosis(guest.ping, guest.lasts, guest.token_script)
+    said = diagnosis(guest.ping, guest.lasts)
     if said.cause:
         return _broken("service", said.cause, said.fix)
     return _ok("service", f"The guest's last ping says that the service is {guest.ping.state}.")

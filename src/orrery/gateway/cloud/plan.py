@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Literal
 
 from orrery.errors import CloudError
@@ -114,11 +115,8 @@ def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
     working = [one for one in called if not why_unusable(one, found, wanted)]
     if kept in working:
         return kept
-    return next(iter([*sorted(working, key=_age, reverse=True), *([kept] if kept else []), *called]), None)
-
-
-def _age(webhook: Webhook) -> datetime:
-    return webhook.created_at
+    newest_first = sorted(working, key=attrgetter("created_at"), reverse=True)
+    return next(iter([*newest_first, *([kept] if kept else []), *called]), None)
 
 
 def _called(found: Survey, wanted: Wanted) -> dict[str, str]:
@@ -149,16 +147,8 @@ def why_unusable(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
     return ""
 
 
-def wider_grants(found: Survey) -> list[Grant]:
-    """Return the rights of the identity beyond the one role on the one machine."""
-    return [one for one in known(found.grants) if not _is_the_one(one, found.machine_id)]
-
-
-def has_role(found: Survey) -> bool:
-    return any(_is_the_one(one, found.machine_id) for one in known(found.grants))
-
-
 def _is_the_one(grant: Grant, machine_id: str) -> bool:
+    """Return whether a right of the identity is the one role on the one machine."""
     return same_id(grant.scope, machine_id) and grant.role.lower() == CONTRIBUTOR
 
 
@@ -188,7 +178,8 @@ def _account(found: Survey, wanted: Wanted) -> Change:
 
 
 def _role(found: Survey) -> Change:
-    return _change("role", "Virtual Machine Contributor", there=has_role(found), why=())
+    has_role = any(_is_the_one(one, found.machine_id) for one in known(found.grants))
+    return _change("role", "Virtual Machine Contributor", there=has_role, why=())
 
 
 def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> Change:
@@ -310,7 +301,9 @@ def _of_machine(found: Survey, _: Wanted) -> Iterable[Trouble]:
 
 
 def _of_rights(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
-    for grant in wider_grants(found):
+    for grant in known(found.grants):
+        if _is_the_one(grant, found.machine_id):
+            continue
         yield Trouble(
             "rights",
             f"The identity {wanted.identity} has more than the one role on the one machine: role {grant.role} on "

@@ -1,6 +1,6 @@
 """The difference between the files of the recovery and those on the host. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Literal
@@ -26,11 +26,6 @@ def file_change(file: HostFile, stored: StoredFile | None) -> FileChange:
     if not notes and stored.content == file.text.encode():
         return FileChange(file.path, "same", "")
     return FileChange(file.path, "changed", notes + diff)
-
-
-def changes(files: Sequence[tuple[HostFile, StoredFile | None]]) -> list[FileChange]:
-    """Return what each file's writing would do."""
-    return [file_change(file, stored) for file, stored in files]
 
 
 def _notes(file: HostFile, stored: StoredFile) -> Iterator[str]:

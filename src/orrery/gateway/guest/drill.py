@@ -1,19 +1,18 @@
 """The drill: breaks the gateway's service on its host, and measures how its recovery notices and repairs that."""
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from orrery.errors import Invalid
-from orrery.gateway.guest.comparison import changes
+from orrery.gateway.guest.comparison import file_change
 from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.examination import clock_of, progress
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import installed_options, restart_watch
-from orrery.gateway.guest.observed import UnitState
 from orrery.gateway.guest.options import Options, rendered_options
 from orrery.gateway.guest.patience import ASSUMED, Proposal, start_proposal
 from orrery.gateway.guest.unit_name import UnitName
@@ -28,6 +27,13 @@ _STARTS = 40
 _PAUSED, _RENEWED_AFTER = "3m", 30.0
 """How long the recovery is paused at a time, and the seconds after which it is paused anew: a drill that is killed
 leaves the unit stopped until the pause ends. Between lie a stop and a start, which have a minute each."""
+
+_BREAKS: Mapping[Fault, tuple[str, str]] = {
+    "stop": ("stop", "--no-block"),
+    "crash": ("kill", "--signal=KILL"),
+    "hang": ("kill", "--signal=STOP"),
+}
+"""How each fault but the exhausted budget is made."""
 
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
@@ -51,7 +57,7 @@ class Drill:
         # What a recovery of before does, or fails to do, is none of this fault.
         _ = self._awaited(self.host.uptime(), self._is_settled)
         before = self._state("ActiveEnterTimestampMonotonic")
-        began = {"stop": self._stop, "crash": self._crash, "exhaust": self._exhaust, "hang": self._hang}[fault]()
+        began = self._exhaust() if fault == "exhaust" else self._broken(*_BREAKS[fault])
         answered = self._awaited(began, lambda: self._answers_anew(before))
         started = None if answered is None else began + answered - self._begun()
         noticed = self._noticed(began)
@@ -97,19 +103,10 @@ class Drill:
         """Return where an outage that the drill has made is noted: a real one that follows is a new one."""
         return f"{self.unit.run_folder}/outage", f"{self.unit.state_folder}/outage"
 
-    def _stop(self) -> float:
+    def _broken(self, *words: str) -> float:
+        """Make a fault by one call of `systemctl`; return when it began."""
         began = self.host.uptime()
-        _ = self.host.systemctl("stop", "--no-block", "--", self.unit.unit)
-        return began
-
-    def _crash(self) -> float:
-        began = self.host.uptime()
-        _ = self.host.systemctl("kill", "--signal=KILL", "--", self.unit.unit)
-        return began
-
-    def _hang(self) -> float:
-        began = self.host.uptime()
-        _ = self.host.systemctl("kill", "--signal=STOP", "--", self.unit.unit)
+        _ = self.host.systemctl(*words, "--", self.unit.unit)
         return began
 
     def _exhaust(self) -> float:
@@ -152,7 +149,7 @@ class Drill:
         return None
 
     def _answers_anew(self, before: str) -> bool:
-        state = self._states("ActiveState", "ActiveEnterTimestampMonotonic")
+        state = self.host.show(self.unit.unit, ["ActiveState", "ActiveEnterTimestampMonotonic"])
         if state.one("ActiveState") != "active" or state.one("ActiveEnterTimestampMonotonic") == before:
             return False
         return is_answering(self.host, self.unit, self.options)
@@ -168,18 +165,15 @@ class Drill:
     def _noticed(self, began: float) -> float | None:
         """Return the seconds until the recovery began."""
         shown = self.host.show(self.unit.recover_service, ["ExecMainStartTimestampMonotonic"])
-        at = self.host.uptime_at(int(UnitState("", shown).one("ExecMainStartTimestampMonotonic") or 0))
+        at = self.host.uptime_at(int(shown.one("ExecMainStartTimestampMonotonic") or 0))
         return at - began if at >= began else None
 
     def _is_settled(self) -> bool:
-        shown = self.host.show(self.unit.recover_service, ["ActiveState"])
-        return UnitState("", shown).one("ActiveState") not in {"activating", "deactivating"}
+        state = self.host.show(self.unit.recover_service, ["ActiveState"]).one("ActiveState")
+        return state not in {"activating", "deactivating"}
 
     def _state(self, name: str) -> str:
-        return self._states(name).one(name)
-
-    def _states(self, *names: str) -> UnitState:
-        return UnitState(self.unit.unit, self.host.show(self.unit.unit, names))
+        return self.host.show(self.unit.unit, [name]).one(name)
 
     def _script(self, *words: str) -> str:
         code, printed, complaint = self.host.run_script(f"{self.unit.script}-recover.sh", *words)
@@ -192,13 +186,10 @@ def ready_drill(host: Host, unit: UnitName) -> Drill:
     """Return a drill of a unit that is well; raise `Invalid` for one that is not, or is not watched."""
     options = installed_options(host, unit)
     for name in (unit.unit, unit.watch):
-        state = UnitState(name, host.show(name, ["ActiveState"])).one("ActiveState")
+        state = host.show(name, ["ActiveState"]).one("ActiveState")
         if state != "active":
             raise Invalid(f"{name} is {state or 'unknown'}: a drill begins with a unit that runs and is watched.")
-    if any(
-        one.change != "same"
-        for one in changes([(file, host.stored(file.path)) for file in host_files(unit, options)])
-    ):
+    if any(file_change(file, host.stored(file.path)).change != "same" for file in host_files(unit, options)):
         raise Invalid(
             f"The recovery of {unit.unit} is not as this release installs it: first type "
             f"`sudo orrery gateway guest install --unit {unit.unit}`."

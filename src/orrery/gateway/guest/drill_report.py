@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -44,29 +44,18 @@ class Report:
 _REPORT = TypeAdapter(Report)
 
 
-class Line(TypedDict):
-    """A line of the report: seconds as text, `last` from the fault to the answer in the drill before."""
-
-    fault: str
-    noticed: str
-    answered: str
-    last: str
-    within: str
-    result: str
-
-
-def compared(report: Report, last: Report | None) -> list[Line]:
-    """Return the lines of a report beside those of the last one."""
+def compared(report: Report, last: Report | None) -> list[dict[str, str]]:
+    """Return the lines of a report: seconds as text, `last` from the fault to the answer in the drill before."""
     before = {trial.fault: trial.answered for trial in last.trials} if last else {}
     return [
-        Line(
-            fault=trial.fault,
-            noticed=_seconds(trial.noticed),
-            answered=_seconds(trial.answered),
-            last=_seconds(before.get(trial.fault)),
-            within=_seconds(WITHIN[trial.fault]),
-            result=_result(trial),
-        )
+        {
+            "fault": trial.fault,
+            "noticed": _seconds(trial.noticed),
+            "answered": _seconds(trial.answered),
+            "last": _seconds(before.get(trial.fault)),
+            "within": _seconds(WITHIN[trial.fault]),
+            "result": _result(trial),
+        }
         for trial in report.trials
     ]
 

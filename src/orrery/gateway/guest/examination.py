@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.effective import READ
@@ -72,12 +73,11 @@ def observed(host: Host, unit: UnitName, options: Options) -> Observed:
 
 def unit_state(host: Host, name: str) -> UnitState:
     """Return a unit's properties and the files that systemd has read for it."""
-    properties = host.show(name, READ)
-    bare = UnitState(name, properties)
+    bare = host.show(name, READ)
     paths = [bare.one("FragmentPath"), *shlex.split(bare.one("DropInPaths"))]
     sources = tuple((path, host.text(path)) for path in paths if path)
     unread = _unread(host, bare, paths) if bare.one("NeedDaemonReload") == "yes" else ()
-    return UnitState(name, properties, sources, unread)
+    return replace(bare, sources=sources, unread=unread)
 
 
 def _unread(host: Host, state: UnitState, known: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from orrery.errors import Invalid
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.files import HostFile
-from orrery.gateway.guest.observed import Properties, SecretFile, StoredFile
+from orrery.gateway.guest.observed import SecretFile, StoredFile, UnitState
 
 DEADLINE = 60.0
 """Seconds for one call of `systemctl`."""
@@ -176,14 +176,14 @@ class Host:
             raise GuestFailed(f"`systemctl {' '.join(words)}` failed ({finished.returncode}): {said}")
         return finished.stdout
 
-    def show(self, unit: str, names: Sequence[str]) -> Properties:
-        """Return properties of a unit, or of systemd itself without one, as `systemctl show` prints them."""
+    def show(self, unit: str, names: Sequence[str]) -> UnitState:
+        """Return a unit, or systemd itself without one, with properties as `systemctl show` prints them."""
         found: dict[str, tuple[str, ...]] = {}
         of_unit = ["--", unit] if unit else []
         for line in self.systemctl("show", f"--property={','.join(names)}", *of_unit).splitlines():
             if match := _ASSIGNMENT.fullmatch(line):
                 found[match[1]] = (*found.get(match[1], ()), match[2])
-        return found
+        return UnitState(unit, found)
 
     def units_read_at(self) -> float:
         """Return when systemd last read its units, in seconds since 1970 by the wall clock of that moment.

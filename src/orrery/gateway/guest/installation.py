@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orrery.errors import Invalid
-from orrery.gateway.guest.comparison import FileChange, changes
+from orrery.gateway.guest.comparison import FileChange, file_change
 from orrery.gateway.guest.errors import OptionsUnreadable
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.judgement import proposed
-from orrery.gateway.guest.observed import UnitState
 from orrery.gateway.guest.options import Options, parsed_options, with_given
 from orrery.gateway.guest.patience import Proposal
 from orrery.gateway.guest.unit_name import UnitName
@@ -80,7 +79,7 @@ def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
     proposals = tuple(proposed(host, unit, asked_for))
     options = replace(asked_for, **{one.option: str(one.seconds) for one in proposals})
     files = host_files(unit, options)
-    found = tuple(changes([(file, host.stored(file.path)) for file in files]))
+    found = tuple(file_change(file, host.stored(file.path)) for file in files)
     names = tuple(name for name, value in given.items() if value is None and kept and getattr(asked_for, name))
     return Plan(unit, options, files, found, names, proposals)
 
@@ -106,7 +105,7 @@ def _changes_the_watch(planned: Plan) -> bool:
 
 def require_unit(host: Host, unit: UnitName) -> None:
     """Raise `Invalid` for a unit that systemd does not know, which would be a mistyped name."""
-    if _state(host, unit.unit).one("LoadState") == "not-found":
+    if host.show(unit.unit, _STATE).one("LoadState") == "not-found":
         raise Invalid(
             f"systemd knows no {unit.unit} on this machine: look at the name with `systemctl list-units`."
         )
@@ -163,7 +162,7 @@ def uninstall(host: Host, unit: UnitName) -> list[str]:
 
 
 def _stop(host: Host, unit: UnitName) -> None:
-    states = [_state(host, name) for name in unit.own_units]
+    states = [host.show(name, _STATE) for name in unit.own_units]
     if active := [one.name for one in states if one.one("ActiveState") not in {"inactive", "failed", ""}]:
         _ = host.systemctl("stop", "--", *active)
     if failed := [one.name for one in states if one.one("ActiveState") == "failed"]:
@@ -173,16 +172,12 @@ def _stop(host: Host, unit: UnitName) -> None:
 
 
 def _is_started(host: Host, name: str) -> bool:
-    state = _state(host, name)
+    state = host.show(name, _STATE)
     return (state.one("UnitFileState"), state.one("ActiveState")) == ("enabled", "active")
 
 
 def _needs_reload(host: Host, unit: UnitName) -> bool:
-    return any(_state(host, name).one("NeedDaemonReload") == "yes" for name in (unit.unit, *unit.own_units))
-
-
-def _state(host: Host, name: str) -> UnitState:
-    return UnitState(name, host.show(name, _STATE))
+    return any(host.show(name, _STATE).one("NeedDaemonReload") == "yes" for name in (unit.unit, *unit.own_units))
 
 
 def _folders(files: Sequence[HostFile]) -> list[str]:

@@ -13,7 +13,7 @@ from orrery.errors import Invalid
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
-from orrery.gateway.guest.observed import Judgement, UnitState
+from orrery.gateway.guest.observed import Judgement
 from orrery.gateway.guest.options import LONGEST_PATIENCE, Options
 from orrery.gateway.guest.patience import DEFAULTS, READ, Proposal, proposals
 from orrery.gateway.guest.unit_name import UnitName
@@ -65,8 +65,7 @@ def proposed(host: Host, unit: UnitName, options: Options) -> list[Proposal]:
     if host.root is not None or not (missing := [name for name in LONGEST_PATIENCE if not getattr(options, name)]):
         return []
     try:
-        state = UnitState(unit.unit, host.show(unit.unit, READ))
-        systemd = UnitState("", host.show("", DEFAULTS))
+        state, systemd = host.show(unit.unit, READ), host.show("", DEFAULTS)
     except (GuestFailed, Invalid):
         return []  # a plan can be made on any machine
     if state.one("LoadState") != "loaded":

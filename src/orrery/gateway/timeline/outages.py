@@ -30,7 +30,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """One outage with all its events; `ended_at` is None while it lasts."""
+    """One outage with all its events; `ended_at` is None while it lasts.
+
+    `layers` are what brought the machine back, and what its service.
+    """
 
     began_at: datetime
     ended_at: datetime | None
@@ -59,7 +62,7 @@ def outages(events: Iterable[Event]) -> list[Outage]:
             bisect_left(times, begin - BEFORE) : bisect_right(times, end + BEFORE if end else times[-1])
         ]
         inside = tuple(one for one in near if _earliest(one, begin) <= one.at)
-        found.append(Outage(begin, end, inside, recovered_by(inside)))
+        found.append(Outage(begin, end, inside, (*_of_the_machine(inside), *_of_the_service(inside))))
     return found
 
 
@@ -72,21 +75,13 @@ def spans(ordered: Sequence[Event]) -> list[Span]:
     """Return when each source was down, and when jobs ran, from events in their order."""
     found, open_since = list[Span](), dict[Source, datetime]()
     for event in ordered:
-        if _begins(event):
+        if event.kind in {"down", "began"}:
             _ = open_since.setdefault(event.source, event.at)
-        elif _ends(event) and event.source in open_since:
+        elif event.kind in {"up", "ended"} and event.source in open_since:
             found.append(Span(event.source, open_since.pop(event.source), event.at))
         if event.kind == "boot":
             _ = open_since.setdefault("service", event.at)
     return found + [Span(source, begin, None) for source, begin in open_since.items()]
-
-
-def _begins(event: Event) -> bool:
-    return event.kind in {"down", "began"}
-
-
-def _ends(event: Event) -> bool:
-    return event.kind in {"up", "ended"}
 
 
 def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
@@ -98,11 +93,6 @@ def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
         else:
             merged.append((span.begin, span.end))
     return merged
-
-
-def recovered_by(events: Sequence[Event]) -> tuple[Layer, ...]:
-    """Return what brought the machine back, and what its service."""
-    return (*_of_the_machine(events), *_of_the_service(events))
 
 
 def _of_the_machine(events: Sequence[Event]) -> tuple[Layer, ...]:

@@ -88,7 +88,7 @@ class Quota:
 
     def charge(self) -> Document:
         """Charge a report; return `propertyQuota`."""
-        taken = dict.fromkeys(_TOKENS, self.cost)
+        taken: dict[str, int] = dict.fromkeys(_TOKENS, self.cost)
         for name, amount in taken.items():
             self.bucket(name).used += amount
         self._keep()

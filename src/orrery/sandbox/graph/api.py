@@ -78,6 +78,8 @@ class GraphApi:
             return broken
         faults.refuse(_FAULTS, *struck)
         self._permit(issued, template)
+        if "$filter" in request.query_params and "essages" not in template:
+            raise bad_request("Invalid filter clause: the sandbox filters messages only.")
         call = Call(
             issued,
             template,

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from orrery.sandbox.graph import ids
 from orrery.sandbox.graph.calendar_seed import first_events
 from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.conditions import at, parsed
 from orrery.sandbox.graph.errors import Refusal, access_denied, bad_argument, bad_query, item_not_found
 from orrery.sandbox.graph.mail import mailbox_of
 from orrery.sandbox.graph.pages import next_link, selected
@@ -52,9 +51,6 @@ class Calendar:
         if order:
             found.sort(key=lambda one: one.start)
         shown = [_shown(mailbox.account, one, call) for one in found]
-        if text := call.query.get("$filter", ""):
-            condition = parsed(text)
-            shown = [one for one in shown if condition.holds(lambda path, one=one: at(one, path))]
         return self._page(shown, call)
 
     def event(self, call: Call) -> Document:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from orrery.sandbox.graph import ids
 from orrery.sandbox.graph.call import Call
 from orrery.sandbox.graph.chat_seed import first_chats
-from orrery.sandbox.graph.conditions import at, parsed
 from orrery.sandbox.graph.errors import bad_request, not_found
 from orrery.sandbox.graph.pages import next_link
 from orrery.sandbox.graph.rendering import doctored, utc
@@ -43,9 +42,6 @@ class Chats:
             raise bad_request("QueryOptions to order by is not supported.")
         chat = self._chat(call)
         messages = [_message(one, chat, call.issued) for one in reversed(chat["messages"])]
-        if text := call.query.get("$filter", ""):
-            condition = parsed(text)
-            messages = [one for one in messages if condition.holds(lambda path, one=one: at(one, path))]
         name = f"chats('{call.ids[0]}')/messages"
         return self._page(messages, call, f"/chats/{call.ids[0]}/messages", name)
 

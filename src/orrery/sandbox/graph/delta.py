@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from orrery.sandbox.graph import extended, listing, rendering
 from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.conditions import Comparison, parsed
+from orrery.sandbox.graph.conditions import parsed
 from orrery.sandbox.graph.errors import bad_argument, inefficient, resync
 from orrery.sandbox.graph.listing import seconds_of
 from orrery.sandbox.graph.mail import check_properties, chosen, folder_of, mailbox_of
@@ -61,14 +61,12 @@ def _begun(mailbox: Mailbox, call: Call) -> Document:
         check_properties(call)
         _ = extended.expanded(expand, {})
         state["expand"] = expand
-    text = call.query.get("$filter", "")
-    match parsed(text) if text else None:
-        case None:
-            pass
-        case Comparison(listing.RECEIVED, "ge" | "gt", str() as since):
-            state |= {"since": since, "left": _FILTERED}
-        case _:
+    if text := call.query.get("$filter", ""):
+        condition = parsed(text)
+        [first, *more] = condition.comparisons
+        if more or condition.paths() != [listing.RECEIVED] or first.operator not in {"ge", "gt"}:
             raise inefficient()
+        state |= {"since": first.value, "left": _FILTERED}
     return state
 
 

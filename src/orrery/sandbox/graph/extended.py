@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from orrery.sandbox.graph.conditions import AnyOf, Condition, Several, at, parsed
+from orrery.sandbox.graph.conditions import Condition, at, parsed
 from orrery.sandbox.graph.errors import bad_argument, bad_query
 from orrery.sandbox.state import Document
 
@@ -42,6 +42,4 @@ def expanded(text: str, properties: Mapping[str, str]) -> Document:
 
 def needs_names(condition: Condition) -> bool:
     """Return whether a filter asks for extended properties."""
-    if isinstance(condition, Several):
-        return any(needs_names(one) for one in condition.conditions)
-    return isinstance(condition, AnyOf) and condition.path == NAME
+    return condition.within == NAME

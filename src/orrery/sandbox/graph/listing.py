@@ -1,13 +1,13 @@
 """Messages of a folder as a query asks for them: filtered, ordered, counted, a page at a time."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from orrery.sandbox.graph import rendering
 from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.conditions import Comparison, Condition, Getter, at, conditions_of, parsed
+from orrery.sandbox.graph.conditions import Condition, Getter, at, parsed
 from orrery.sandbox.graph.errors import bad_query, inefficient
 from orrery.sandbox.graph.mailbox import Mailbox
 from orrery.sandbox.state import Document
@@ -26,73 +26,40 @@ _STORED: dict[str, Callable[[Document], object]] = {
 """What a filter reads without showing the whole message: a mailbox may have 50,000."""
 
 
-def page_of(mailbox: Mailbox, folder: str, call: Call) -> tuple[list[Document], int | None, int | None]:
-    """Return a page of a folder, where the next one begins if there is one, and the count if it is asked for."""
+def page_of(mailbox: Mailbox, folder: str, call: Call) -> tuple[list[Document], int | None]:
+    """Return a page of a folder, newest first, and where the next one begins if there is one."""
     top, skip = call.number("$top", 10, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
-    found = _found(mailbox, folder, call)
-    counted = None
-    if call.query.get("$count", "").lower() == "true":
-        found = list(found)
-        counted = len(found)
-    page = list(islice(found, skip, skip + top + 1))
-    return page[:top], skip + top if len(page) > top else None, counted
+    page = list(islice(_found(mailbox, folder, call), skip, skip + top + 1))
+    return page[:top], skip + top if len(page) > top else None
 
 
 def condition_of(call: Call) -> Condition | None:
-    """Return the filter of a query, whose order must begin with the properties that it is sorted by."""
-    text = call.query.get("$filter", "")
+    """Return the filter of a query, which must begin with the property that it is sorted by, if it is."""
+    text, order = call.query.get("$filter", ""), call.query.get("$orderby", "").lower()
+    if order not in {"", "receiveddatetime desc"}:
+        raise bad_query(f"The sandbox does not sort by '{order}'.")
     condition = parsed(text) if text else None
-    if condition is not None:
-        order = [path for path, _ in _order(call)]
-        filtered = list(dict.fromkeys(condition.paths()))
-        if filtered[: len(order)] != order:
-            raise inefficient()
+    if condition is not None and order and condition.paths()[0] != RECEIVED:
+        raise inefficient()
     return condition
 
 
 def _found(mailbox: Mailbox, folder: str, call: Call) -> Iterable[Document]:
-    condition, order = condition_of(call), _order(call) or [(RECEIVED, True)]
+    condition = condition_of(call)
     since, until = (None, None) if condition is None else _bounds(condition)
-    newest_first = order[0] != (RECEIVED, False)
-    numbers = mailbox.numbers(folder, since=since, until=until, newest_first=newest_first)
+    numbers = mailbox.numbers(folder, since=since, until=until)
     messages: Iterable[Document] = (one for number in numbers if (one := mailbox.get(number)) is not None)
-    if condition is not None:
-        messages = (one for one in messages if condition.holds(_getter(mailbox, one, call)))
-    if order[0][0] == RECEIVED:
+    if condition is None:
         return messages
-    return _sorted(mailbox, messages, order, call)
-
-
-def _sorted(
-    mailbox: Mailbox, messages: Iterable[Document], order: Sequence[tuple[str, bool]], call: Call
-) -> list[Document]:
-    found = list(messages)
-    for path, reverse in reversed(order):
-        found.sort(key=lambda one, path=path: str(_getter(mailbox, one, call)(path)), reverse=reverse)
-    return found
-
-
-def _order(call: Call) -> list[tuple[str, bool]]:
-    """Return the properties to sort by, each with whether it is sorted from the end."""
-    found: list[tuple[str, bool]] = []
-    for one in call.names("$orderby"):
-        path, _, direction = one.partition(" ")
-        if path.partition("/")[0] not in rendering.PROPERTIES or direction.strip().lower() not in {
-            "",
-            "asc",
-            "desc",
-        }:
-            raise bad_query(f"Could not find a property named '{path}' on type '{rendering.MESSAGE}'.")
-        found.append((path, direction.strip().lower() == "desc"))
-    return found
+    return (one for one in messages if condition.holds(_getter(mailbox, one, call)))
 
 
 def _bounds(condition: Condition) -> tuple[int | None, int | None]:
     """Return the times between which a message must have been received, as far as the filter says so."""
     since: int | None = None
     until: int | None = None
-    for one in conditions_of(condition):
-        if isinstance(one, Comparison) and one.path == RECEIVED and isinstance(one.value, str):
+    for one in condition.comparisons if condition.word == "and" else ():
+        if one.path == RECEIVED and isinstance(one.value, str):
             seconds = seconds_of(one.value)
             if one.operator in {"ge", "gt", "eq"}:
                 since = seconds if since is None else max(since, seconds)

@@ -111,10 +111,8 @@ class Mail:
         mailbox, names = mailbox_of(self._world, call), chosen(call)
         if (condition := listing.condition_of(call)) is not None and extended.needs_names(condition):
             check_properties(call)
-        page, following, count = listing.page_of(mailbox, folder, call)
+        page, following = listing.page_of(mailbox, folder, call)
         listed: Document = {"@odata.context": f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages"}
-        if count is not None:
-            listed["@odata.count"] = count
         listed["value"] = [
             selected(rendering.rendered(mailbox, one, call, names), names) | self._expanded(one, call)
             for one in page

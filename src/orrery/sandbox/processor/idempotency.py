@@ -51,11 +51,8 @@ class IdempotencyKeys:
         self._world.state.save({"object": _KIND, "id": key, "created": self._world.now(), **answer})
 
     @contextmanager
-    def held(self, key: str | None) -> Generator[None]:
+    def held(self, key: str) -> Generator[None]:
         """Hold the key while its request is carried out."""
-        if key is None:
-            yield
-            return
         self._in_use.add(key)
         try:
             yield

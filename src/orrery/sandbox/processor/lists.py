@@ -1,7 +1,6 @@
 """List objects: filters, cursors and pages, newest first."""
 
 from collections.abc import Callable, Iterable
-from itertools import islice
 
 from orrery.sandbox.processor.errors import invalid, no_such
 from orrery.sandbox.state import Document
@@ -16,7 +15,7 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "lte": lambda a, b: a <= b,
     "eq": lambda a, b: a == b,
 }
-_PAGING = {"limit", "starting_after", "ending_before", "expand", "created"}
+_PAGING = {"limit", "starting_after", "expand", "created"}
 
 
 def page(documents: Iterable[Document], params: Document, url: str) -> Document:
@@ -26,9 +25,6 @@ def page(documents: Iterable[Document], params: Document, url: str) -> Document:
         raise invalid(
             f"Invalid limit: it must be between 1 and {MAX_LIMIT}.", "limit", "parameter_invalid_integer"
         )
-    if "starting_after" in params and "ending_before" in params:
-        message = "You may only specify one of these parameters: starting_after, ending_before."
-        raise invalid(message, "starting_after", "parameters_exclusive")
     matching = [document for document in documents if _matches(document, params)]
     found, has_more = _cut(matching, params, limit)
     return {"object": "list", "data": found, "has_more": has_more, "url": url}
@@ -42,16 +38,10 @@ def _matches(document: Document, params: Document) -> bool:
 
 
 def _cut(documents: list[Document], params: Document, limit: int) -> tuple[list[Document], bool]:
-    if "ending_before" in params:
-        before = documents[: _place(documents, params, "ending_before")]
-        return before[-limit:], len(before) > limit
-    start = _place(documents, params, "starting_after") + 1 if "starting_after" in params else 0
-    found = list(islice(documents, start, start + limit))
-    return found, len(documents) > start + limit
-
-
-def _place(documents: list[Document], params: Document, cursor: str) -> int:
-    for place, document in enumerate(documents):
-        if document["id"] == params[cursor]:
-            return place
-    raise no_such("object", params[cursor], cursor, status=400)
+    start = 0
+    if (cursor := params.get("starting_after")) is not None:
+        places = (place for place, one in enumerate(documents, 1) if one["id"] == cursor)
+        start = next(places, -1)
+        if start < 0:
+            raise no_such("object", cursor, "starting_after", status=400)
+    return documents[start : start + limit], len(documents) > start + limit

@@ -7,8 +7,8 @@ from orrery.sandbox.processor.forms import Form
 from orrery.sandbox.state import Document
 
 _WHOLE_DIGITS = 18
-MAX_LABELS, MAX_LABEL_NAME, MAX_LABEL_VALUE = 50, 40, 500
-"""The vendor's published limits of `metadata`."""
+MAX_LABEL_VALUE = 500
+"""The vendor's published limit of a value of `metadata`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,6 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class NotSimulated:
-    """A parameter that the vendor knows and the sandbox does not simulate: the refusal says so."""
-
-
-@dataclass(frozen=True, slots=True)
 class NotAllowed:
     """A parameter that this account may not send, and why."""
 
@@ -64,23 +59,20 @@ class NotAllowed:
 class Shape:
     """A map of named parameters.
 
-    A `clearable` one may be sent as an empty string; with `or_whole` an integer may stand in its place, read as
-    the map's field of that name.
+    With `or_whole` an integer may stand in its place, read as the map's field of that name.
     """
 
     fields: dict[str, "Kind"]
     required: frozenset[str] = frozenset()
-    clearable: bool = False
     or_whole: str | None = None
 
 
-Kind = Text | Whole | Flag | Choice | Many | Labels | NotSimulated | NotAllowed | Shape
+Kind = Text | Whole | Flag | Choice | Many | Labels | NotAllowed | Shape
 
 
-def shape(required: str = "", *, not_simulated: str = "", **fields: Kind) -> Shape:
-    """Describe a map; `required` and `not_simulated` are names separated by spaces."""
-    others: dict[str, Kind] = dict.fromkeys(not_simulated.split(), NotSimulated())
-    return Shape(fields | others, frozenset(required.split()))
+def shape(required: str = "", **fields: Kind) -> Shape:
+    """Describe a map; `required` are names separated by spaces."""
+    return Shape(fields, frozenset(required.split()))
 
 
 def choice(values: str, *, beyond: str = "") -> Choice:
@@ -111,13 +103,9 @@ def _read(kind: Kind, value: Form, name: str) -> object:  # noqa: PLR0911  one r
             return _read_choice(kind, _scalar(value, name), name)
         case NotAllowed():
             raise invalid(kind.reason, name)
-        case NotSimulated():
-            raise invalid(f"The sandbox knows {name} but does not simulate it.", name, "sandbox_not_simulated")
 
 
 def _read_shape(kind: Shape, value: Form, name: str) -> Document:
-    if value == "" and kind.clearable:
-        return {}
     if isinstance(value, str) and kind.or_whole is not None:
         return {kind.or_whole: _read_whole(value, name)}
     if not isinstance(value, dict):
@@ -136,30 +124,20 @@ def _inside(name: str, key: str) -> str:
 
 
 def _read_list(kind: Many, value: Form, name: str) -> list[object]:
-    if value == "":
-        return []
     if not isinstance(value, list):
         raise invalid("Invalid array", name)
     return [_read(kind.item, below, f"{name}[{number}]") for number, below in enumerate(value)]
 
 
 def _read_labels(value: Form, name: str) -> dict[str, str]:
-    if value == "":
-        return {}
-    pairs = dict(enumerate(value)) if isinstance(value, list) else value
-    if not isinstance(pairs, dict):
+    if not isinstance(value, dict):
         raise invalid("Invalid object", name)
-    if len(pairs) > MAX_LABELS:
-        raise invalid(f"Metadata can have up to {MAX_LABELS} keys.", name)
-    return {str(key): _label(str(key), below, _inside(name, str(key))) for key, below in pairs.items()}
+    return {key: _label(below, _inside(name, key)) for key, below in value.items()}
 
 
-def _label(key: str, value: Form, name: str) -> str:
-    if not isinstance(value, str):
-        raise invalid("Metadata values must be strings.", name)
-    if len(key) > MAX_LABEL_NAME or len(value) > MAX_LABEL_VALUE:
-        limits = f"keys at most {MAX_LABEL_NAME} and values at most {MAX_LABEL_VALUE}"
-        raise invalid(f"Metadata {limits} characters.", name)
+def _label(value: Form, name: str) -> str:
+    if not isinstance(value, str) or len(value) > MAX_LABEL_VALUE:
+        raise invalid(f"Metadata values are strings of at most {MAX_LABEL_VALUE} characters.", name)
     return value
 
 

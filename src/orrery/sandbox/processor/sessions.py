@@ -2,7 +2,6 @@
 
 from orrery.sandbox.processor.call import Call
 from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.expand import line_items
 from orrery.sandbox.processor.lists import page
 from orrery.sandbox.processor.session_rules import MAX_LIFETIME, check_session, total_of
 from orrery.sandbox.processor.world import expire, new_id
@@ -38,12 +37,6 @@ def list_all(call: Call) -> Document:
 def _email(session: Document) -> str | None:
     buyer: Document | None = session["customer_details"]
     return buyer["email"] if buyer else session["customer_email"]
-
-
-def list_line_items(call: Call) -> Document:
-    """GET /v1/checkout/sessions/{session}/line_items."""
-    session = call.world.find(_KIND, call.ids["session"], "session")
-    return line_items(call.world, session, call.params)
 
 
 def expire_one(call: Call) -> Document:
@@ -87,22 +80,17 @@ def _new_session(call: Call, prices: list[Document]) -> Document:
         "amount_subtotal": total,
         "amount_total": total,
         "cancel_url": params.get("cancel_url"),
-        "client_reference_id": params.get("client_reference_id"),
         "consent_collection": _consent_collection(params),
         "created": now,
         "currency": prices[0]["currency"],
         "custom_fields": [_custom_field(field) for field in params.get("custom_fields", [])],
         "custom_text": {slot: params.get("custom_text", {}).get(slot) or None for slot in _TEXT_SLOTS},
         "customer_creation": params.get("customer_creation", "if_required"),
-        "customer_email": params.get("customer_email"),
         "expires_at": params.get("expires_at", now + MAX_LIFETIME),
-        "locale": params.get("locale"),
         "metadata": params.get("metadata", {}),
-        "payment_method_configuration_details": _configuration(call),
         "payment_method_options": params.get("payment_method_options", _DEFAULT_OPTIONS),
         "payment_method_types": params.get("payment_method_types") or ["card"],
         "payment_status": "unpaid" if total else "no_payment_required",
-        "submit_type": params.get("submit_type"),
         "success_url": params["success_url"],
         "url": f"{call.world.pages_url}/pay/{key}",
     }
@@ -115,19 +103,12 @@ def _consent_collection(params: Document) -> Document | None:
     return {"payment_method_reuse_agreement": None, "promotions": "none", "terms_of_service": "none"} | asked
 
 
-def _configuration(call: Call) -> Document | None:
-    key = call.params.get("payment_method_configuration")
-    if key is None:
-        return None
-    return {"id": key, "parent": call.world.find("payment_method_configuration", key, "id").get("parent")}
-
-
 def _custom_field(field: Document) -> Document:
-    content = field.get(field["type"], {})
     empty: Document = {"default_value": None, "value": None}
     if field["type"] != "dropdown":
         empty |= {"maximum_length": None, "minimum_length": None}
-    slots: Document = {"dropdown": None, "numeric": None, "text": None, field["type"]: empty | content}
+    content = empty | field.get(field["type"], {})
+    slots: Document = {"dropdown": None, "numeric": None, "text": None, field["type"]: content}
     return (
         slots | {key: field[key] for key in ("key", "label", "type")} | {"optional": field.get("optional", False)}
     )
@@ -136,9 +117,11 @@ def _custom_field(field: Document) -> Document:
 _DEFAULT_OPTIONS: Document = {"card": {"request_three_d_secure": "automatic"}}
 _NULL_FIELDS = (
     "adaptive_pricing after_expiration allow_promotion_codes billing_address_collection branding_settings "
-    "client_secret collected_information consent currency_conversion customer customer_details invoice "
-    "invoice_creation payment_intent payment_link recovered_from return_url setup_intent "
-    "shipping_address_collection shipping_cost subscription"
+    "client_reference_id client_secret collected_information consent currency_conversion customer "
+    "customer_details customer_email "
+    "invoice invoice_creation locale payment_intent payment_link recovered_from return_url setup_intent "
+    "shipping_address_collection shipping_cost submit_type subscription "
+    "payment_method_configuration_details"
 )
 _EMPTY_SESSION: Document = dict.fromkeys(_NULL_FIELDS.split()) | {
     "object": _KIND,

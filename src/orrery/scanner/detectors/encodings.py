@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN, Hints
+from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN
 from orrery.scanner.findings import BETWEEN
 from orrery.scanner.regex import around, compiled
 from orrery.syntax.letters import plain, tags_as_text
@@ -42,7 +42,7 @@ _BREAKS = str.maketrans("\t\n\v\f\r", "     ")
 Read = Callable[[bytes], str]
 
 
-def readings(block: bytes, hints: Hints) -> Iterator[tuple[int, int, Read]]:
+def readings(block: bytes, hints: set[str]) -> Iterator[tuple[int, int, Read]]:
     """Yield which parts of a piece of text are to be read in another way, from where to where, and how."""
     if WRITTEN in hints:
         yield from _written(block)

@@ -55,10 +55,8 @@ class _Searched:
     def __call__(self, octets: bytes, *, escapes: bool) -> tuple[list[Pattern], list[int]]:
         """Return the patterns that may be there, and the numbers of the forms."""
         found = self._numbers(octets, escapes=escapes)
-        many = len(self._spellings)
-        return [self._pattern(one) for one in sorted(found) if one < many], [
-            one - many for one in found if one >= many
-        ]
+        terms = [one for one in sorted(found) if one < len(self._spellings)]
+        return [*map(self._pattern, terms)], [one - len(self._spellings) for one in found.difference(terms)]
 
     def _pattern(self, number: int) -> Pattern:
         if number not in self._exact:

@@ -38,22 +38,10 @@ DEFINED = r"\n {0,3}\[[^\[\]\n]+\]:[ \t]"
 CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]"
 """Sixteen letters and digits by turns."""
 
-_HINTS = {
-    one: at
-    for at, one in enumerate(
-        (WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY, HEX, DEFINED)
-    )
-}
+_HINTS = (WRITTEN, DEFANGED, UTF_7, MAIL, WIDE, ESCAPE, JWT, LABEL, GUID, CANARY, HEX, DEFINED)
 _SET = PatternSet([one.encode() for one in _HINTS])
 
 
-class Hints:
-    """Which of the expressions above are in a text."""
-
-    __slots__ = ("_found",)
-
-    def __init__(self, octets: bytes) -> None:
-        self._found = _SET(octets)
-
-    def __contains__(self, expression: str) -> bool:
-        return _HINTS[expression] in self._found
+def hints(octets: bytes) -> set[str]:
+    """Return which of the expressions above are in a text."""
+    return {_HINTS[one] for one in _SET(octets)}

@@ -55,9 +55,11 @@ class Forms:
     """The forms of short terms: in Base64, searched for with the terms, and in digits where a text has such."""
 
     def __init__(self, terms: Iterable[tuple[Kind, str]]) -> None:
-        found = [(kind, text, octets) for kind, text in dict.fromkeys(terms) for octets in _octets(text)]
-        self._base64 = [_Form(*one, at) for one in found for at in range(3)]
-        self._hex = [_Form(*one, None) for one in found]
+        found: list[tuple[Kind, str, Octets]] = [
+            (kind, text, octets) for kind, text in dict.fromkeys(terms) for octets in _octets(text)
+        ]
+        self._base64 = [_Form(kind, text, octets, at) for kind, text, octets in found for at in range(3)]
+        self._hex = [_Form(kind, text, octets, None) for kind, text, octets in found]
 
     @property
     def patterns(self) -> list[bytes]:

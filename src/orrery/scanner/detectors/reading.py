@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from orrery.scanner.detectors.encodings import as_text, readings, refanged
-from orrery.scanner.detectors.hints import DEFANGED, DEFINED, WRITTEN, Hints
+from orrery.scanner.detectors.hints import DEFANGED, DEFINED, WRITTEN, hints
 from orrery.scanner.detectors.seams import OneText, one_texts
 from orrery.syntax.letters import LOOK, LOOKS, NATIVE
 
@@ -61,8 +61,8 @@ class Reading(ABC):
         return self.text.encode("ascii", "replace")
 
     @cached_property
-    def hints(self) -> Hints:
-        return Hints(self.octets)
+    def hints(self) -> set[str]:
+        return hints(self.octets)
 
     def judges(self, start: int, end: int) -> bool:
         """Return whether a place is far enough from where the text was cut."""

@@ -5,6 +5,7 @@ A message names the file, the rule and the key, and no value: rules may say what
 
 import re
 import tomllib
+from collections.abc import Callable
 from typing import cast
 
 from orrery.errors import Invalid
@@ -26,56 +27,36 @@ class Table:
 
     def text(self, key: str) -> str:
         """Return a string, which is empty if there is none."""
-        value = self._taken(key, "")
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string")
-        return value
+        return cast("str", self._taken(key, "", "a string", lambda one: isinstance(one, str)))
 
     def number(self, key: str) -> float:
         """Return a number from 0, which is 0 if there is none."""
-        value = self._taken(key, 0.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise self._wrong(key, "a number from 0")
-        return value
+        return cast("float", self._taken(key, 0.0, "a number from 0", lambda one: _is_number(one, int, float)))
 
     def count(self, key: str) -> int | None:
         """Return a whole number from 0, or None."""
-        value = self._taken(key, None)
-        if isinstance(value, bool) or not isinstance(value, int | None) or (value or 0) < 0:
-            raise self._wrong(key, "a whole number from 0")
-        return value
+        return cast(
+            "int | None",
+            self._taken(key, None, "a whole number from 0", lambda one: one is None or _is_number(one, int)),
+        )
 
     def flag(self, key: str) -> bool:
         """Return true or false, which is false if there is none."""
-        value = self._taken(key, default=False)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false")
-        return value
+        return cast("bool", self._taken(key, False, "true or false", lambda one: isinstance(one, bool)))  # noqa: FBT003  a value
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
-        values = self._list(key, "a list of strings")
-        texts = tuple(value for value in values if isinstance(value, str))
-        if len(texts) < len(values):
-            raise self._wrong(key, "a list of strings")
-        return texts
+        return tuple(cast("list[str]", self._taken(key, [], "a list of strings", lambda one: _are(str, one))))
 
     def table(self, key: str) -> "Table | None":
         """Return a table in this one, or None."""
-        value = self._taken(key, None)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            raise self._wrong(key, f"a table: [{key}]")
-        return Table(self.where, cast("dict[str, object]", value))
+        found = self._taken(key, None, f"a table: [{key}]", lambda one: one is None or isinstance(one, dict))
+        return None if found is None else Table(self.where, cast("dict[str, object]", found))
 
     def tables(self, key: str) -> list["Table"]:
         """Return a list of tables in this one."""
-        values = self._list(key, f"tables: [[{key}]]")
-        tables = [Table(self.where, cast("dict[str, object]", one)) for one in values if isinstance(one, dict)]
-        if len(tables) < len(values):
-            raise self._wrong(key, f"tables: [[{key}]]")
-        return tables
+        found = self._taken(key, [], f"tables: [[{key}]]", lambda one: _are(dict, one))
+        return [Table(self.where, one) for one in cast("list[dict[str, object]]", found)]
 
     def no_more(self) -> None:
         """Refuse what was not asked for."""
@@ -84,17 +65,19 @@ class Table:
         if unknown := sorted(self._values):
             raise self.refusal(f"has the unknown key {ascii(unknown[0])[1:-1]:.40}.")
 
-    def _list(self, key: str, what: str) -> list[object]:
-        values = self._taken(key, [])
-        if not isinstance(values, list):
-            raise self._wrong(key, what)
-        return cast("list[object]", values)
+    def _taken(self, key: str, default: object, wanted: str, fits: Callable[[object], bool]) -> object:
+        value = self._values.pop(key, default)
+        if not fits(value):
+            raise self.refusal(f"has a wrong {key}: it must be {wanted}.")
+        return value
 
-    def _taken(self, key: str, default: object) -> object:
-        return self._values.pop(key, default)
 
-    def _wrong(self, key: str, wanted: str) -> Invalid:
-        return self.refusal(f"has a wrong {key}: it must be {wanted}.")
+def _is_number(value: object, *kinds: type[int | float]) -> bool:
+    return not isinstance(value, bool) and isinstance(value, kinds) and value >= 0
+
+
+def _are(kind: type, values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(one, kind) for one in cast("list[object]", values))
 
 
 def parsed(document: bytes, file: str) -> Table:

@@ -177,13 +177,10 @@ class Together:
             yield start, a2b_base64(self._plain[start : start + (len(self._plain) - start & ~3)])
 
     def block_at(self, start: int, place: int) -> tuple[int, int, int]:
-        """Return the number of the block that says an octet, and where what it says begins and ends.
-
-        What it does not say at the first of its own alignments begins nowhere: at -1.
-        """
+        """Return the number of the block that says an octet, and where what it says begins and ends."""
         number = bisect_right(self._places, (start + place * 4 // 3 + 1,)) - 1
-        begin, end = (letter - start for letter in self._places[number])
-        return number, -1 if begin % 4 else begin * 3 // 4, end * 3 // 4
+        begin, end = ((letter - start) * 3 // 4 for letter in self._places[number])
+        return number, begin, end
 
 
 def heads(block: bytes) -> Iterator[int]:

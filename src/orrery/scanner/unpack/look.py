@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import Final, cast
+from typing import BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
 from orrery.scanner.unpack.kinds import reader_of
-from orrery.scanner.unpack.limits import Broken
+from orrery.scanner.unpack.limits import Broken, Budget, LimitReached, Limits
 from orrery.scanner.unpack.parts import Part
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.unreadable import misnamed, unreadable
@@ -21,6 +21,14 @@ _ZIP_END_SIZE: Final = 22
 """What a zip after a PDF ends with; one before that is an attachment, which is read as one."""
 
 _ZIP_TAIL: Final = 66 * 1024
+
+
+def views(name: str, content: BinaryIO, limits: Limits | None = None) -> Views:
+    """Yield every text in a file, and what could not be read, whose place is the part."""
+    try:
+        yield from look(Part("", name, content, Budget(limits or Limits()), look))
+    except LimitReached as reached:
+        yield NotRead(reached.place, str(reached))
 
 
 def look(part: Part) -> Views:

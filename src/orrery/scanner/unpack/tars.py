@@ -12,7 +12,6 @@ from orrery.scanner.unpack.view import WINDOW, Views
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
-_BLOCK: Final = 512
 _HEADER: Final = 4 * MB
 """Bytes of the longest extended header that is read; the library reads it whole."""
 

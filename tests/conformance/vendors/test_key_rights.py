@@ -13,8 +13,8 @@ from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.sandbox.app import SandboxConfig, create_app
+from tests.conformance.vendors.test_processor_calls import Recorder
 from tests.sandbox.conftest import PRICES, serving
-from tests.sandbox.test_processor_calls import Recorder
 from tests.support.ports import nobody_listening
 
 KEY = "rk_test_orrery_restricted"

@@ -112,8 +112,8 @@ def test_the_verb_that_the_vendor_has_not(box: Running) -> None:
 def test_branding_that_is_refused(box: Running) -> None:
     """A refusal of the branding names its parameter."""
     with pytest.raises(ProcessorRefused) as refused:
-        asyncio.run(writes(box).update_account({"settings.branding.primary_color": "blue"}))
-    assert (refused.value.status, refused.value.param) == (400, "settings[branding][primary_color]")
+        asyncio.run(writes(box).update_account({"settings.payments.statement_descriptor": "x" * 23}))
+    assert (refused.value.status, refused.value.param) == (400, "settings[payments][statement_descriptor]")
 
 
 def test_keys_for_the_branding(box: Running) -> None:

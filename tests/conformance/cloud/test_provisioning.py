@@ -1,11 +1,13 @@
 """The layer is made, proven, corrected and removed, over the official libraries."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orrery.adapters.azure.clients import Deadlines
+from orrery.adapters.movable_clock import MovableClock
 from orrery.errors import CloudError, CloudRefused, CloudUnreachable, OrreryError
 from orrery.gateway.cloud.plan import OVERLAP
 from orrery.gateway.cloud.provision import CloudNotReady
@@ -166,10 +168,15 @@ def test_rotation_has_no_gap(made: Layer) -> None:
     expect_restarted(made)
 
 
-def test_the_old_webhook_goes_half_an_hour_after_a_rotation(made: Layer) -> None:
-    """Not before, however often `apply` is typed: its test calls are no alerts. Then the plan names it."""
+def test_the_old_webhook_goes_half_an_hour_after_a_rotation(made: Layer, tmp_path: Path) -> None:
+    """Not before, however often `apply` is typed: its test calls are no alerts. Then the plan names it.
+
+    A clock that is hours ahead opens no gap: who has made a webhook deletes none.
+    """
     (old,) = webhooks(made)
-    made.provisioning.make(rotate=True)
+    ahead = MovableClock(tmp_path / "ahead")
+    ahead.advance(6 * 3600)
+    replace(made.provisioning, clock=ahead).make(rotate=True)
     made.box.advance(OVERLAP.total_seconds() - 120)
     made.provisioning.make()
     assert (webhooks(made)[0], broken(made)) == (old, {})
@@ -180,9 +187,13 @@ def test_the_old_webhook_goes_half_an_hour_after_a_rotation(made: Layer) -> None
 
 
 def test_the_old_webhook_goes_once_an_alert_came_by_the_new_one(made: Layer) -> None:
-    """Then the cloud calls the new one: the next `apply` need not wait."""
+    """Then the cloud calls the new one: the next `apply` need not wait. One by the old one proves nothing."""
+    old_uri = made.uri_file.read_text().strip()
     made.provisioning.make(rotate=True)
+    made.box.post(old_uri)
     made.box.advance(CACHED)
+    made.provisioning.make()
+    assert len(webhooks(made)) == 2
     made.box.pull("shutdown", health=1, alert=60, start=60)
     made.box.advance(600)
     assert len(webhooks(made)) == 2
