@@ -1,4 +1,4 @@
-"""The errors that Orrery raises on purpose. A domain has others of its own, in its `errors.py`.
+"""The errors that several rooms raise on purpose. A domain has others in its `errors.py`, and a port beside it.
 
 OrreryError
 ├── Invalid                  the caller's input is wrong; nothing was written
@@ -26,38 +26,15 @@ OrreryError
 │   ├── MailboxRefused       the mailbox understood and said no
 │   └── MailboxUnreachable   no usable answer within the deadline; a draft may have been made
 │       └── SignInNeeded     the account's sign-in has run out
-├── IdentityError
-│   ├── IdentityRefused      the identity provider said no to a sign-in
-│   └── IdentityUnreachable  no usable answer from it within the deadline
-├── SignInFileUnusable       the file of a track's sign-ins is cut, another's, or not private
-├── ApiUnreachable           no usable answer to a direct request within the deadline
 ├── TrackRefused             data of one track may not go where it was to go
-├── PublicationRefused       what was to be published may not be, or cannot be written; nothing was
-├── AnalyticsFailed          no report from the analytics provider (`cause` says when to ask again)
-├── TrackerFailed            the issue tracker could not be asked
-├── NotConfigured            a setting or secret that this part needs is missing
-└── DeliveryFailed           a notification was not accepted (`permanent` says whether to try again)
+└── NotConfigured            a setting or secret that this part needs is missing
 
 Each class carries the HTTP status and the tag of its answer; a class without its own has those of its parent.
 """
 
 import re
 from http import HTTPStatus
-from typing import ClassVar, Literal
-
-Cause = Literal[
-    "concurrent",
-    "hour",
-    "day",
-    "thresholded",
-    "unauthorized",
-    "forbidden",
-    "refused",
-    "server",
-    "unreachable",
-    "not-a-report",
-]
-"""Why there is no report. The first four are exhausted quotas; `refused` is a request that cannot succeed."""
+from typing import ClassVar
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.\[\]-]")
 
@@ -295,68 +272,5 @@ class SignInNeeded(MailboxUnreachable):
     tag: ClassVar[str] = "sign-in-needed"
 
 
-class IdentityError(OrreryError):
-    """A sign-in with the identity provider did not succeed."""
-
-
-class IdentityRefused(IdentityError):
-    """The identity provider said no; `code` is its own word for why."""
-
-    http_status: ClassVar[int] = 502
-    tag: ClassVar[str] = "identity-refused"
-
-    def __init__(self, message: str, *, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class IdentityUnreachable(IdentityError):
-    """No usable answer from the identity provider within the deadline."""
-
-    http_status: ClassVar[int] = 503
-    tag: ClassVar[str] = "identity-unreachable"
-
-
-class SignInFileUnusable(OrreryError):
-    """The file of a track's sign-ins is cut, another user's or another track's, or others may read it."""
-
-
-class ApiUnreachable(OrreryError):
-    """No usable answer to a direct request within the deadline; what it was to change may be changed."""
-
-
 class TrackRefused(OrreryError):
     """Data of one track may not go where it was to go (spec 3, Authentication 4)."""
-
-
-class PublicationRefused(OrreryError):
-    """What was to be published may not be, or cannot be read or written; nothing was written."""
-
-
-class AnalyticsFailed(OrreryError):
-    """The analytics provider gave no report within the deadline.
-
-    `cause` is the caller's next decision (decision 25), `status` the HTTP status where there was one.
-    """
-
-    def __init__(self, message: str, *, cause: Cause, status: int | None = None) -> None:
-        super().__init__(message)
-        self.cause: Cause = cause
-        self.status = status
-
-
-class TrackerFailed(OrreryError):
-    """The issue tracker could not be asked, or refused; the next check tries again."""
-
-
-class DeliveryFailed(OrreryError):
-    """A notification was not accepted.
-
-    `permanent` is the caller's next decision: True means that a repeat cannot succeed. `refused`: the receiver
-    said no; else it may have taken the notification, and its answer was lost.
-    """
-
-    def __init__(self, message: str, *, permanent: bool, refused: bool = True) -> None:
-        super().__init__(message)
-        self.permanent = permanent
-        self.refused = refused

@@ -10,8 +10,7 @@ import pytest
 import stamina
 
 from orrery.adapters.issue_file import FileTracker
-from orrery.errors import TrackerFailed
-from orrery.ports.tracker import Issue
+from orrery.ports.tracker import Issue, TrackerFailed
 from tests.support.clock import ManualClock
 
 LABEL = "realtime-degraded"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.private_files import PrivateFiles, write_new
-from orrery.errors import SignInFileUnusable
+from orrery.ports.private_file import SignInFileUnusable
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.published_files import UNFINISHED
-from orrery.errors import NotFound, PublicationRefused
-from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES
+from orrery.errors import NotFound
+from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, PublicationRefused
 from tests.support.destinations import Desk
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from orrery.adapters.github import GitHubTracker
 from orrery.adapters.issue_file import FileTracker
-from orrery.errors import TrackerFailed
-from orrery.ports.tracker import Issue, Tracker
+from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.sandbox.tracker import REPOSITORY
 from tests.sandbox.conftest import Running, receiving, running
 from tests.support.clock import ManualClock

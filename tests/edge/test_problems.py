@@ -9,14 +9,18 @@ from starlette.exceptions import HTTPException
 from orrery import errors
 from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
 from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
-from orrery.edge.problems import Problem, problem_of, show_error, show_http_exception, show_problem
+from orrery.edge.problems import Problem, problem_of
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
+from orrery.ports.analytics import AnalyticsFailed
+from orrery.ports.delegated import ApiUnreachable
+from orrery.ports.identity import IdentityError, IdentityRefused, IdentityUnreachable
+from orrery.ports.notifier import DeliveryFailed
+from orrery.ports.private_file import SignInFileUnusable
+from orrery.ports.publications import PublicationRefused
+from orrery.ports.tracker import TrackerFailed
 from orrery.tenants.errors import SignInRefused
 from tests.support.errors import kinds_of_errors
-from tests.support.requests import request
-
-pytestmark = pytest.mark.anyio
 
 INSIDE = "internal: disk sda1"
 
@@ -53,17 +57,17 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.MailboxRefused(INSIDE), 502, "mailbox-refused"),
     (errors.MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
     (errors.SignInNeeded(INSIDE), 503, "sign-in-needed"),
-    (errors.IdentityError(INSIDE), 500, "internal"),
-    (errors.IdentityRefused(INSIDE), 502, "identity-refused"),
-    (errors.IdentityUnreachable(INSIDE), 503, "identity-unreachable"),
-    (errors.SignInFileUnusable(INSIDE), 500, "internal"),
-    (errors.ApiUnreachable(INSIDE), 500, "internal"),
+    (IdentityError(INSIDE), 500, "internal"),
+    (IdentityRefused(INSIDE), 502, "identity-refused"),
+    (IdentityUnreachable(INSIDE), 503, "identity-unreachable"),
+    (SignInFileUnusable(INSIDE), 500, "internal"),
+    (ApiUnreachable(INSIDE), 500, "internal"),
     (errors.TrackRefused(INSIDE), 500, "internal"),
-    (errors.PublicationRefused(INSIDE), 500, "internal"),
+    (PublicationRefused(INSIDE), 500, "internal"),
     (SignInRefused(INSIDE), 500, "internal"),
-    (errors.AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
-    (errors.TrackerFailed(INSIDE), 500, "internal"),
-    (errors.DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
+    (AnalyticsFailed(INSIDE, cause="server"), 500, "internal"),
+    (TrackerFailed(INSIDE), 500, "internal"),
+    (DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
     (OptionsUnreadable("A sentence."), 400, "invalid-request"),
     (GuestFailed(INSIDE), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),
@@ -100,9 +104,9 @@ def test_an_error_that_a_domain_adds(answered: int, says: str) -> None:
 
 
 @pytest.mark.parametrize(("error", "status", "tag"), TABLE)
-async def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: int, tag: str) -> None:
+def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: int, tag: str) -> None:
     """The body is `{"error": tag, "message": sentence}` and nothing else, and is kept by nobody."""
-    response = await show_error(request(), error)
+    response = problem_of(error).response()
     body = json.loads(bytes(response.body))
     assert (response.status_code, body["error"]) == (status, tag)
     assert set(body) == {"error", "message"}
@@ -110,25 +114,24 @@ async def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, stat
     assert response.headers["cache-control"] == "no-store"
 
 
-async def test_a_problem_brings_its_headers() -> None:
+def test_a_problem_brings_its_headers() -> None:
     """A refusal at the edge is shown with its own headers."""
-    response = await show_problem(request(), Problem(429, "too-many-requests", "Wait.", {"Retry-After": "7"}))
+    response = problem_of(Problem(429, "too-many-requests", "Wait.", {"Retry-After": "7"})).response()
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
 
 
 @pytest.mark.parametrize(
     ("status", "tag"), [(404, "not-found"), (405, "method-not-allowed"), (400, "refused"), (421, "refused")]
 )
-async def test_what_the_framework_refuses(status: int, tag: str) -> None:
+def test_what_the_framework_refuses(status: int, tag: str) -> None:
     """The framework's own refusals are shown in our form, without its words."""
-    response = await show_http_exception(request(), HTTPException(status, "framework words"))
+    response = problem_of(HTTPException(status, "framework words")).response()
     assert response.status_code == status
     assert json.loads(bytes(response.body))["error"] == tag
     assert b"framework words" not in bytes(response.body)
 
 
-async def test_a_stranger_is_raised() -> None:
-    """An exception that is none of ours is raised again, not shown."""
-    for show in (show_problem, show_error, show_http_exception):
-        with pytest.raises(ZeroDivisionError):
-            await show(request(), ZeroDivisionError())
+def test_a_bug_says_nothing_of_itself() -> None:
+    """An exception that is none of ours is a fault of ours, without details."""
+    problem = problem_of(ZeroDivisionError(INSIDE))
+    assert (problem.status, problem.tag, problem.message) == (500, "internal", "Something went wrong on our side.")

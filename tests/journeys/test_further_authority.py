@@ -23,13 +23,13 @@ from orrery.adapters.sqlite import create
 from orrery.app.adapters import Adapters
 from orrery.app.runner import runner_of
 from orrery.app.settings.reader import Secrets, Settings, load
-from orrery.errors import DeliveryFailed, OrreryError
+from orrery.errors import OrreryError
 from orrery.live.cli.live import group
 from orrery.live.settings import Monitor
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.heartbeat import Heartbeat
-from orrery.ports.notifier import Message, Notifiers
+from orrery.ports.notifier import DeliveryFailed, Message, Notifiers
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.tracker import Tracker
 from orrery.runtime.settings import TlsSettings

@@ -7,7 +7,7 @@ from functools import partial
 import httpx2
 import pytest
 
-from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES, MOST_HEADERS
+from orrery.edge.uvicorn_protocol import HEADER_BYTES, MESSAGE_BYTES, MOST_HEADERS
 from tests.support.deployment import Deployment
 from tests.support.waiting import PATIENCE, eventually
 

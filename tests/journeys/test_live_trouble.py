@@ -191,7 +191,7 @@ FOREIGN = {
     "nested": b"[" * 100_000,
 }
 LEASE = "lease:live refresh"
-OF_THE_COUNTER = (keys.ACTIVE, keys.PAGES, keys.OUTCOME, keys.BUDGET, keys.LAST_ERROR, keys.MONITOR, LEASE)
+OF_THE_COUNTER = (keys.ACTIVE, keys.PAGES, keys.OUTCOME, keys.QUOTA, keys.LAST_ERROR, keys.MONITOR, LEASE)
 
 
 @pytest.mark.parametrize("case", FOREIGN)

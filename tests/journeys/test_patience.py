@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from orrery.edge.listeners import HEADER_BYTES, MESSAGE_BYTES, MOST_AHEAD
+from orrery.edge.uvicorn_protocol import HEADER_BYTES, MESSAGE_BYTES, MOST_AHEAD
 from tests.support.connections import read_to_end
 from tests.support.deployment import Deployment
 from tests.support.waiting import PATIENCE, eventually

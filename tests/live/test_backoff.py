@@ -4,21 +4,22 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import Cause
-from orrery.live.backoff import Obstacle, Reason
-from orrery.live.quota import Budget, TickPlan, charged, failed, may_read, plan, reported
+from orrery.live.plan import Reason, TickPlan, plan
+from orrery.live.quota import Obstacle, QuotaBudget
+from orrery.ports.analytics import Cause
 from tests.support.quotas import (
     BOTH,
     HOUR,
-    LIMITS,
     MIDNIGHT,
     MINUTE,
     NEW,
     NOW,
     after,
     answered,
+    next_total,
     nothing,
     planned,
+    readable,
     told,
 )
 
@@ -36,17 +37,18 @@ def at(minute: float) -> TickPlan:
     return planned(after("server", budget=after("server"), now=NOW + MINUTE), NOW + minute * MINUTE)
 
 
-def started(budget: Budget, minute: float) -> TickPlan:
+def started(budget: QuotaBudget, minute: float) -> TickPlan:
     """Return the first plan of a process that starts so many minutes later."""
-    return plan(budget, LIMITS, NOW + minute * MINUTE, BOTH, MINUTE, starting=True)
+    now = NOW + minute * MINUTE
+    return plan(budget.at(now).restarted(now), now, BOTH, MINUTE)
 
 
 @pytest.mark.parametrize(("cause", "wait"), WAITS)
 def test_a_back_off_for_all(cause: Obstacle, wait: timedelta) -> None:
     """When the total meets it nothing is asked for its time; then one total probes, and its success ends it."""
     blocked, then = after(cause), NOW + wait
-    assert planned(blocked, then - timedelta(seconds=1)) == nothing(cause, then)
-    assert planned(blocked, then) == TickPlan(("total",), {"pages": cause}, None)
+    assert planned(blocked, then - timedelta(seconds=1)) == nothing(cause)
+    assert planned(blocked, then) == TickPlan(("total",), {"pages": cause})
     assert planned(answered(blocked, then, "total"), then + MINUTE).run == BOTH
 
 
@@ -55,8 +57,8 @@ def test_a_back_off_for_all(cause: Obstacle, wait: timedelta) -> None:
 def test_a_back_off_for_all_but_the_total(cause: Obstacle, wait: timedelta, query: str) -> None:
     """What another query meets leaves the total alone, and holds the others back for its time."""
     blocked, then = after(cause, query), NOW + wait
-    assert planned(blocked, then - timedelta(seconds=1)) == TickPlan(("total",), {"pages": cause}, None)
-    assert may_read(blocked, LIMITS, then - timedelta(seconds=1), "planets", MINUTE) == cause
+    assert planned(blocked, then - timedelta(seconds=1)) == TickPlan(("total",), {"pages": cause})
+    assert readable(blocked, then - timedelta(seconds=1)) == cause
     assert planned(blocked, then).run == BOTH
 
 
@@ -64,13 +66,13 @@ def test_the_total_does_not_lift_what_the_others_met() -> None:
     """A total that succeeds says nothing about a refusal of others; the success of one of them lifts it."""
     blocked = answered(after("hour", "planets"), NOW + MINUTE, "total")
     assert planned(blocked, NOW + 14 * MINUTE).skipped == {"pages": "hour"}
-    assert answered(blocked, NOW + 15 * MINUTE, "pages").backoff.rest is None
+    assert answered(blocked, NOW + 15 * MINUTE, "pages").blocks == {}
 
 
 def test_what_the_others_met_does_not_lengthen_the_total_s() -> None:
     """A refusal of each lasts its own time."""
     budget = after("day", "pages", budget=after("hour"))
-    assert planned(budget, NOW + MINUTE) == nothing("hour", NOW + 15 * MINUTE)
+    assert planned(budget, NOW + MINUTE) == nothing("hour")
     assert planned(budget, NOW + 15 * MINUTE).run == ("total",)
     assert planned(answered(budget, NOW + 15 * MINUTE, "total"), NOW + HOUR).skipped == {"pages": "day"}
 
@@ -80,7 +82,7 @@ def test_a_probe_that_fails(cause: Cause, wait: int) -> None:
     """A probe that meets the same again closes for the same time again."""
     blocked = after(cause)
     again = after(cause, budget=blocked, now=NOW + wait * MINUTE)
-    assert planned(again, NOW + (2 * wait - 1) * MINUTE).until == NOW + 2 * wait * MINUTE
+    assert next_total(again, NOW + (wait + 1) * MINUTE) == NOW + 2 * wait * MINUTE
     assert planned(again, NOW + 2 * wait * MINUTE).run == ("total",)
 
 
@@ -101,7 +103,7 @@ def test_a_back_off_for_one(cause: Cause, minutes: int, query: str, other: str) 
     waiting = planned(blocked, then - MINUTE)
     assert (waiting.run, waiting.skipped) == ((other,), {query: cause})
     assert planned(blocked, then).run == BOTH
-    assert answered(blocked, then, query).backoff.blocks == {}
+    assert answered(blocked, then, query).blocks == {}
 
 
 @pytest.mark.parametrize("cause", ["unreachable", "not-a-report"])
@@ -114,25 +116,23 @@ def test_no_back_off(cause: Cause) -> None:
 def test_a_probe_without_an_answer(cause: Cause) -> None:
     """A probe that told nothing is repeated at the next tick, by the total alone."""
     probed = after(cause, budget=after("hour"), now=NOW + 15 * MINUTE)
-    assert planned(probed, NOW + 16 * MINUTE) == TickPlan(("total",), {"pages": "hour"}, None)
+    assert planned(probed, NOW + 16 * MINUTE) == TickPlan(("total",), {"pages": "hour"})
 
 
 @pytest.mark.parametrize("cause", ["hour", "unauthorized", "forbidden"])
 @pytest.mark.parametrize("first", ["total", "pages"])
 def test_a_success_of_the_same_moment(first: str, cause: Obstacle) -> None:
     """A total that succeeds beside a failing query lifts nothing, in whichever order the two come back."""
-    budget, then = charged(NEW, LIMITS, BOTH, NOW), NOW + timedelta(seconds=1)
+    budget, then = NEW.charged(BOTH, NOW), NOW + timedelta(seconds=1)
     for query in (first, *(each for each in BOTH if each != first)):
-        if query == "total":
-            budget = reported(budget, LIMITS, query, told(), then)
-        else:
-            budget = failed(budget, LIMITS, query, cause, then)
-    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": cause}, None)
+        good = query == "total"
+        budget = budget.reported(query, told(), then) if good else budget.failed(query, cause, then)
+    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": cause})
 
 
 def test_the_longer_back_off() -> None:
     """A shorter back-off does not end a longer one, be it for all or for all but the total."""
-    assert planned(after("concurrent", budget=after("day")), NOW + MINUTE).until == MIDNIGHT
+    assert next_total(after("concurrent", budget=after("day")), NOW + MINUTE) == MIDNIGHT
     others = after("concurrent", "planets", budget=after("day", "guided"))
     assert planned(others, MIDNIGHT - MINUTE).skipped == {"pages": "day"}
 
@@ -140,43 +140,43 @@ def test_the_longer_back_off() -> None:
 def test_a_refill_that_is_late() -> None:
     """An exhausted day just after midnight is probed in fifteen minutes; after a report it waits for a day."""
     late = after("day", budget=after("day"), now=MIDNIGHT)
-    assert planned(late, MIDNIGHT + MINUTE).until == MIDNIGHT + 15 * MINUTE
+    assert next_total(late, MIDNIGHT + MINUTE) == MIDNIGHT + 15 * MINUTE
     told_today = answered(NEW, MIDNIGHT, "total", quotas=told())
     exhausted = after("day", budget=told_today, now=MIDNIGHT + MINUTE)
-    assert planned(exhausted, MIDNIGHT + 2 * MINUTE).until == MIDNIGHT + timedelta(days=1)
+    assert next_total(exhausted, MIDNIGHT + 2 * MINUTE) == MIDNIGHT + timedelta(days=1)
 
 
 def test_a_back_off_that_nobody_probes() -> None:
     """Where nothing is scheduled, a back-off of the total's is over an hour after its time."""
     blocked = after("hour")
-    assert may_read(blocked, LIMITS, NOW + 74 * MINUTE, "planets", MINUTE) == "hour"
-    assert may_read(blocked, LIMITS, NOW + 75 * MINUTE, "planets", MINUTE) is None
+    assert readable(blocked, NOW + 74 * MINUTE) == "hour"
+    assert readable(blocked, NOW + 75 * MINUTE) is None
 
 
 def test_an_admin_reads_the_total() -> None:
     """A direct read of the total may be the probe after a back-off."""
     blocked = after("hour", now=NOW - 20 * MINUTE)
-    assert may_read(blocked, LIMITS, NOW, "total", MINUTE) is None
+    assert readable(blocked, NOW, "total") is None
 
 
 def test_a_server_error_of_the_total() -> None:
     """After one the total is asked at the next tick, alone; its success lets all run again."""
     budget = after("server")
-    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": "server-errors"}, None)
+    assert planned(budget, NOW + MINUTE) == TickPlan(("total",), {"pages": "server-errors"})
     assert planned(answered(budget, NOW + MINUTE, "total"), NOW + 2 * MINUTE).run == BOTH
 
 
 def test_the_last_chance_of_an_hour() -> None:
     """After a second one in a row the total waits for 24 minutes: before a count of two minutes ago is too old."""
-    assert at(2) == at(24) == nothing("server-errors", NOW + 25 * MINUTE)
-    assert at(25) == TickPlan(("total",), {"pages": "server-errors"}, None)
+    assert at(2) == at(24) == nothing("server-errors")
+    assert at(25) == TickPlan(("total",), {"pages": "server-errors"})
 
 
 def test_a_good_total_is_not_spaced() -> None:
     """Once the total succeeds it is asked every tick again, though the hour bears one error only."""
     budget = after("server", budget=after("server"), now=NOW + MINUTE)
     good = answered(budget, NOW + 25 * MINUTE, "total")
-    assert planned(good, NOW + 26 * MINUTE) == TickPlan(("total",), {"pages": "server-errors"}, None)
+    assert planned(good, NOW + 26 * MINUTE) == TickPlan(("total",), {"pages": "server-errors"})
 
 
 def test_three_server_errors() -> None:
@@ -184,8 +184,8 @@ def test_three_server_errors() -> None:
     budget = NEW
     for minute in (0, 1, 25):
         budget = after("server", budget=budget, now=NOW + minute * MINUTE)
-    assert planned(budget, NOW + 59 * MINUTE) == nothing("server-errors", NOW + HOUR)
-    assert planned(budget, NOW + HOUR) == TickPlan(("total",), {"pages": "server-errors"}, None)
+    assert planned(budget, NOW + 59 * MINUTE) == nothing("server-errors")
+    assert planned(budget, NOW + HOUR) == TickPlan(("total",), {"pages": "server-errors"})
 
 
 @pytest.mark.parametrize("query", ["pages", "planets"])
@@ -194,13 +194,13 @@ def test_a_server_error_of_another_query(query: str) -> None:
     budget = after("server", query)
     for minute in range(1, 60):
         assert planned(budget, NOW + minute * MINUTE).run == ("total",)
-        assert may_read(budget, LIMITS, NOW + minute * MINUTE, "guided", MINUTE) == "server-errors"
+        assert readable(budget, NOW + minute * MINUTE, "guided") == "server-errors"
     assert planned(budget, NOW + HOUR).run == BOTH
 
 
 def test_others_keep_off_a_failing_total() -> None:
     """While the total's last answer was a server error no other query is a risk beside it."""
-    assert may_read(after("server"), LIMITS, NOW + MINUTE, "planets", MINUTE) == "server-errors"
+    assert readable(after("server"), NOW + MINUTE) == "server-errors"
 
 
 def test_others_take_turns() -> None:
@@ -222,12 +222,12 @@ def test_a_start_may_have_mended_it(cause: Obstacle) -> None:
     """A process that starts asks the total once in spite of a refusal that the owner may have ended."""
     blocked = after(cause, "pages", budget=after(cause))
     assert started(blocked, 4.9).run == ()
-    assert started(blocked, 5) == TickPlan(("total",), {"pages": cause}, None)
+    assert started(blocked, 5) == TickPlan(("total",), {"pages": cause})
 
 
 def test_a_start_does_not_mend_a_quota() -> None:
     """A process that starts waits for a refill like any other."""
-    assert started(after("day"), 30) == nothing("day", MIDNIGHT)
+    assert started(after("day"), 30) == nothing("day")
 
 
 def test_processes_that_start_again_and_again() -> None:

@@ -6,11 +6,12 @@ from itertools import groupby
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
+from orrery.errors import NotConfigured, OutcomeUnknown, StoreError, StoreUnavailable
 from orrery.live import keys
 from orrery.live.answers import current_count
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import Bucket, By, Quotas
+from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas
+from orrery.ports.store import Put
 from tests.support.analytics import failure
 from tests.support.clock import ManualClock
 from tests.support.counting import Counting
@@ -148,6 +149,15 @@ async def test_another_property_s_tokens() -> None:
     assert not (await one.refresh.run()).ok
     one.clock.advance(60)
     assert (await elsewhere(one).refresh.run()).ok
+
+
+async def test_the_budget_of_an_earlier_release() -> None:
+    """What an earlier release kept in another shape is deleted; the budget of this one stays."""
+    one = await counting()
+    _ = await one.kept.commit([Put(keys.OLD_BUDGET, b'{"v":1}')])
+    await one.budget.forget_earlier()
+    assert await one.kept.get(keys.OLD_BUDGET) is None
+    assert await one.stored(keys.QUOTA)
 
 
 @pytest.mark.parametrize("cause", ["forbidden", "refused", "unauthorized"])

@@ -30,75 +30,41 @@ def aged(age: timedelta, **changes: object) -> PublicCount:
     return replace(WELL, generated_at=START - age, age_s=told, **changes)  # pyright: ignore[reportArgumentType] fields by name
 
 
-def test_what_is_well() -> None:
-    """Two reads of the same fresh count are well."""
-    assert kind(WELL, WELL) is None
+OLD = timedelta(minutes=10)
+LATER = timedelta(microseconds=1)
+STALE = aged(OLD / 2, stale=True)
+VERDICTS: list[tuple[PublicCount | None, PublicCount | None, str | None]] = [
+    (WELL, WELL, None),
+    (None, WELL, "unreachable"),
+    (None, None, "unreachable"),
+    *(
+        (PublicCount(0, None, None, stale=True, error=error), WELL, f"error {error}")
+        for error in ("no-data", "data-too-stale", "kv-not-bound", "quota-exhausted")
+    ),
+    (aged(timedelta(seconds=180)), aged(timedelta(seconds=180)), None),
+    (aged(OLD), aged(OLD), None),
+    (aged(OLD + LATER), aged(OLD + LATER), "stale"),
+    (aged(timedelta(seconds=1800)), aged(timedelta(seconds=1800)), "stale"),
+    (aged(timedelta(seconds=-60)), aged(timedelta(seconds=-60)), None),
+    (aged(timedelta(seconds=-61)), aged(timedelta(seconds=-61)), "undated"),
+    # An answer that was kept on the way tells its age of then; and our own clock may be behind.
+    (replace(aged(timedelta(minutes=11)), age_s=3.0), replace(aged(timedelta(minutes=11)), age_s=3.0), "stale"),
+    (replace(WELL, age_s=601.0), WELL, "stale"),
+    # A read that calls itself stale for less than ten minutes is no trouble yet.
+    (STALE, STALE, None),
+    (replace(WELL, generated_at=None, age_s=None), WELL, "undated"),
+    # Other counts of one moment, or counts over two minutes apart, disagree; a newer count may differ.
+    (WELL, replace(WELL, count=6), "disagreeing"),
+    (WELL, aged(timedelta(seconds=1), count=6), None),
+    (WELL, aged(timedelta(seconds=120)), None),
+    (WELL, aged(timedelta(seconds=120) + LATER), "disagreeing"),
+]
 
 
-@pytest.mark.parametrize(("site", "cosmos"), [(None, WELL), (WELL, None), (None, None)])
-def test_unreachable(site: PublicCount | None, cosmos: PublicCount | None) -> None:
-    """A read that cannot be reached is bad, whichever it is."""
-    assert kind(site, cosmos) == "unreachable"
-
-
-@pytest.mark.parametrize("error", ["no-data", "data-too-stale", "kv-not-bound", "quota-exhausted"])
-def test_an_error(error: str) -> None:
-    """A read with an error is bad, and each error is a kind of its own."""
-    bad = PublicCount(0, None, None, stale=True, error=error)
-    assert kind(bad, WELL) == kind(WELL, bad) == f"error {error}"
-
-
-@pytest.mark.parametrize(
-    ("age", "expected"),
-    [
-        (timedelta(0), None),
-        (timedelta(seconds=180), None),
-        (timedelta(seconds=600), None),
-        (timedelta(seconds=600, microseconds=1), "stale"),
-        (timedelta(seconds=1800), "stale"),
-        (timedelta(seconds=-60), None),
-        (timedelta(seconds=-61), "undated"),
-    ],
-)
-def test_the_age(age: timedelta, expected: str | None) -> None:
-    """A count over ten minutes old is bad, ten minutes are not; one from beyond the next minute has no age."""
-    assert kind(aged(age), aged(age)) == expected
-
-
-def test_an_old_answer_that_calls_itself_young() -> None:
-    """An answer that was kept on the way tells its age of then: what counts is the time of its count."""
-    kept = replace(aged(timedelta(minutes=11)), age_s=3.0)
-    assert kind(kept, kept) == "stale"
-
-
-def test_an_answer_that_calls_itself_old() -> None:
-    """An age over ten minutes is bad too when our own clock makes the count look younger."""
-    assert kind(replace(WELL, age_s=601.0), WELL) == "stale"
-
-
-def test_the_flag_alone() -> None:
-    """A read that is stale for less than ten minutes is no trouble yet."""
-    stale = aged(timedelta(minutes=5), stale=True)
-    assert kind(stale, stale) is None
-
-
-def test_a_read_without_a_time() -> None:
-    """A count without a time cannot be said to be fresh."""
-    assert kind(replace(WELL, generated_at=None, age_s=None), WELL) == "undated"
-
-
-@pytest.mark.parametrize(
-    ("cosmos", "expected"),
-    [
-        (replace(WELL, count=6), "disagreeing"),
-        (aged(timedelta(seconds=1), count=6), None),
-        (aged(timedelta(seconds=120)), None),
-        (aged(timedelta(seconds=120, microseconds=1)), "disagreeing"),
-    ],
-)
-def test_disagreement(cosmos: PublicCount, expected: str | None) -> None:
-    """Other counts of one moment, or counts more than two minutes apart, are bad; a newer count may differ."""
-    assert kind(WELL, cosmos) == kind(cosmos, WELL) == expected
+@pytest.mark.parametrize(("one", "other", "expected"), VERDICTS)
+def test_what_is_bad(one: PublicCount | None, other: PublicCount | None, expected: str | None) -> None:
+    """Whichever read is bad, and why (decision 29): each kind is a reason of its own."""
+    assert kind(one, other) == kind(other, one) == expected
 
 
 async def test_one_bad_check_opens_nothing() -> None:
@@ -123,14 +89,6 @@ async def test_two_bad_checks_open_an_issue() -> None:
     assert (push.channel, push.title, push.priority) == ("push", DEGRADED, "high")
 
 
-async def test_it_stays_one_issue() -> None:
-    """However long the counter is bad for the same reason, there is one issue, one push and no comment."""
-    post = Post()
-    await post.checks("b" * 10)
-    assert [one.comments for one in post.tracker.issues] == [[]]
-    assert await post.pushes() == [DEGRADED]
-
-
 async def test_two_good_checks_close_it() -> None:
     """The second good check in a row closes the issue with a comment, and tells the owner."""
     post = Post()
@@ -143,12 +101,23 @@ async def test_two_good_checks_close_it() -> None:
     assert await post.pushes() == [DEGRADED, WELL_AGAIN]
 
 
-async def test_it_opens_anew() -> None:
-    """Trouble after a recovery is another issue and another push."""
+@pytest.mark.parametrize(
+    ("pattern", "issues_open", "pushes"),
+    [
+        ("b" * 10, [True], [DEGRADED]),
+        ("bbgb", [True], [DEGRADED]),
+        ("bbgg", [False], [DEGRADED, WELL_AGAIN]),
+        ("bbggbb", [False, True], [DEGRADED, WELL_AGAIN, DEGRADED]),
+    ],
+)
+async def test_rows_of_checks(pattern: str, issues_open: list[bool], pushes: list[str]) -> None:
+    """However long the counter is bad there is one issue, without a comment; after a recovery, another one."""
     post = Post()
-    await post.checks("bbggbb")
-    assert [one.is_open for one in post.tracker.issues] == [False, True]
-    assert await post.pushes() == [DEGRADED, WELL_AGAIN, DEGRADED]
+    await post.checks(pattern)
+    assert [(one.is_open, bool(one.comments)) for one in post.tracker.issues] == [
+        (is_open, not is_open) for is_open in issues_open
+    ]
+    assert await post.pushes() == pushes
 
 
 async def test_a_comment_when_the_reason_changes() -> None:
@@ -167,13 +136,6 @@ async def test_a_comment_when_the_reason_changes() -> None:
         "Still degraded: The site read is 20 minutes old.",
     ]
     assert await post.pushes() == [DEGRADED]
-
-
-async def test_a_good_check_while_degraded_is_no_comment() -> None:
-    """One good check between bad ones of the same kind says nothing."""
-    post = Post()
-    await post.checks("bbgb")
-    assert post.tracker.issues[0].comments == []
 
 
 async def test_a_counter_that_is_well_asks_the_tracker_once() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.errors import Cause
-from orrery.live.backoff import Backoff, Block, Reason, ServerError
-from orrery.live.quota import Budget, TickPlan, Window, charged, failed, may_read, reported
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.live.plan import Reason, TickPlan
+from orrery.live.quota import ALL, PAUSES, REST, Block, QuotaBudget, ServerError
+from orrery.live.tokens import TokenWindow
+from orrery.ports.analytics import Bucket, Cause, Quotas
 from tests.support.quotas import (
     BOTH,
     HOUR,
@@ -18,10 +18,13 @@ from tests.support.quotas import (
     MINUTE,
     NEW,
     NOW,
+    SECOND,
     after,
     answered,
+    next_total,
     nothing,
     planned,
+    readable,
     told,
 )
 
@@ -30,40 +33,34 @@ any_time = st.one_of(times, st.just(datetime.min.replace(tzinfo=UTC)), st.just(d
 tokens = st.one_of(st.integers(0, 30_000), st.just(10**400))
 
 
-def windows(name: str) -> st.SearchStrategy[Window]:
+def windows(name: str) -> st.SearchStrategy[TokenWindow]:
     """Return windows as a wrong clock or another property may have written them."""
     return st.builds(
-        Window,
+        TokenWindow,
         name=st.just(name),
-        refills_at=any_time,
+        size=st.integers(1, 30_000),
         remaining=tokens,
+        refills_at=any_time,
         since=any_time,
-        at_first=tokens,
-        ours=tokens,
         told=st.none() | tokens,
-        most=tokens,
+        others=tokens | st.integers(-30_000, 0),
     )
 
 
-blocks = st.builds(Block, since=any_time, until=any_time)
+reasons = st.sampled_from(list(PAUSES))
+blocks = st.builds(Block, reason=reasons, since=any_time, until=any_time)
 queries = st.sampled_from(["total", "pages", "planets"])
 errors = st.builds(ServerError, query=queries, at=any_time)
-backoffs = st.builds(
-    Backoff,
-    block=st.none() | blocks,
-    rest=st.none() | blocks,
-    blocks=st.dictionaries(queries, blocks),
-    errors=st.lists(errors, max_size=5).map(tuple),
-    errors_left=st.none() | st.integers(-1, 10),
-    failing=st.booleans(),
-)
 budgets = st.builds(
-    Budget,
+    QuotaBudget,
     hour=windows("hour"),
     day=windows("day"),
     costs=st.dictionaries(queries, tokens),
     asked=st.dictionaries(queries, any_time),
-    backoff=backoffs,
+    blocks=st.dictionaries(st.sampled_from([ALL, REST, "total", "pages", "planets"]), blocks),
+    errors=st.lists(errors, max_size=5).map(tuple),
+    errors_left=st.none() | st.integers(-1, 10),
+    failing=st.booleans(),
 )
 buckets = st.builds(Bucket, consumed=st.integers(-5, 50_000), remaining=st.integers(-5, 250_000))
 quotas_told = st.builds(
@@ -77,7 +74,7 @@ quotas_told = st.builds(
 
 def test_the_first_tick() -> None:
     """A new budget asks everything, the total first."""
-    assert planned(NEW, NOW, ("pages", "total")) == TickPlan(("total", "pages"), {}, None)
+    assert planned(NEW, NOW, ("pages", "total")) == TickPlan(("total", "pages"), {})
 
 
 def test_every_second_tick() -> None:
@@ -91,14 +88,13 @@ def test_every_second_tick() -> None:
 def test_nothing_for_pages() -> None:
     """Pages are not asked at all when every token is needed for totals, not even for the first time."""
     poor = answered(NEW, NOW, "total", quotas=told(day=810 * 10))
-    assert planned(poor, NOW + MINUTE) == TickPlan(("total",), {"pages": "pacing"}, None)
+    assert planned(poor, NOW + MINUTE) == TickPlan(("total",), {"pages": "pacing"})
 
 
 def test_spaced_totals() -> None:
-    """When totals would not last either, they are spaced out, and the plan says when the next one runs."""
+    """When totals would not last either, they are spaced out."""
     poor = answered(NEW, NOW, "total", quotas=told(day=810 * 4))
-    skipped = planned(poor, NOW + MINUTE)
-    assert skipped == nothing("pacing", NOW + 3 * MINUTE)
+    assert planned(poor, NOW + MINUTE) == planned(poor, NOW + 2 * MINUTE) == nothing("pacing")
     assert planned(poor, NOW + 3 * MINUTE).run == ("total",)
 
 
@@ -114,15 +110,14 @@ def test_spaced_totals() -> None:
 def test_used_up(quotas: Quotas, reason: Reason, until: datetime) -> None:
     """Nothing is asked of a quota that is used up until it is refilled."""
     empty = answered(NEW, NOW, "total", quotas=quotas)
-    assert planned(empty, until - MINUTE) == nothing(reason, until)
+    assert planned(empty, until - MINUTE) == nothing(reason)
     assert planned(empty, until).run == BOTH
 
 
 def test_the_longest_pause() -> None:
     """The last tokens of a day are asked 25 minutes apart: further apart the count would only be hidden."""
     poor = answered(NEW, NOW, "total", quotas=told(day=30))
-    assert planned(poor, NOW + MINUTE).until == NOW + 25 * MINUTE
-    assert planned(poor, NOW + 25 * MINUTE).run == ("total",)
+    assert next_total(poor, NOW + MINUTE) == NOW + 25 * MINUTE
 
 
 @pytest.mark.parametrize(("day", "hour"), [(24_990, 1740), (100, 50), (199_990, 13_990)])
@@ -136,8 +131,8 @@ def test_a_learned_cost() -> None:
     """A dearer query is charged so at once, a cheaper one by halves."""
     dear = answered(NEW, NOW, "pages", quotas=told(cost=30))
     cheap = answered(NEW, NOW, "pages", quotas=told(cost=2))
-    assert (dear.cost("pages", LIMITS), cheap.cost("pages", LIMITS)) == (30, 6)
-    assert dear.cost("total", LIMITS) == 10
+    assert (dear.cost("pages"), cheap.cost("pages")) == (30, 6)
+    assert dear.cost("total") == 10
 
 
 def test_a_cost_beyond_a_full_quota() -> None:
@@ -151,9 +146,9 @@ def test_a_refill_at_another_minute() -> None:
     before = answered(NEW, NOW - 10 * MINUTE, "total", quotas=told(hour=400))
     seen = answered(before, NOW - 3 * MINUTE, "total", quotas=told(hour=1740))
     low = answered(seen, NOW + 30 * MINUTE, "total", quotas=told(hour=9))
-    assert planned(low, NOW + 50 * MINUTE).until == seen.hour.refills_at
+    assert next_total(low, NOW + 31 * MINUTE, SECOND) == seen.hour.refills_at
     later = answered(seen, NOW + 100 * MINUTE, "total", quotas=told(hour=9))
-    assert planned(later, NOW + 101 * MINUTE).until == seen.hour.refills_at + HOUR
+    assert next_total(later, NOW + 101 * MINUTE, SECOND) == seen.hour.refills_at + HOUR
     assert NOW + 57 * MINUTE <= seen.hour.refills_at < NOW + 58 * MINUTE
 
 
@@ -173,14 +168,14 @@ def test_a_refill_at_another_minute() -> None:
         (after("forbidden", "pages"), None),
     ],
 )
-def test_admin_reads(budget: Budget, reason: str | None) -> None:
+def test_admin_reads(budget: QuotaBudget, reason: str | None) -> None:
     """An admin reads what makes no total rarer, and never during a back-off; the total alone probes."""
-    assert may_read(budget, LIMITS, NOW, "planets", MINUTE) == reason
+    assert readable(budget, NOW) == reason
 
 
 def test_a_kill_amid_the_calls() -> None:
     """What was charged is gone although no outcome ever came, or one without figures."""
-    for budget in (charged(NEW, LIMITS, BOTH, NOW), answered(NEW, NOW, *BOTH)):
+    for budget in (NEW.charged(BOTH, NOW), answered(NEW, NOW, *BOTH)):
         assert (budget.day.remaining, budget.hour.remaining) == (24_980, 1730)
 
 
@@ -189,56 +184,54 @@ def test_a_clock_that_is_put_back(back: timedelta) -> None:
     """After a clock was put back the total is asked again within half an hour of the new time."""
     ahead = after("hour", budget=answered(NEW, NOW, *BOTH, quotas=told(hour=5)))
     now = NOW - back
-    assert planned(ahead, (planned(ahead, now).until or now)).run[:1] == ("total",)
-    assert (planned(ahead, now).until or now) - now <= timedelta(minutes=30)
+    assert next_total(ahead, now) - now <= timedelta(minutes=30)
 
 
 @given(budgets, times, st.sampled_from([5, 60]))
-def test_no_budget_is_silent_for_good(budget: Budget, now: datetime, seconds: int) -> None:
-    """Whatever is stored, the total is asked within little more than a day, at the times that the plans name."""
-    interval, at = timedelta(seconds=seconds), now
-    while "total" not in (found := planned(budget, at, BOTH, interval)).run:
-        assert found.until is not None
-        assert at < found.until <= now + timedelta(hours=26)
-        at = found.until
+def test_no_budget_is_silent_for_good(budget: QuotaBudget, now: datetime, seconds: int) -> None:
+    """Whatever is stored, the total is asked within little more than a day."""
+    interval = timedelta(seconds=seconds)
+    ticks = (now + minute * MINUTE for minute in range(26 * 60))
+    assert any("total" in planned(budget, at, BOTH, interval).run for at in ticks)
 
 
 @given(budgets, times, st.lists(queries, unique=True))
-def test_a_plan_is_complete(budget: Budget, now: datetime, scheduled: list[str]) -> None:
+def test_a_plan_is_complete(budget: QuotaBudget, now: datetime, scheduled: list[str]) -> None:
     """Every scheduled query is either asked, the total first, or skipped for a reason."""
     found = planned(budget, now, scheduled)
     assert sorted([*found.run, *found.skipped]) == sorted(scheduled)
     assert "total" not in found.run[1:]
-    assert (found.until is not None) == ("total" in found.skipped)
 
 
 @given(
     budgets, times, queries, quotas_told, st.sampled_from(["hour", "day", "forbidden", "server", "unreachable"])
 )
-def test_a_budget_can_be_stored(budget: Budget, now: datetime, query: str, quotas: Quotas, cause: Cause) -> None:
+def test_a_budget_can_be_stored(
+    budget: QuotaBudget, now: datetime, query: str, quotas: Quotas, cause: Cause
+) -> None:
     """Whatever was stored and whatever the provider tells, the next budget can be read back."""
-    spent = charged(budget, LIMITS, [query, "total"], now)
-    for stored in (spent, reported(spent, LIMITS, query, quotas, now), failed(spent, LIMITS, query, cause, now)):
-        assert Budget.model_validate_json(stored.model_dump_json()) == stored
+    spent = budget.at(now).charged([query, "total"], now)
+    for stored in (spent, spent.reported(query, quotas, now), spent.failed(query, cause, now)):
+        assert QuotaBudget.model_validate_json(stored.model_dump_json()) == stored
 
 
 @given(budgets, times, buckets.filter(lambda bucket: bucket.remaining >= 0), queries)
-def test_the_provider_always_wins(budget: Budget, now: datetime, bucket: Bucket, query: str) -> None:
+def test_the_provider_always_wins(budget: QuotaBudget, now: datetime, bucket: Bucket, query: str) -> None:
     """After a report what is left is what the provider says is left."""
-    known = reported(budget, LIMITS, query, Quotas(day=bucket, project_hour=bucket), now)
+    known = budget.at(now).reported(query, Quotas(day=bucket, project_hour=bucket), now)
     assert known.day.remaining == known.hour.remaining == bucket.remaining
 
 
-def every_total_lasts(budget: Budget, now: datetime) -> bool:
+def every_total_lasts(budget: QuotaBudget, now: datetime) -> bool:
     """Return whether each quota pays for the total of every minute until its refill, and for one more."""
-    cost = budget.cost("total", LIMITS)
+    cost = budget.cost("total")
     return all(w.remaining >= cost * (1 - (now - w.refills_at) // MINUTE) for w in (budget.hour, budget.day))
 
 
 @given(times, st.integers(0, 30_000), st.integers(0, 2000), st.integers(1, 60))
 def test_an_admin_read_costs_no_total(now: datetime, day: int, hour: int, cost: int) -> None:
     """If the total of every minute was affordable before an admin's read, it still is."""
-    budget = answered(Budget.new(LIMITS, now), now, "total", quotas=told(day=day, hour=hour, cost=cost))
+    budget = answered(QuotaBudget.new(LIMITS, now), now, "total", quotas=told(day=day, hour=hour, cost=cost))
     later = now + timedelta(seconds=1)
-    if every_total_lasts(budget, later) and may_read(budget, LIMITS, later, "planets", MINUTE) is None:
-        assert every_total_lasts(charged(budget, LIMITS, ["planets"], later), later)
+    if every_total_lasts(budget, later) and readable(budget, later) is None:
+        assert every_total_lasts(budget.charged(["planets"], later), later)

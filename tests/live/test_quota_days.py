@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.live.backoff import next_pacific_midnight
-from orrery.live.quota import may_read
+from orrery.live.plan import may_read
+from orrery.live.tokens import next_pacific_midnight
 from tests.support.metered import (
     FALL_BACK,
     FRESH,
-    LIMITS,
     MINUTE,
     SPRING_FORWARD,
     SUMMER,
@@ -101,7 +100,7 @@ def test_admin_reads(reads: int, granted: int) -> None:
     made = service(start)
     for now in made.live(start, start + timedelta(days=1)):
         wanted = now.minute % (60 // reads) == 0
-        if wanted and may_read(made.budget, LIMITS, now, "planets", MINUTE) is None:
+        if wanted and may_read(made.budget.at(now), now, "planets", MINUTE) is None:
             made.ask(["planets"], now)
     assert len(made.answered("total")) == made.ticks == 1440
     assert len(made.answered("planets")) >= granted

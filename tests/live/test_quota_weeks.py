@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from orrery.errors import AnalyticsFailed, Cause
-from orrery.ports.analytics import Quotas
+from orrery.ports.analytics import AnalyticsFailed, Cause, Quotas
 from tests.support.metered import SPRING_FORWARD, Outcome, Provider, midnight, service
 from tests.support.soak import SOAKING
 

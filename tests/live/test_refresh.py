@@ -9,10 +9,11 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.errors import Cause, NotConfigured, StoreUnavailable
+from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.quota import Limits
 from orrery.live.records import RefreshOutcome
+from orrery.ports.analytics import Cause
 from orrery.ports.store import Put
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import START, ManualClock
@@ -263,7 +264,7 @@ async def test_a_refresh_is_seen_at_once(one: Counting) -> None:
 
 
 @pytest.mark.parametrize("value", [b"\xff not ours", b'{"v": 2}'])
-@pytest.mark.parametrize("key", [keys.OUTCOME, keys.BUDGET])
+@pytest.mark.parametrize("key", [keys.OUTCOME, keys.QUOTA])
 async def test_foreign_values_of_its_own_do_not_stop_it(one: Counting, key: str, value: bytes) -> None:
     """Whatever lies in the place of its own records, a refresh fills the cache."""
     await one.kept.commit([Put(key, value)])
@@ -370,7 +371,7 @@ async def test_without_a_key_nothing_is_spent(one: Counting) -> None:
     for _ in range(3):
         with pytest.raises(NotConfigured):
             await one.refresh.run()
-        budgets.append(await one.stored(keys.BUDGET))
+        budgets.append(await one.stored(keys.QUOTA))
         one.clock.advance(60)
     assert budgets == [budgets[0]] * 3
     two.analytics = MemoryAnalytics()

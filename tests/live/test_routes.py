@@ -351,7 +351,7 @@ async def test_owners_reads_never_cost_the_total_its_quota(service: Service) -> 
     assert (await service.refresh())["ok"]
 
 
-@pytest.mark.parametrize("key", [keys.ACTIVE, keys.PAGES, keys.LAST_ERROR, keys.OUTCOME, keys.BUDGET])
+@pytest.mark.parametrize("key", [keys.ACTIVE, keys.PAGES, keys.LAST_ERROR, keys.OUTCOME, keys.QUOTA])
 async def test_foreign_values_never_break_an_endpoint(service: Service, key: str) -> None:
     """Whatever lies in the store, every endpoint answers."""
     await service.store.commit([Put(key, b"\x00not ours")])

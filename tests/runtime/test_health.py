@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed, NotConfigured, StoreUnavailable
-from orrery.ports.notifier import Notifier
+from orrery.errors import NotConfigured, StoreUnavailable
+from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Draft, Outbox

@@ -9,8 +9,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed, StoreUnavailable
-from orrery.ports.notifier import Message, Notifier
+from orrery.errors import StoreUnavailable
+from orrery.ports.notifier import DeliveryFailed, Message, Notifier
 from orrery.ports.store import Absent, Committed, Conflict, Put, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Notifier
+from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.ports.store import Put
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth

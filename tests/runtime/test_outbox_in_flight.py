@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed, StoreUnavailable
-from orrery.ports.notifier import Notifier
+from orrery.errors import StoreUnavailable
+from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.ports.store import Put
 from orrery.runtime import outbox
 from orrery.runtime.outbox import LONGEST_RETRY, ROW, Draft, Outbox, Row

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Priority
+from orrery.ports.notifier import DeliveryFailed, Priority
 from orrery.ports.store import Delete, Put
 from orrery.runtime import outbox, outbox_lanes
 from orrery.runtime.collection import sortable

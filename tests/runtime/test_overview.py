@@ -3,9 +3,8 @@
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed
 from orrery.ports.health import Finding
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Outbox

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.runtime.references import References, ReferringNotifier, as_reference
 from tests.support.clock import START
 from tests.support.notifiers import ScriptedNotifier

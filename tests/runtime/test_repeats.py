@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed, StoreUnavailable
-from orrery.ports.notifier import Notifier
+from orrery.errors import StoreUnavailable
+from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.lease import Lease
 from orrery.runtime.outbox import Draft, Outbox

@@ -7,9 +7,9 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.unavailable_store import UnavailableStore
-from orrery.errors import DeliveryFailed, StoreError, StoreUnavailable
+from orrery.errors import StoreError, StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.ports.store import Store
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.store_probe import broken_store

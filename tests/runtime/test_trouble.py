@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import DeliveryFailed, StoreUnavailable
+from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.ports.notifier import Notifier
+from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Draft, Outbox

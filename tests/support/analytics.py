@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from anyio.lowlevel import checkpoint
 
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured
-from orrery.ports.analytics import By, Quotas, Report, Row
+from orrery.errors import NotConfigured
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, Report, Row
 
 
 def failure(cause: Cause, status: int | None = None) -> AnalyticsFailed:

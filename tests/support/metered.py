@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from orrery.errors import AnalyticsFailed
-from orrery.live.quota import Budget, Limits, TickPlan, charged, failed, plan, reported
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.live.plan import TickPlan, plan
+from orrery.live.quota import Limits, QuotaBudget
+from orrery.ports.analytics import AnalyticsFailed, Bucket, Quotas
 
 LIMITS = Limits()
 MINUTE = timedelta(minutes=1)
@@ -82,7 +82,7 @@ class Service:
     """The only thing that a process does with the budget, and a log of what came of it."""
 
     provider: Provider
-    budget: Budget
+    budget: QuotaBudget
     interval: timedelta = MINUTE
     scheduled: tuple[str, ...] = ("total", "pages")
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
@@ -109,23 +109,23 @@ class Service:
         """Ask what the plan says; the budget goes through the store and back."""
         self.ticks += 1
         self.provider.pass_time(now)
-        planned = plan(self.budget, LIMITS, now, self.scheduled, self.interval)
+        planned = plan(self.budget.at(now), now, self.scheduled, self.interval)
         self.ask(planned.run, now)
         return planned
 
     def ask(self, queries: Sequence[str], now: datetime) -> None:
         """Charge, ask, and take in each outcome."""
-        self.budget = charged(self.budget, LIMITS, queries, now)
+        self.budget = self.budget.at(now).charged(queries, now)
         for query in queries:
             try:
                 quotas = self.provider.ask(query)
             except AnalyticsFailed as error:
                 self.outcomes.append(Outcome(now, query, error.cause))
-                self.budget = failed(self.budget, LIMITS, query, error.cause, now)
+                self.budget = self.budget.failed(query, error.cause, now)
             else:
                 self.outcomes.append(Outcome(now, query, None))
-                self.budget = reported(self.budget, LIMITS, query, quotas, now)
-        self.budget = Budget.model_validate_json(self.budget.model_dump_json())
+                self.budget = self.budget.reported(query, quotas, now)
+        self.budget = QuotaBudget.model_validate_json(self.budget.model_dump_json())
 
     def oldest(self, query: str) -> timedelta:
         """Return the longest time between two answers."""
@@ -135,7 +135,7 @@ class Service:
 
 def service(start: datetime, provider: Provider | None = None, interval: timedelta = MINUTE) -> Service:
     """Return a service that starts with nothing in its store."""
-    return Service(provider or Provider(), Budget.new(LIMITS, start), interval)
+    return Service(provider or Provider(), QuotaBudget.new(LIMITS, start), interval)
 
 
 def lived(made: Service, start: datetime, end: datetime) -> Service:

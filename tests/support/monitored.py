@@ -1,9 +1,9 @@
 """A monitor with all that it needs in memory, on a clock that the test moves."""
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import TrackerFailed
 from orrery.live.monitor import EVERY, Monitor, MonitorResult
 from orrery.ports.store import Store
+from orrery.ports.tracker import TrackerFailed
 from orrery.runtime.outbox import Outbox, Row
 from tests.support.clock import ManualClock
 from tests.support.trackers import MemoryTracker, ScriptedCounter

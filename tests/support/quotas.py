@@ -3,31 +3,44 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from orrery.errors import Cause
-from orrery.live.backoff import Query, Reason
-from orrery.live.quota import Budget, Limits, TickPlan, charged, failed, plan, reported
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.live.plan import Reason, TickPlan, may_read, plan
+from orrery.live.quota import Limits, Query, QuotaBudget
+from orrery.ports.analytics import Bucket, Cause, Quotas
 
 LIMITS = Limits()
+SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
 BOTH = ("total", "pages")
-NEW = Budget.new(LIMITS, NOW)
+NEW = QuotaBudget.new(LIMITS, NOW)
 
 
 def planned(
-    budget: Budget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE
+    budget: QuotaBudget, now: datetime, queries: Sequence[str] = BOTH, interval: timedelta = MINUTE
 ) -> TickPlan:
     """Return the plan of one tick."""
-    return plan(budget, LIMITS, now, queries, interval)
+    return plan(budget.at(now), now, queries, interval)
 
 
-def nothing(reason: Reason, until: datetime) -> TickPlan:
+def next_total(budget: QuotaBudget, now: datetime, interval: timedelta = MINUTE) -> datetime:
+    """Return at which tick from `now` on the total is asked; fail if not within 26 hours."""
+    for tick in range(26 * HOUR // interval + 1):
+        if "total" in planned(budget, now + tick * interval).run:
+            return now + tick * interval
+    raise AssertionError("The total is never asked.")
+
+
+def readable(budget: QuotaBudget, now: datetime, query: str = "planets") -> Reason | None:
+    """Return why an owner may not read now, or None."""
+    return may_read(budget.at(now), now, query, MINUTE)
+
+
+def nothing(reason: Reason) -> TickPlan:
     """Return the plan of a tick at which nothing is asked."""
     skipped: dict[Query, Reason] = dict.fromkeys(BOTH, reason)
-    return TickPlan((), skipped, until)
+    return TickPlan((), skipped)
 
 
 def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None = None) -> Quotas:
@@ -41,14 +54,14 @@ def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None
     )
 
 
-def answered(budget: Budget, now: datetime, *queries: str, quotas: Quotas | None = None) -> Budget:
+def answered(budget: QuotaBudget, now: datetime, *queries: str, quotas: Quotas | None = None) -> QuotaBudget:
     """Return the budget after a charge and a report of each query, a second later."""
-    budget = charged(budget, LIMITS, queries, now)
+    budget = budget.at(now).charged(queries, now)
     for query in queries:
-        budget = reported(budget, LIMITS, query, quotas, now + timedelta(seconds=1))
+        budget = budget.at(now + SECOND).reported(query, quotas, now + SECOND)
     return budget
 
 
-def after(cause: Cause, query: str = "total", budget: Budget = NEW, now: datetime = NOW) -> Budget:
+def after(cause: Cause, query: str = "total", budget: QuotaBudget = NEW, now: datetime = NOW) -> QuotaBudget:
     """Return the budget after `query` was charged and failed."""
-    return failed(charged(budget, LIMITS, [query], now), LIMITS, query, cause, now)
+    return budget.at(now).charged([query], now).failed(query, cause, now)

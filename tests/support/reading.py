@@ -22,7 +22,7 @@ from orrery.fraud.records import LastSearch
 from orrery.gateway.records import LastPing
 from orrery.live import records as live
 from orrery.live.monitor import MonitorState
-from orrery.live.quota import Budget
+from orrery.live.quota import QuotaBudget
 from orrery.ports.clock import Clock
 from orrery.ports.store import Entry
 from orrery.record import Record
@@ -67,11 +67,11 @@ READERS: dict[str, Reader] = {
     "pending:": checkout.Pending.from_bytes,
     "preflight:": Trial.from_bytes,
     "realtime:active": live.Active.from_bytes,
-    "realtime:budget": Budget.from_bytes,
     "realtime:last_error": live.LastError.from_bytes,
     "realtime:monitor": MonitorState.from_bytes,
     "realtime:outcome": live.RefreshOutcome.from_bytes,
     "realtime:pages": live.Pages.from_bytes,
+    "realtime:quota": QuotaBudget.from_bytes,
     "receipt:": Receipt.from_bytes,
     "reconciled": checkout.LastReconciliation.from_bytes,
     "restored-at": restored.Restored.from_bytes,
@@ -93,10 +93,11 @@ BYTES = (
     "outbox-next:",
     "outbox-unreadable:",
     "preflight-left:",
+    "realtime:budget",
     "verifying:",
     "written",
 )
-"""The prefixes of values that are no records: indexes, raw events, keys."""
+"""The prefixes of values that are no records: indexes, raw events, keys, and what only earlier releases read."""
 
 
 def prefix_of(key: str) -> str:

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from anyio.lowlevel import checkpoint
 
-from orrery.errors import OrreryError, TrackerFailed
+from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.ports.counter import PublicCount, Scope
-from orrery.ports.tracker import Issue
+from orrery.ports.tracker import Issue, TrackerFailed
 
 LOST = TrackerFailed("The answer was lost.")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.published_files import PublishedFiles
-from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
-from orrery.ports.publications import MOST_BYTES
+from orrery.errors import Invalid, NotConfigured, NotFound, TrackRefused
+from orrery.ports.publications import MOST_BYTES, PublicationRefused
 from orrery.ports.scanner import Scanned
 from orrery.tenants.publishing import Publishing
 from orrery.tenants.settings import TenantsSettings

@@ -3,8 +3,7 @@
 import httpx2
 
 from orrery.bounded import LONGEST_ANSWER
-from orrery.errors import ApiUnreachable
-from orrery.ports.delegated import Answer
+from orrery.ports.delegated import Answer, ApiUnreachable
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

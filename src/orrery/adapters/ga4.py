@@ -21,8 +21,8 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED, bound
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured
-from orrery.ports.analytics import Bucket, By, Quotas, Report, Row
+from orrery.errors import NotConfigured
+from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, Row
 from orrery.ports.clock import Clock
 from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line

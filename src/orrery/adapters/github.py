@@ -13,8 +13,8 @@ import structlog
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from orrery.bounded import BOUNDED
-from orrery.errors import NotConfigured, TrackerFailed
-from orrery.ports.tracker import Issue
+from orrery.errors import NotConfigured
+from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.syntax.lines import is_header_text
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust

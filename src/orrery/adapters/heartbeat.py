@@ -7,7 +7,7 @@ import httpx2
 import stamina
 
 from orrery.bounded import BOUNDED
-from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import DeliveryFailed
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

@@ -9,9 +9,8 @@ from typing import Literal, TypeVar
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from orrery.durable import hold, replace
-from orrery.errors import TrackerFailed
 from orrery.ports.clock import Clock
-from orrery.ports.tracker import Issue
+from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.record import Record
 
 T = TypeVar("T")

@@ -11,8 +11,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from orrery.bounded import BOUNDED
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Message, Received
+from orrery.ports.notifier import DeliveryFailed, Message, Received
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import NotConfigured, OrreryError, SignInFileUnusable
+from orrery.errors import NotConfigured, OrreryError
+from orrery.ports.private_file import SignInFileUnusable
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from orrery.durable import sync
-from orrery.errors import NotFound, PublicationRefused
-from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, Material
+from orrery.errors import NotFound
+from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, Material, PublicationRefused
 
 UNFINISHED = ".orrery-unfinished"
 """What is being written lies in a folder of this name, until it takes its place by one rename."""

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import DeliveryFailed
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

@@ -11,9 +11,8 @@ from typing import Literal, cast
 
 import aiosmtplib
 
-from orrery.errors import DeliveryFailed
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import Message, Received
+from orrery.ports.notifier import DeliveryFailed, Message, Received
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
 from orrery.tls import unreachable

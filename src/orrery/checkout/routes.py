@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.session_states import SessionStates, StateName
@@ -16,10 +16,10 @@ from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, Purchase
 from orrery.edge.auth import ServiceBearer
-from orrery.edge.body import read_body, read_object
+from orrery.edge.body import json_body, read_body, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
-from orrery.edge.problems import Problem
+from orrery.edge.problems import Problem, problems
 from orrery.edge.ratelimit import RateLimit
 from orrery.errors import Invalid, NotFound
 
@@ -97,13 +97,6 @@ class Received(BaseModel):
     received: str
 
 
-class ProblemBody(BaseModel):
-    """Every error: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str
-
-
 @dataclass(frozen=True, slots=True)
 class CheckoutRoutes:
     """The routes of checkout, over the checkout's services."""
@@ -125,8 +118,8 @@ class CheckoutRoutes:
             self.create,
             methods=["POST"],
             response_model=CheckoutAnswer,
-            responses=_problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503),
-            openapi_extra=_json_body(CheckoutRequest),
+            responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503),
+            openapi_extra=json_body(CheckoutRequest),
             summary="Start a hosted payment session",
         )
         router.add_api_route(
@@ -134,7 +127,7 @@ class CheckoutRoutes:
             self.receive,
             methods=["POST"],
             response_model=Received,
-            responses=_problems(400, 408, 413, 503),
+            responses=problems(400, 408, 413, 503),
             openapi_extra=_WEBHOOK,
             summary="Receive an event of the payment processor",
         )
@@ -143,8 +136,8 @@ class CheckoutRoutes:
             self.check,
             methods=["POST"],
             response_model=CheckAnswer,
-            responses=_problems(400, 401, 408, 413, 415, 422, 429, 503),
-            openapi_extra=_json_body(CheckRequest) | {"security": [{"serviceBearer": []}]},
+            responses=problems(400, 401, 408, 413, 415, 422, 429, 503),
+            openapi_extra=json_body(CheckRequest) | {"security": [{"serviceBearer": []}]},
             summary="Ask whether access is open (practice sites)",
         )
         router.add_api_route(
@@ -152,7 +145,7 @@ class CheckoutRoutes:
             self.state,
             methods=["GET"],
             response_model=AccessState,
-            responses=_problems(404, 422, 429, 503),
+            responses=problems(404, 422, 429, 503),
             summary="Ask what became of a session (success page)",
         )
         return router
@@ -171,7 +164,7 @@ class CheckoutRoutes:
     ) -> CheckoutAnswer:
         """Create a hosted payment session and return where the visitor pays."""
         address = await self._counted(request, self.limit)
-        asked = _validated(CheckoutRequest, await read_object(request, CHECKOUT_BODY))
+        asked = await read_model(request, CheckoutRequest, CHECKOUT_BODY)
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         try:
             created = await self.checkout.create(Purchase(product, address, idempotency_key))
@@ -217,7 +210,7 @@ class CheckoutRoutes:
     async def check(self, request: Request) -> CheckAnswer:
         """Return whether a buyer has access to a product now."""
         await self.bearer.require(request)
-        asked = _validated(CheckRequest, await read_object(request, CHECKOUT_BODY))
+        asked = await read_model(request, CheckRequest, CHECKOUT_BODY)
         product = asked.certCode, asked.vendorSlug
         try:
             if asked.sessionId is not None:
@@ -227,28 +220,6 @@ class CheckoutRoutes:
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
         return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
-
-
-Model = TypeVar("Model", bound=BaseModel)
-
-
-def _validated(model: type[Model], found: dict[str, object]) -> Model:
-    try:
-        return model.model_validate(found)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        # A field that we do not know is named by the caller, and what callers say is not repeated.
-        where = ".".join(str(part) for part in first["loc"] if part in model.model_fields) or "The request"
-        raise Problem(422, "invalid-field", f"{where}: {first['msg'].removeprefix('Value error, ')}.") from None
-
-
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": ProblemBody} for status in statuses}
-
-
-def _json_body(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 _WEBHOOK: dict[str, Any] = {

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from orrery.cockpit import page
 from orrery.cockpit.actions import Actions
@@ -16,7 +16,6 @@ from orrery.cockpit.schema import (
     ActionBody,
     ActionRead,
     AsideRead,
-    CockpitProblem,
     CodeBody,
     DraftBody,
     DraftRead,
@@ -34,14 +33,12 @@ from orrery.cockpit.schema import (
 )
 from orrery.cockpit.set_aside import said
 from orrery.cockpit.sign_in import SignInTabs
-from orrery.edge.body import read_object
+from orrery.edge.body import json_body, read_model
 from orrery.edge.launch import Launch
 from orrery.edge.local import SESSION
-from orrery.edge.problems import Problem
+from orrery.edge.problems import Problem, problems
 from orrery.ports.health import Finding
 from orrery.syntax.track import HEADER, label, labelled
-
-T = TypeVar("T", bound=BaseModel)
 
 LARGEST_BODY = 64 * 1024
 """Bytes of a request: an id, and a comment."""
@@ -98,8 +95,8 @@ class CockpitRoutes:
                 methods=["POST"],
                 summary=summary,
                 tags=["cockpit"],
-                responses=_refusals(*_OF_WRITES[kind]),
-                openapi_extra=_json_body(kind),
+                responses=problems(*_OF_WRITES[kind]),
+                openapi_extra=json_body(kind),
             )
         self._add_reads(router)
         return router
@@ -111,7 +108,7 @@ class CockpitRoutes:
             summary="List what waits for an answer",
             tags=["cockpit"],
             response_class=Response,
-            responses={200: {"model": RowsRead}} | _refusals(401, 403, 422),
+            responses={200: {"model": RowsRead}} | problems(401, 403, 422),
         )
         router.add_api_route(
             "/api/comms/message-body",
@@ -119,21 +116,21 @@ class CockpitRoutes:
             summary="Read a message as plain text",
             tags=["cockpit"],
             response_class=PlainTextResponse,
-            responses=_refusals(401, 403, 404, 422, 502, 503),
+            responses=problems(401, 403, 404, 422, 502, 503),
         )
         router.add_api_route(
             "/api/comms/message-head",
             self.message_head,
             summary="Who wrote a message to whom, and whom an answer would go to",
             tags=["cockpit"],
-            responses=_refusals(401, 403, 404, 422, 502, 503),
+            responses=problems(401, 403, 404, 422, 502, 503),
         )
         router.add_api_route(
             "/api/health",
             self.health,
             summary="How every part is",
             tags=["cockpit"],
-            responses=_refusals(401, 403),
+            responses=problems(401, 403),
         )
 
     async def index(self) -> Response:
@@ -150,7 +147,7 @@ class CockpitRoutes:
 
     async def exchange(self, request: Request) -> TokenRead:
         """Return the token; a code is good once, for a minute."""
-        body = await _read(request, CodeBody)
+        body = await read_model(request, CodeBody, LARGEST_BODY)
         token = self._launch.exchange(body.code)
         if token is None:
             raise Problem(401, "code-invalid", "This link was used already, or is older than a minute.")
@@ -183,14 +180,14 @@ class CockpitRoutes:
 
     async def draft_reply(self, request: Request) -> DraftRead:
         """Make a draft in the mailbox of the row, or find the one that is there."""
-        body = await _read(request, DraftBody)
+        body = await read_model(request, DraftBody, LARGEST_BODY)
         row_id = parse_row_id(body.rowId)
         draft = await self._actions.draft_reply(row_id, body.comment, to_all=body.replyAll)
         return DraftRead(id=draft.id, webLink=draft.web_link, track=row_id.track, alreadyExisted=not draft.is_new)
 
     async def add_to_tasks(self, request: Request) -> TaskRead:
         """Make a task of a row, or find the one that is there."""
-        row_id = parse_row_id((await _read(request, RowBody)).rowId)
+        row_id = parse_row_id((await read_model(request, RowBody, LARGEST_BODY)).rowId)
         task = await self._actions.add_to_tasks(row_id)
         return TaskRead(
             id=str(RowId(row_id.track, self._actions.book_of(row_id).account, LEDGER, task.id)),
@@ -206,20 +203,20 @@ class CockpitRoutes:
 
     async def sign_in(self, request: Request) -> SignInRead:
         """Return the address at which the person signs in; the mailbox is read when that has succeeded."""
-        body = await _read(request, SignInBody)
+        body = await read_model(request, SignInBody, LARGEST_BODY)
         track = self._actions.comms.inbox_to_sign_in(body.account).mailbox.track
         return SignInRead(address=await self._tabs.begin(body.account), track=track)
 
     async def act(self, request: Request) -> ActionRead:
         """Dismiss a row of the action ledger, or undo that."""
-        body = await _read(request, ActionBody)
+        body = await read_model(request, ActionBody, LARGEST_BODY)
         row_id = parse_row_id(body.rowId)
         changed = await self._actions.act(row_id, body.action)
         return ActionRead(rowId=body.rowId, action=body.action, track=row_id.track, changed=changed)
 
     async def set_aside(self, request: Request) -> SetAsideRead:
         """Mark a row as done or for later, or undo that."""
-        body = await _read(request, SetAsideBody)
+        body = await read_model(request, SetAsideBody, LARGEST_BODY)
         row_id = parse_row_id(body.rowId)
         before = await self._actions.set_aside(row_id, body.action, body.until)
         return SetAsideRead(
@@ -241,16 +238,6 @@ class CockpitRoutes:
         return HealthRead(findings=[_finding(one) for one in findings], at=at)
 
 
-async def _read(request: Request, kind: type[T]) -> T:
-    """Return the body of a request; raise what `read_object` raises, and 422."""
-    try:
-        return kind.model_validate(await read_object(request, LARGEST_BODY))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "The body"
-        raise Problem(422, "invalid-field", f"{where}: {first['msg']}.") from None
-
-
 async def _taking_turns(pieces: Iterable[bytes]) -> AsyncGenerator[bytes]:
     """Yield the pieces; others go on between them."""
     for piece in pieces:
@@ -260,13 +247,3 @@ async def _taking_turns(pieces: Iterable[bytes]) -> AsyncGenerator[bytes]:
 
 def _finding(found: Finding) -> FindingRead:
     return FindingRead(part=found.part, state=found.state, why=found.why, todo=found.todo)
-
-
-def _json_body(kind: type[BaseModel]) -> dict[str, Any]:
-    return {
-        "requestBody": {"required": True, "content": {"application/json": {"schema": kind.model_json_schema()}}}
-    }
-
-
-def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": CockpitProblem} for status in sorted(statuses)}

@@ -251,10 +251,3 @@ class HealthRead(BaseModel):
 
     findings: list[FindingRead]
     at: datetime
-
-
-class CockpitProblem(BaseModel):
-    """A refusal: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str

@@ -2,13 +2,41 @@
 
 import asyncio
 import json
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
 from orrery.edge.problems import Problem
 
 BODY_SECONDS = 10.0
 """How long a client may take to send a body."""
+
+
+B = TypeVar("B", bound=BaseModel)
+
+
+def json_body(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the description of an operation's body."""
+    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+async def read_model(request: Request, kind: type[B], limit: int) -> B:
+    """Return the JSON object in the body as a model; raise what `read_object` raises, and 422."""
+    try:
+        return kind.model_validate(await read_object(request, limit))
+    except ValidationError as error:
+        raise wrong_field(error) from None
+
+
+def wrong_field(error: ValidationError, *, within: int = 0) -> Problem:
+    """Return 422 for the first wrong field; `within` is how many parts of its place are not the request's."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    # A field that we do not know is named by the caller, and what callers say is not repeated.
+    place = first["loc"][within : -1 if first["type"] == "extra_forbidden" else None]
+    where = ".".join(map(str, place)) or "The request"
+    return Problem(422, "invalid-field", f"{where}: {first['msg'].removeprefix('Value error, ')}.")
 
 
 async def read_body(request: Request, limit: int) -> bytes:

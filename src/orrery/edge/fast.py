@@ -9,7 +9,8 @@ from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from orrery.edge.uvicorn_protocol import Headers, written_at_once
 
 PUBLIC_HEADERS = (
     (b"access-control-allow-origin", b"*"),
@@ -51,6 +52,9 @@ class Reads:
     fields: Collection[bytes]
 
 
+_STATUS = b"HTTP/1.1 200 OK\r\n"
+
+
 class _Sent:
     """An answer as messages, made once and sent often."""
 
@@ -64,14 +68,14 @@ class _Sent:
         self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
         self.body: Message = {"type": "http.response.body", "body": answer.body}
         self.not_modified: Message = {"type": "http.response.start", "status": 304, "headers": about}
-        self._above: list[tuple[bytes, bytes]] | None = None
+        self._above: Headers | None = None
         self._whole = b""
 
-    def whole(self, above: list[tuple[bytes, bytes]]) -> bytes:
+    def whole(self, above: Headers) -> bytes:
         """Return the answer as it goes over the wire, the server's own headers above; joined when those change."""
         if above is not self._above:
             lines = [b"%b: %b\r\n" % header for header in (*above, *self.start["headers"])]
-            self._whole = b"".join([STATUS_LINE[200], *lines, b"\r\n", self.body["body"]])
+            self._whole = b"".join([_STATUS, *lines, b"\r\n", self.body["body"]])
             self._above = above
         return self._whole
 
@@ -113,7 +117,7 @@ class FastReads:
             await send(_EMPTY)
         else:
             self._count(scope["method"], 200)
-            if scope["method"] != "GET" or not written_at_once(send, sent):
+            if scope["method"] != "GET" or not written_at_once(send, sent.whole):
                 await send(sent.start)
                 await send(sent.body)
 
@@ -124,24 +128,6 @@ class FastReads:
         return last
 
 
-def written_at_once(send: Send, sent: _Sent) -> bool:
-    """Write the whole answer, if the server is uvicorn and nothing is in the way; return whether it was written.
-
-    uvicorn checks each header, and writes head and body separately: half of the cost of a read.
-    """
-    cycle = getattr(send, "__self__", None)
-    if not isinstance(cycle, RequestResponseCycle):
-        return False
-    if cycle.response_started or cycle.disconnected or cycle.flow.write_paused or not cycle.keep_alive:
-        return False
-    cycle.response_started = cycle.response_complete = True
-    cycle.waiting_for_100_continue = False
-    cycle.transport.write(sent.whole(cycle.default_headers))
-    cycle.message_event.set()
-    cycle.on_response()
-    return True
-
-
 def known_part(query: bytes, fields: Collection[bytes]) -> bytes:
     """Return the `fields` of a query string as they are usually written: encoded only where they must be."""
     known = b"&".join(one for one in query.split(b"&") if unquote_to_bytes(one.partition(b"=")[0]) in fields)
@@ -150,7 +136,7 @@ def known_part(query: bytes, fields: Collection[bytes]) -> bytes:
     return urlencode(asked, encoding="latin-1").encode()
 
 
-def is_known(headers: list[tuple[bytes, bytes]], etag: bytes) -> bool:
+def is_known(headers: Headers, etag: bytes) -> bool:
     """Return whether the client has this answer already (RFC 9110, If-None-Match, by weak comparison)."""
     for name, value in headers:
         if name == b"if-none-match":

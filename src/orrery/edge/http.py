@@ -5,19 +5,16 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orrery.edge import problems
 from orrery.edge.direct import DirectRoute
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.metrics import MeasuredApp, Metrics
+from orrery.edge.problems import handle_errors
 from orrery.edge.reference import reference_page
-from orrery.errors import OrreryError
 from orrery.ports.health import Finding, Round
 
 Readiness = Callable[[], Round]
@@ -31,15 +28,8 @@ def public_app(
     site: ASGIApp | None = None,
 ) -> FastAPI:
     """Return the public app; `direct` routes come first, and `site` answers what no operation does."""
-    app = FastAPI(title="Orrery", version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
-    answer_plainly(app)
-    for router in routers:
-        app.include_router(router)
-
-    @app.get("/healthz", tags=["health"], summary="Is the process alive?")
-    async def healthz() -> dict[str, bool]:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Say that the process is alive."""
-        return {"alive": True}
+    app = bare_app("Orrery", routers, direct)
+    app.add_api_route("/healthz", _healthz, tags=["health"], summary="Is the process alive?")
 
     @app.get(
         "/readyz", tags=["health"], summary="Can it do its work?", responses={503: {"description": "Not ready"}}
@@ -50,7 +40,6 @@ def public_app(
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     _describe_bearer(app)
-    handle_errors(app)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(MeasuredApp, metrics=metrics)
     if site is not None:
@@ -66,8 +55,9 @@ def private_app(
     routers: Sequence[APIRouter],
 ) -> FastAPI:
     """Return the private app: metrics, readiness in detail, the public operations' reference, and `routers`."""
-    app = FastAPI(title="Orrery, private", openapi_url=None, docs_url=None, redoc_url=None)
-    answer_plainly(app)
+    app = bare_app("Orrery, private", routers)
+    app.add_api_route("/healthz", _healthz)
+    add_reference(app, public)
 
     @app.get("/metrics")
     async def figures() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
@@ -75,11 +65,6 @@ def private_app(
         for state, count in (await undelivered()).items():
             metrics.notifications.labels(state).set(count)
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
-
-    @app.get("/healthz")
-    async def healthz() -> dict[str, bool]:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Say that the process is alive."""
-        return {"alive": True}
 
     @app.get("/readyz")
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
@@ -89,10 +74,6 @@ def private_app(
         body = {"ready": ready, "at": last.at.isoformat(), "parts": [asdict(part) for part in last.findings]}
         return JSONResponse(body, 200 if ready else 503)
 
-    for router in routers:
-        app.include_router(router)
-    add_reference(app, public)
-    handle_errors(app)
     app.add_middleware(SecurityHeaders)
     # A page elsewhere must not reach this listener by a name of its own that points here.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
@@ -114,10 +95,17 @@ def add_reference(app: FastAPI, public: FastAPI) -> None:
         return HTMLResponse(reference_page(public.openapi()), headers={"Content-Security-Policy": policy})
 
 
-def answer_plainly(app: FastAPI) -> None:
-    """Answer 404 where there is nothing, instead of a redirection."""
+def bare_app(
+    title: str, routers: Sequence[APIRouter], direct: Sequence[DirectRoute] = (), *, in_full: bool = False
+) -> FastAPI:
+    """Return an app of `routers` that answers errors in our shape, and 404 where there is nothing."""
+    app = FastAPI(title=title, version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
     # The framework would send an address with a slash too many on, to whatever host the request names.
     app.router.redirect_slashes = False
+    for router in routers:
+        app.include_router(router)
+    handle_errors(app, in_full=in_full)
+    return app
 
 
 def _describe_bearer(app: FastAPI) -> None:
@@ -150,22 +138,10 @@ class _SiteBehindOperations:
         await self._site(scope, receive, send)
 
 
+async def _healthz() -> dict[str, bool]:
+    """Say that the process is alive."""
+    return {"alive": True}
+
+
 def _is_ready(parts: Sequence[Finding]) -> bool:
     return not any(part.state == "broken" and part.essential for part in parts)
-
-
-def handle_errors(app: FastAPI) -> None:
-    """Answer every error in the shape of decision 3."""
-    app.add_exception_handler(problems.Problem, problems.show_problem)
-    app.add_exception_handler(OrreryError, problems.show_error)
-    app.add_exception_handler(HTTPException, problems.show_http_exception)
-    app.add_exception_handler(RequestValidationError, _show_invalid)
-    app.add_exception_handler(Exception, problems.show_bug)
-
-
-async def _show_invalid(_request: Request, error: Exception) -> Response:
-    if not isinstance(error, RequestValidationError):
-        raise error
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return problems.Problem(422, "invalid-field", f"{where}: {first['msg']}.").response()

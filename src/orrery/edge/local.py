@@ -7,17 +7,16 @@ reach the socket. The order of the checks is that of decision 37: the host, the 
 from collections.abc import Sequence
 
 import structlog
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.edge.auth import bearer
 from orrery.edge.headers import SecurityHeaders
-from orrery.edge.http import add_reference, answer_plainly, handle_errors
+from orrery.edge.http import add_reference, bare_app
 from orrery.edge.launch import Launch
-from orrery.edge.problems import Problem, show_own_error
-from orrery.errors import OrreryError
+from orrery.edge.problems import Problem
 
 SESSION = "/api/session"
 """Where a code is exchanged for the token: the one operation without it."""
@@ -35,13 +34,8 @@ def local_app(title: str, routers: Sequence[APIRouter], host: str, launch: Launc
 
     Its reference is at `/docs`. All of its errors are shown in full: they are the owner's own.
     """
-    app = FastAPI(title=title, version="1", openapi_url=None, docs_url=None, redoc_url=None)
-    answer_plainly(app)
-    for router in routers:
-        app.include_router(router)
+    app = bare_app(title, routers, in_full=True)
     add_reference(app, app)
-    handle_errors(app)
-    app.add_exception_handler(OrreryError, show_own_error)
     # The first to be asked is the last that is added: a refusal has the security headers, too.
     app.add_middleware(LocalGuard, host=host, launch=launch)
     app.add_middleware(SecurityHeaders)

@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from orrery.edge.auth import ServiceBearer
-from orrery.edge.body import read_body
-from orrery.edge.problems import Problem
+from orrery.edge.body import read_body, wrong_field
+from orrery.edge.problems import Problem, problems
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
 from orrery.gateway.reports import (
@@ -124,13 +124,6 @@ class CloudBody(_Body):
     report: ReportBody
 
 
-class PingProblem(BaseModel):
-    """A refusal: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str
-
-
 @dataclass(frozen=True, slots=True)
 class GatewayRoutes:
     """The route of the pings and of the reports. `pings` is None where none are expected."""
@@ -147,7 +140,7 @@ class GatewayRoutes:
             methods=["POST"],
             status_code=204,
             response_class=Response,
-            responses={status: {"model": PingProblem} for status in (400, 401, 404, 408, 413, 422, 429, 503)},
+            responses=problems(400, 401, 404, 408, 413, 422, 429, 503),
             openapi_extra=_DESCRIPTION,
             summary="Receive a ping of the gateway's guest, or a report of the cloud",
         )
@@ -191,9 +184,7 @@ def _read(body: bytes) -> PingBody | CloudBody:
     try:
         return _BODY.validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "The body"
-        raise Problem(422, "invalid-field", f"{where}: {first['msg']}.") from None
+        raise wrong_field(error, within=1) from None
 
 
 _DESCRIPTION: dict[str, Any] = {

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orrery.errors import AnalyticsFailed
 from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import By, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, By, Report, Row
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.single_flight import SingleFlight

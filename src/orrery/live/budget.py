@@ -1,17 +1,17 @@
 """The quota budget in the store, which all processes and all kinds of calls share (decision 24)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.errors import AnalyticsFailed, Cause, NotConfigured, StoreError
-from orrery.live import keys, quota
-from orrery.live.backoff import TOTAL, Query, Reason
-from orrery.live.quota import Limits, TickPlan
-from orrery.ports.analytics import Analytics, By, Report
+from orrery.errors import NotConfigured, StoreError
+from orrery.live import keys
+from orrery.live.plan import Reason, TickPlan, may_read, plan
+from orrery.live.quota import PAUSES, TOTAL, Limits, Query, QuotaBudget
+from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, Report
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Store
+from orrery.ports.store import Check, Committed, Conflict, Delete, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
 
 DEADLINE = 10.0
@@ -26,6 +26,10 @@ QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
     "provider-unreachable",
 )
 """The errors of a refresh: the first two of spec 2, Errors; the others where it is silent."""
+
+
+_Change = Callable[[QuotaBudget, datetime], QuotaBudget]
+"""Returns the budget after something happened at that time."""
 
 
 class StoredBudget:
@@ -46,7 +50,7 @@ class StoredBudget:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._stored = Collection(store, clock, quota.Budget, keys.BUDGET, derived=True)
+        self._stored = Collection(store, clock, QuotaBudget, keys.QUOTA, derived=True)
         self._analytics = analytics
         self._limits = limits
         self._interval = interval
@@ -57,25 +61,25 @@ class StoredBudget:
     async def plan(self, queries: Sequence[Query]) -> TickPlan:
         """Return which of `queries` this tick may ask."""
         budget, _ = await self._read()
-        now, starting = self._clock.now(), self._starting
-        plan = quota.plan(budget, self._limits, now, queries, self._interval, starting=starting)
-        self._starting = starting and TOTAL not in plan.run
-        return plan
+        now = self._clock.now()
+        planned = plan(budget.restarted(now) if self._starting else budget, now, queries, self._interval)
+        self._starting = self._starting and TOTAL not in planned.run
+        return planned
 
     async def refuses(self, query: Query) -> Reason | None:
         """Return why a read of the owner's may not be made now, or None."""
         budget, _ = await self._read()
-        return quota.may_read(budget, self._limits, self._clock.now(), query, self._interval)
+        return may_read(budget, self._clock.now(), query, self._interval)
 
     async def left(self) -> tuple[int, int]:
         """Return the tokens that are left for this hour and for this day."""
         budget, _ = await self._read()
-        return quota.left(budget, self._limits, self._clock.now())
+        return budget.hour.remaining, budget.day.remaining
 
     async def charge(self, queries: Sequence[Query]) -> None:
         """Take the expected cost before the calls, so that a kill in between forgets nothing."""
         if not self._has_no_key:
-            await self._change(lambda budget: quota.charged(budget, self._limits, queries, self._clock.now()))
+            await self._change(lambda budget, now: budget.charged(queries, now))
 
     async def ask(self, query: Query, by: By | None, limit: int | None) -> Report:
         """Ask the provider, note the cost or the failure, and return the report.
@@ -86,51 +90,46 @@ class StoredBudget:
             report = await self._analytics.active_users(by, limit=limit, deadline=DEADLINE)
         except AnalyticsFailed as error:
             cause = error.cause
-            await self._note(lambda budget: quota.failed(budget, self._limits, query, cause, self._clock.now()))
+            await self._note(lambda budget, now: budget.failed(query, cause, now))
             raise
         except NotConfigured:
             # Nothing was sent, and nothing will be before a restart: it costs nothing, and stops no process that
             # has a key.
             self._has_no_key = True
             raise
-        await self._note(
-            lambda budget: quota.reported(budget, self._limits, query, report.quotas, self._clock.now())
-        )
+        await self._note(lambda budget, now: budget.reported(query, report.quotas, now))
         return report
 
-    async def _read(self) -> tuple[quota.Budget, Check]:
-        found, unchanged = await self._stored.replaceable()
-        if found is None or found.source != self._source:
-            found = quota.Budget.new(self._limits, self._clock.now(), self._source)
-        return found, unchanged
+    async def forget_earlier(self) -> None:
+        """Delete what earlier releases knew, in another shape: the first report puts a new budget right."""
+        _ = await commit(self._store, Changes([Delete(keys.OLD_BUDGET)]))
 
-    async def _note(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
+    async def _read(self) -> tuple[QuotaBudget, Check]:
+        """Return the budget of now, and the check that it is still the stored one."""
+        found, unchanged = await self._stored.replaceable()
+        now = self._clock.now()
+        if found is None or found.source != self._source:
+            return QuotaBudget.new(self._limits, now, self._source), unchanged
+        return found.at(now), unchanged
+
+    async def _note(self, change: _Change) -> None:
         """Change the budget; an error of the store is only logged: the provider's answer matters more."""
         try:
             await self._change(change)
         except StoreError as error:
             log.warning("live quota not noted", why=str(error))
 
-    async def _change(self, change: Callable[[quota.Budget], quota.Budget]) -> None:
+    async def _change(self, change: _Change) -> None:
         async def attempt() -> Committed | Conflict:
             budget, unchanged = await self._read()
-            return await commit(self._store, Changes([self._stored.put(change(budget))], [unchanged]))
+            changed = self._stored.put(change(budget, self._clock.now()))
+            return await commit(self._store, Changes([changed], [unchanged]))
 
         _ = await compare_and_set(attempt, "The quota budget changes all the time; nothing was written.")
 
 
-_TAGS: Mapping[Cause | Reason, str] = {
-    "pacing": QUOTA,
-    "concurrent": QUOTA,
-    "hour": QUOTA,
-    "day": QUOTA,
-    "thresholded": QUOTA,
-    "unauthorized": REFUSED,
-    "forbidden": REFUSED,
-    "refused": REFUSED,
-}
-
-
 def tag_of(cause: Cause | Reason) -> str:
     """Return the error value for the provider's failure, or for the reason of a wait (spec 2, Errors)."""
-    return _TAGS.get(cause, UNREACHABLE)
+    if pause := PAUSES.get(cause):
+        return REFUSED if pause.by_owner else QUOTA
+    return QUOTA if cause == "pacing" else UNREACHABLE

@@ -73,7 +73,9 @@ class LiveDomain:
         self._plan = plan
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
-        budget = StoredBudget(store, clock, analytics, plan.limits, plan.interval, source=plan.source)
+        self._budget = budget = StoredBudget(
+            store, clock, analytics, plan.limits, plan.interval, source=plan.source
+        )
         counted = metrics(plan.paths, plan.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
         self.overview = Overview(store, clock, budget, is_used=plan.has_property)
@@ -103,6 +105,7 @@ class LiveDomain:
             remote_checks=self.health.remote(),
             panels=[PanelSource("Live counter", self.overview.panel, 80)],
             secret_probes=[SecretProbe("admin_password_hash", self._password.remarks, compares_password=True)],
+            migrations=[self._budget.forget_earlier],
             offers={LiveDomain: self},
         )
 

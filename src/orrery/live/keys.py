@@ -9,8 +9,11 @@ LAST_ERROR = "realtime:last_error"
 OUTCOME = "realtime:outcome"
 """The outcome of the last refresh, for a second request within the same interval (decision 26)."""
 
-BUDGET = "realtime:budget"
-"""The remaining quota of the provider (decision 24)."""
+QUOTA = "realtime:quota"
+"""What is known of the provider's quota (decision 24)."""
+
+OLD_BUDGET = "realtime:budget"
+"""Where earlier releases kept it, in another shape."""
 
 MONITOR = "realtime:monitor"
 """The monitor's last observation (decision 29)."""

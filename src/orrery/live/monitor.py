@@ -15,13 +15,13 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime, NonNegativeInt
 
-from orrery.errors import NotConfigured, TrackerFailed
+from orrery.errors import NotConfigured
 from orrery.live import keys
 from orrery.live.freshness import age
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Check, Committed, Store, Unchanged, Write
-from orrery.ports.tracker import Issue, Tracker
+from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.record import Record
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, sortable

@@ -1,47 +1,30 @@
-"""Which queries the analytics provider may get, and when (decisions 24, 25). Pure.
+"""What is known of the provider's quota: tokens, server errors, refusals (decisions 24, 25). Pure.
 
-A refresh takes from the `Budget` with `charged` before the calls, and records each outcome with `reported` or
-`failed`; the provider's own figures always win. The schedule slows down before the quota is exhausted.
+A refresh takes the expected cost with `charged` before the calls, and records each outcome with `reported` or
+`failed`; the provider's own figures always win. `plan.py` decides by it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from math import ceil
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
-from orrery.errors import Cause
-from orrery.live.backoff import (
-    DAY,
-    HOUR,
-    MENDED_BY_THE_OWNER,
-    TOTAL,
-    Backoff,
-    Query,
-    Reason,
-    Wait,
-    next_pacific_midnight,
-)
-from orrery.ports.analytics import Bucket, Quotas
+from orrery.live.tokens import HOUR, TokenWindow, next_pacific_midnight
+from orrery.ports.analytics import Cause, Quotas
 from orrery.record import Record
 
-SECOND = timedelta(seconds=1)
-
 NEVER = datetime.min.replace(tzinfo=UTC)
+
+TOTAL = "total"
+"""The query that always goes first (decision 24)."""
 
 EXPECTED_COST = 10
 """Tokens of a query that has not reported yet: 1,750 tokens are about 175 reports (spec 2, Limits)."""
 
-RESERVE = 100
-"""Tokens of each quota that the schedule leaves to the admin's reads: ten of them (decision 24)."""
-
-STAYS_FRESH = timedelta(seconds=120)
-"""Totals this far apart are fresh all the time, with a minute to spare (spec 2, Limits: fresh under 3 min)."""
-
-FURTHEST_APART = timedelta(minutes=25)
-"""Totals further apart only hide the count (spec 2, Limits: too old over 30 min); an early refill is seen, too."""
+SERVER_ERRORS_AN_HOUR = 3
+"""How many are risked in any sixty minutes (decision 25)."""
 
 LATE_REFILL = timedelta(hours=2)
 """So soon after midnight, and before any report, an exhausted day may be yesterday's."""
@@ -49,52 +32,161 @@ LATE_REFILL = timedelta(hours=2)
 PROBE_AT_START_APART = timedelta(minutes=5)
 """A process that crashes and starts again and again asks no more often than this in spite of a refusal."""
 
+CLOCK_AHEAD = timedelta(minutes=10)
+"""A time that is further beyond its longest right value than this was written by a wrong clock."""
 
-class Window(Record):
-    """One of the provider's token quotas, between two refills.
+Query = str
+Obstacle = Literal["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"]
+Scope = str
+"""What a refusal blocks: `ALL`, the `REST` beside the total, or the query of this name."""
 
-    `remaining` is how much Orrery may use, `told` the provider's last figure, `most` its highest. Since its first
-    figure (at `since`, when `at_first` were left) Orrery used `ours`; the rest of the difference, others used.
+ALL, REST = "all", "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """How long a refusal blocks, until one probe. `of_one`: it says nothing about other queries.
+
+    `by_owner`: it ends when a key, a right or a setting is put right, so that the total's success ends it for the
+    other queries, and a process that starts looks again.
     """
 
-    name: Literal["hour", "day"]
-    refills_at: AwareDatetime
-    remaining: NonNegativeInt
+    time: timedelta
+    of_one: bool = False
+    by_owner: bool = False
+
+
+PAUSES: Mapping[str, Pause] = {
+    "concurrent": Pause(timedelta(seconds=30)),
+    "hour": Pause(timedelta(minutes=15)),
+    "day": Pause(timedelta(minutes=15)),
+    "thresholded": Pause(timedelta(minutes=15), of_one=True),
+    "unauthorized": Pause(timedelta(minutes=5), by_owner=True),
+    "forbidden": Pause(HOUR, of_one=True, by_owner=True),
+    "refused": Pause(HOUR, of_one=True, by_owner=True),
+}
+"""The refusals (decision 25). A day's lasts until the next Pacific midnight, but right after one for its pause;
+five minutes notice a key put right."""
+
+
+class Block(Record):
+    """Nothing is asked before `until`; then one probe, whose success lifts the block."""
+
+    reason: Obstacle
     since: AwareDatetime
-    at_first: NonNegativeInt
-    ours: NonNegativeInt = 0
-    told: NonNegativeInt | None = None
-    most: NonNegativeInt = 0
+    until: AwareDatetime
 
 
-class Budget(Record):
-    """The remaining quotas of the provider, and the blocks; stored as JSON.
+class ServerError(Record):
+    """One server error, and which query met it."""
+
+    query: Query
+    at: AwareDatetime
+
+
+class QuotaBudget(Record):
+    """The quotas of the provider, and what it refused; stored as JSON.
 
     `source` identifies property and account: figures of one say nothing about another. `costs` are tokens, learned
-    from reports; `asked` is when each query was last asked.
+    from reports; `asked` is when each query was last asked. `errors` are the server errors of the last hour,
+    `errors_left` how many more the provider permits; `failing` is true from the total's server error to its next
+    success.
     """
 
     v: Literal[1] = 1
     source: str = ""
-    hour: Window
-    day: Window
+    hour: TokenWindow
+    day: TokenWindow
     costs: Mapping[Query, NonNegativeInt] = {}
     asked: Mapping[Query, AwareDatetime] = {}
-    backoff: Backoff = Backoff()
+    blocks: Mapping[Scope, Block] = {}
+    errors: tuple[ServerError, ...] = ()
+    errors_left: int | None = None
+    failing: bool = False
 
     @classmethod
-    def new(cls, limits: "Limits", now: datetime, source: str = "") -> "Budget":
+    def new(cls, limits: "Limits", now: datetime, source: str = "") -> Self:
         """Return a budget that assumes full quotas; the first report puts it right."""
         return cls(
             source=source,
-            hour=_full("hour", limits.tokens_per_hour, now),
-            day=_full("day", limits.tokens_per_day, now),
+            hour=TokenWindow.full("hour", limits.tokens_per_hour, now),
+            day=TokenWindow.full("day", limits.tokens_per_day, now),
         )
 
-    def cost(self, query: Query, limits: "Limits") -> int:
+    def at(self, now: datetime) -> Self:
+        """Return the budget of `now`: refilled, and without what is over or was written by a wrong clock."""
+        errors = tuple(error for error in self.errors if now - HOUR < error.at <= now)
+        return self.change(
+            hour=self.hour.at(now),
+            day=self.day.at(now),
+            blocks={scope: block for scope, block in self.blocks.items() if _holds(block, now)},
+            errors=errors,
+            failing=self.failing and any(error.query == TOTAL for error in errors),
+        )
+
+    def restarted(self, now: datetime) -> Self:
+        """Return it for a process that starts: the total probes what the owner may have put right."""
+        if timedelta(0) <= now - self.asked.get(TOTAL, NEVER) < PROBE_AT_START_APART:
+            return self
+        probed = {
+            scope: block.change(until=min(now, block.until))
+            for scope, block in self.blocks.items()
+            if scope in scopes_of(TOTAL) and PAUSES[block.reason].by_owner
+        }
+        return self.change(blocks={**self.blocks, **probed})
+
+    def cost(self, query: Query) -> int:
         """Return the tokens that `query` should cost: not more than a full quota, or it would never be asked."""
         known = max(1, self.costs.get(query, EXPECTED_COST))
-        return min(known, limits.tokens_per_hour, limits.tokens_per_day)
+        return min(known, self.hour.size, self.day.size)
+
+    def charged(self, queries: Sequence[Query], now: datetime) -> Self:
+        """Return it after taking what `queries` should cost: a process killed amid the calls has paid."""
+        cost = sum(map(self.cost, queries))
+        asked = {**self.asked, **dict.fromkeys(queries, now)}
+        return self.change(hour=self.hour.charged(cost), day=self.day.charged(cost), asked=asked)
+
+    def reported(self, query: Query, quotas: Quotas | None, now: datetime) -> Self:
+        """Return it after a report: with the provider's figures, and without the blocks that it lifts."""
+        corrected = self._corrected(query, quotas, now) if quotas else self
+        sent = self.asked.get(query, now)
+        # What was refused since this query was sent stays.
+        met = {scope: block for scope, block in self.blocks.items() if block.since < sent}
+        own = scopes_of(query)
+        past = {met[scope].reason for scope in own if query == TOTAL and scope in met}
+        mended = {reason for reason in past if PAUSES[reason].by_owner}
+        lifted = {scope for scope, block in met.items() if scope in own or block.reason in mended}
+        return corrected.change(
+            blocks={scope: block for scope, block in self.blocks.items() if scope not in lifted},
+            failing=self.failing and query != TOTAL,
+        )
+
+    def failed(self, query: Query, cause: Cause, now: datetime) -> Self:
+        """Return it after a failure, with the block of its cause (decision 25)."""
+        if cause == "server":
+            errors = (*self.errors, ServerError(query=query, at=now))
+            return self.change(errors=errors, failing=self.failing or query == TOTAL)
+        if cause in ("unreachable", "not-a-report"):
+            return self
+        late = self.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
+        until = now + PAUSES[cause].time if late else _end(cause, now)
+        scope = query if PAUSES[cause].of_one else ALL if query == TOTAL else REST
+        older, newer = self.blocks.get(scope), Block(reason=cause, since=now, until=until)
+        longer = older.change(since=now) if older and older.until > until else newer
+        return self.change(blocks={**self.blocks, scope: longer})
+
+    def _corrected(self, query: Query, quotas: Quotas, now: datetime) -> Self:
+        """Return it with the provider's figures; of the two quotas of an hour the scarcer one counts."""
+        hours = [bucket for bucket in (quotas.hour, quotas.project_hour) if bucket]
+        hour, day, errors = min(hours, key=lambda b: b.remaining, default=None), quotas.day, quotas.server_errors
+        charged = self.cost(query)
+        consumed = max((bucket.consumed for bucket in (*hours, day) if bucket), default=charged)
+        return self.change(
+            hour=self.hour.corrected(hour, charged, now) if hour else self.hour,
+            day=self.day.corrected(day, charged, now) if day else self.day,
+            costs={**self.costs, query: max(0, consumed, (charged + consumed) // 2)},
+            errors_left=errors.remaining if errors else self.errors_left,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,234 +197,15 @@ class Limits:
     tokens_per_day: int = 25_000
 
 
-@dataclass(frozen=True, slots=True)
-class TickPlan:
-    """What to ask at one tick. `until` is when the total may run again, where it is skipped."""
-
-    run: tuple[Query, ...]
-    skipped: Mapping[Query, Reason]
-    until: datetime | None = None
+def scopes_of(query: Query) -> tuple[Scope, Scope]:
+    """Return the scopes whose blocks `query` may probe, and lifts by its success."""
+    return (ALL if query == TOTAL else REST), query
 
 
-def plan(
-    budget: Budget,
-    limits: Limits,
-    now: datetime,
-    queries: Sequence[Query],
-    interval: timedelta,
-    *,
-    starting: bool = False,
-) -> TickPlan:
-    """Return which of the scheduled `queries` may be asked at this tick; `interval` is from tick to tick.
-
-    A process that is `starting` may query the total in spite of a block: the owner may have fixed its cause.
-    """
-    tick = _Tick(_current(budget, limits, now), limits, now, interval, starting)
-    # One query beside the total at a time is risked, so that the one asked longest ago has its turn.
-    rest = sorted((query for query in queries if query != TOTAL), key=lambda q: budget.asked.get(q, NEVER))
-    run: list[Query] = []
-    waits: dict[Query, Wait] = {}
-    for query in ([TOTAL] if TOTAL in queries else []) + rest:
-        others = len([each for each in run if each != TOTAL])
-        if wait := tick.blocked(query) or tick.risky(query, others) or tick.paced(query, rest):
-            waits[query] = wait
-        else:
-            run.append(query)
-    until = waits[TOTAL].until if TOTAL in waits else None
-    return TickPlan(tuple(run), {query: wait.reason for query, wait in waits.items()}, until)
+def _end(reason: Obstacle, now: datetime) -> datetime:
+    return next_pacific_midnight(now) if reason == "day" else now + PAUSES[reason].time
 
 
-def may_read(budget: Budget, limits: Limits, now: datetime, query: Query, interval: timedelta) -> Reason | None:
-    """Return why an admin may not ask `query` now, or None: the totals of the hour and of the day come first."""
-    tick = _Tick(_current(budget, limits, now), limits, now, interval)
-    wait = tick.blocked(query) or tick.risky(query, 0) or tick.costly(query)
-    return wait.reason if wait else None
-
-
-def left(budget: Budget, limits: Limits, now: datetime) -> tuple[int, int]:
-    """Return the tokens that we may count on in this hour and on this day."""
-    current = _current(budget, limits, now)
-    return current.hour.remaining, current.day.remaining
-
-
-def charged(budget: Budget, limits: Limits, queries: Sequence[Query], now: datetime) -> Budget:
-    """Return the budget after taking what `queries` should cost: a process killed amid the calls has paid."""
-    current = _current(budget, limits, now)
-    cost = sum(current.cost(query, limits) for query in queries)
-    return current.change(
-        hour=_charged(current.hour, cost),
-        day=_charged(current.day, cost),
-        asked={**current.asked, **dict.fromkeys(queries, now)},
-    )
-
-
-def reported(budget: Budget, limits: Limits, query: Query, quotas: Quotas | None, now: datetime) -> Budget:
-    """Return the budget after a report: with the provider's figures, and without the blocks that it lifts."""
-    current = _current(budget, limits, now)
-    corrected = _corrected(current, limits, query, quotas, now) if quotas else current
-    return corrected.change(backoff=corrected.backoff.answered(query, current.asked.get(query, now)))
-
-
-def failed(budget: Budget, limits: Limits, query: Query, cause: Cause, now: datetime) -> Budget:
-    """Return the budget after a failure, with the back-off of its cause (decision 25)."""
-    current = _current(budget, limits, now)
-    late = current.day.told is None and next_pacific_midnight(now - LATE_REFILL) <= now
-    return current.change(backoff=current.backoff.failed(query, cause, now, late=late))
-
-
-@dataclass(frozen=True, slots=True)
-class _Tick:
-    """The rules at one time: each method returns a reason to wait and its end, or None."""
-
-    budget: Budget
-    limits: Limits
-    now: datetime
-    interval: timedelta
-    starting: bool = False
-
-    def blocked(self, query: Query) -> Wait | None:
-        """Say what refuses `query`, unless it is the probe of a process that is starting."""
-        wait = self.budget.backoff.blocked(query, self.now)
-        return None if wait and self.starting and query == TOTAL and self._may_be_mended(wait.reason) else wait
-
-    def risky(self, query: Query, others: int) -> Wait | None:
-        """Return a wait when server errors of `query` and of `others` more queries could exhaust the quota."""
-        return self.budget.backoff.risky(query, others, self.now)
-
-    def paced(self, query: Query, rest: Sequence[Query]) -> Wait | None:
-        """Say whether `query` gives way at this tick; `rest` are the scheduled queries besides the total."""
-        if query == TOTAL:
-            return None if self._probes() else self._dry(TOTAL) or self._due(TOTAL, self._total_apart())
-        batch = sum(map(self._cost, rest))
-        rounds = [(self._ticks(window), self._spare(window) // batch) for window in self._windows]
-        if min(lasting for _, lasting in rounds) <= 0:
-            return self._dry(query) or Wait("pacing", self.now)
-        return self._due(query, max(_apart(ticks, lasting) for ticks, lasting in rounds))
-
-    def costly(self, query: Query) -> Wait | None:
-        """Say whether asking `query` besides the schedule would make the totals rarer."""
-        after = replace(self, budget=charged(self.budget, self.limits, [query], self.now))
-        rarer = Wait("pacing", self.now) if after.sure_apart() > self.sure_apart() else None
-        return self._dry(query) or rarer
-
-    def sure_apart(self) -> int:
-        """Return how many ticks apart the totals last if nobody else takes any."""
-        return max(_apart(self._ticks(w), w.remaining // self._cost(TOTAL)) for w in self._windows)
-
-    @property
-    def _windows(self) -> tuple[Window, Window]:
-        return self.budget.hour, self.budget.day
-
-    def _cost(self, query: Query) -> int:
-        return self.budget.cost(query, self.limits)
-
-    def _ticks(self, window: Window) -> int:
-        """Return how many ticks are left before the refill, and one more if the provider's clock is behind."""
-        return ceil((window.refills_at - self.now) / self.interval) + 1
-
-    def _may_be_mended(self, reason: Reason) -> bool:
-        asked = self.budget.asked.get(TOTAL, NEVER)
-        recently = timedelta(0) <= self.now - asked < PROBE_AT_START_APART
-        return reason in MENDED_BY_THE_OWNER and not recently
-
-    def _probes(self) -> bool:
-        """Return whether the total is the first since a block ended: then our figures are not to be trusted."""
-        block = self.budget.backoff.block
-        return block is not None and self.budget.asked.get(TOTAL, block.since) < block.until
-
-    def _dry(self, query: Query) -> Wait | None:
-        dry = [Wait(w.name, w.refills_at) for w in self._windows if w.remaining < self._cost(query)]
-        return max(dry, key=lambda wait: wait.until, default=None)
-
-    def _due(self, query: Query, apart: int) -> Wait | None:
-        """Say whether the last time is fewer than `apart` ticks ago; every process finds it in the budget."""
-        asked = self.budget.asked.get(query)
-        if apart <= 1 or asked is None or asked > self.now:
-            return None
-        enough = round((self.now - asked) / self.interval) >= apart
-        return None if enough else Wait("pacing", asked + apart * self.interval)
-
-    def _total_apart(self) -> int:
-        """Return how many ticks apart to ask; others' habits count only as far as the total stays fresh."""
-        left = [(self._ticks(window), window.remaining - _others(window, self.now)) for window in self._windows]
-        wary = max(_apart(ticks, tokens // self._cost(TOTAL)) for ticks, tokens in left)
-        apart = max(self.sure_apart(), min(wary, STAYS_FRESH // self.interval))
-        return min(apart, FURTHEST_APART // self.interval)
-
-    def _spare(self, window: Window) -> int:
-        """Return the tokens that nobody else needs until the refill: no total, no other consumer and no admin."""
-        totals = self._ticks(window) * self._cost(TOTAL)
-        return window.remaining - totals - _others(window, self.now) - RESERVE
-
-
-def _apart(ticks: int, rounds: int) -> int:
-    """Return every how many of `ticks` to ask so that `rounds` last; beyond them all if none does."""
-    return -(-ticks // rounds) if rounds > 0 else ticks + 1
-
-
-def _others(window: Window, now: datetime) -> int:
-    """Return how much others will use until the refill at their pace; a burst counts as a quarter window's use."""
-    if window.told is None:
-        return 0
-    taken = max(0, window.at_first - window.told - window.ours)
-    watched = max(now - window.since, _length(window) / 4)
-    return taken * ((window.refills_at - now) // SECOND) // (watched // SECOND)
-
-
-def _length(window: Window) -> timedelta:
-    return HOUR if window.name == "hour" else DAY
-
-
-def _full(name: Literal["hour", "day"], tokens: int, now: datetime) -> Window:
-    next_hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
-    refills_at = next_pacific_midnight(now) if name == "day" else next_hour
-    return Window(name=name, refills_at=refills_at, remaining=tokens, since=now, at_first=tokens)
-
-
-def _current(budget: Budget, limits: Limits, now: datetime) -> Budget:
-    """Return the budget of `now`: refilled, and without blocks that are over or were written by a wrong clock."""
-    return budget.change(
-        hour=_refilled(budget.hour, limits.tokens_per_hour, now),
-        day=_refilled(budget.day, limits.tokens_per_day, now),
-        backoff=budget.backoff.current(now),
-    )
-
-
-def _refilled(window: Window, tokens: int, now: datetime) -> Window:
-    """Return the window, or a full one once its refill has come or cannot be; an hour keeps its minute."""
-    if now < window.refills_at <= now + _length(window) + HOUR:
-        return window
-    full = _full(window.name, max(tokens, window.most), now)
-    if window.name == "day" or window.refills_at > now:
-        return full
-    return full.change(refills_at=now + HOUR - (now - window.refills_at) % HOUR)
-
-
-def _charged(window: Window, cost: int) -> Window:
-    return window.change(remaining=max(0, window.remaining - cost), ours=window.ours + cost)
-
-
-def _corrected(budget: Budget, limits: Limits, query: Query, quotas: Quotas, now: datetime) -> Budget:
-    """Return the budget with the provider's figures; of the two quotas of an hour the scarcer one counts."""
-    hours = [bucket for bucket in (quotas.hour, quotas.project_hour) if bucket]
-    hour, day, errors = min(hours, key=lambda b: b.remaining, default=None), quotas.day, quotas.server_errors
-    expected = budget.cost(query, limits)
-    consumed = max((bucket.consumed for bucket in (*hours, day) if bucket), default=expected)
-    return budget.change(
-        hour=_window_from(budget.hour, hour, expected, now) if hour else budget.hour,
-        day=_window_from(budget.day, day, expected, now) if day else budget.day,
-        costs={**budget.costs, query: max(0, consumed, (expected + consumed) // 2)},
-        backoff=budget.backoff.change(errors_left=errors.remaining) if errors else budget.backoff,
-    )
-
-
-def _window_from(window: Window, bucket: Bucket, expected: int, now: datetime) -> Window:
-    """Return the window with the provider's figures; a tenth more than before means a refill since."""
-    left, consumed = max(0, bucket.remaining), max(0, bucket.consumed)
-    most = max(window.most, left + consumed)
-    if window.told is not None and left > window.told + most // 10:
-        refills_at = now + HOUR if window.name == "hour" else window.refills_at
-        return _full(window.name, left, now).change(refills_at=refills_at, told=left, most=left + consumed)
-    ours = max(0, window.ours + consumed - expected)
-    first = {"at_first": left + ours, "since": now} if window.told is None else {}
-    return window.change(remaining=left, told=left, most=most, ours=ours, **first)
+def _holds(block: Block, now: datetime) -> bool:
+    """Return whether a block still says something: not one open to a probe for an hour, or of a wrong clock."""
+    return now - HOUR < block.until <= _end(block.reason, now) + CLOCK_AHEAD

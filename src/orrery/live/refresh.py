@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.errors import AnalyticsFailed, NotConfigured, OrreryError, StoreError
+from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.live.answers import current_count
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, StoredBudget, tag_of
 from orrery.live.metrics import TOTAL, Metric
-from orrery.live.quota import TickPlan
+from orrery.live.plan import TickPlan
 from orrery.live.reads import FirstLevelCache, cached_counts, last_error, last_outcome, read, snapshot_in
 from orrery.live.records import LastError, Pages, RefreshOutcome
+from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Store, Write
 from orrery.record import Record

@@ -1,10 +1,10 @@
 """The counter over HTTP (spec 2, Endpoints; decision 20). `edge/fast.py` serves the public reads."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
@@ -20,6 +20,8 @@ from orrery.live.budget import NO_KEY
 from orrery.live.records import RefreshOutcome, stamp
 from orrery.live.refresh import Refresh
 from orrery.live.widgets import Widget
+
+Found = TypeVar("Found")
 
 PATH = "/api/stats"
 FIELDS = frozenset({b"realtime", b"intel", b"refresh"})
@@ -46,29 +48,31 @@ class PageUsers(BaseModel):
     users: int
 
 
-class SiteRead(BaseModel):
-    """The count and the pages, for a site's own page."""
-
-    active: int
-    pages: list[PageUsers]
+class _Dated(BaseModel):
     generated_at: datetime | None
     age_s: int | None
     stale: bool
     window_minutes: int | None
+
+
+class SiteRead(_Dated):
+    """The count and the pages, for a site's own page."""
+
+    active: int
+    pages: list[PageUsers]
     pages_generated_at: datetime | None = None
     pages_age_s: int | None = None
     error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
 
 
-class CosmosRead(BaseModel):
-    """The count alone, for the family's other pages."""
-
+class _OfFamily(_Dated):
     totalUnique: int  # noqa: N815  the spec's name
     scope: Literal["cosmos"]
-    generated_at: datetime | None
-    age_s: int | None
-    stale: bool
-    window_minutes: int | None
+
+
+class CosmosRead(_OfFamily):
+    """The count alone, for the family's other pages."""
+
     error: Literal["no-data", "data-too-stale", "kv-not-bound"] | None = None
 
 
@@ -79,15 +83,9 @@ class PlanetUsers(BaseModel):
     users: int
 
 
-class IntelRead(BaseModel):
+class IntelRead(_OfFamily):
     """The owner's read, by site of the family. `byPlanet` is null when the provider could not be asked."""
 
-    totalUnique: int  # noqa: N815  the spec's name
-    scope: Literal["cosmos"]
-    generated_at: datetime | None
-    age_s: int | None
-    stale: bool
-    window_minutes: int | None
     byPlanet: list[PlanetUsers] | None  # noqa: N815  the spec's name
     error: str | None = None
 
@@ -173,7 +171,7 @@ class LiveRoutes:
         """Answer the admin's read; a public one never comes here, since `edge/fast.py` answers it."""
         if sorted(_asked(request).split(b"&")) != [b"intel=1", b"realtime=cosmos"]:
             raise _unknown_query()
-        return await self._intel(request)
+        return await self._for_owner(request, self.admin_reads and self.admin_reads.intel, _intel, NO_AUTH)
 
     async def other(self, request: Request) -> Response:
         """Answer a browser's preflight request for a header of its own; refuse other requests."""
@@ -187,30 +185,11 @@ class LiveRoutes:
         """Refresh; harmless to repeat."""
         if _asked(request) != b"refresh=realtime":
             raise _unknown_query()
-        if not await self.bearer.admits(request):
-            return _unauthorized()
-        if self.refresh is None:
-            return _refused(NO_KEY, 503)
-        try:
-            return JSONResponse(_refreshed(await self.refresh.run()), headers=_PRIVATE)
-        except NotConfigured:
-            return _refused(NO_KEY, 503)
-        except StoreError:
-            return _refused(NOT_BOUND, 503)
+        return await self._for_owner(request, self.refresh and self.refresh.run, _refreshed, NO_KEY)
 
     async def guided(self, request: Request) -> Response:
         """Return the guided product's count, from the provider or from at most 5 minutes ago."""
-        if not await self.bearer.admits(request):
-            return _unauthorized()
-        if self.admin_reads is None:
-            return _refused(NO_AUTH, 503)
-        try:
-            found = await self.admin_reads.guided()
-        except NotConfigured:
-            return _refused(NO_AUTH, 503)
-        except StoreError:
-            return _refused(NOT_BOUND, 503)
-        return _refused(found, 200) if isinstance(found, str) else _guided(found)
+        return await self._for_owner(request, self.admin_reads and self.admin_reads.guided, _guided, NO_AUTH)
 
     async def widget(self, request: Request, name: str) -> Response:
         """Serve a script that any site may take."""
@@ -222,17 +201,24 @@ class LiveRoutes:
             return Response(status_code=304, headers=headers)
         return Response(found.text, media_type="text/javascript", headers=headers)
 
-    async def _intel(self, request: Request) -> Response:
+    async def _for_owner(
+        self,
+        request: Request,
+        ask: Callable[[], Awaitable[Found]] | None,
+        shown: Callable[[Found], dict[str, object]],
+        no_key: str,
+    ) -> Response:
+        """Answer with what `ask` returns, or say why not: `no_key` where the provider's key is missing."""
         if not await self.bearer.admits(request):
-            return _unauthorized()
-        if self.admin_reads is None:
-            return _refused(NO_AUTH, 503)
+            return _refused("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
         try:
-            return JSONResponse(_intel(await self.admin_reads.intel()), headers=_PRIVATE)
-        except NotConfigured:
-            return _refused(NO_AUTH, 503)
+            if ask is not None:
+                return JSONResponse(shown(await ask()), headers=_PRIVATE)
         except StoreError:
             return _refused(NOT_BOUND, 503)
+        except NotConfigured:
+            pass
+        return _refused(no_key, 503)
 
 
 def _query(name: str, values: list[str], description: str, *, required: bool) -> dict[str, Any]:
@@ -261,10 +247,6 @@ def _unknown_query() -> Problem:
     return Problem(400, "unknown-query", "There is no such query; see the reference of operations.", _PUBLIC)
 
 
-def _unauthorized() -> Response:
-    return _refused("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
-
-
 def _refused(error: str, status: int, headers: dict[str, str] | None = None) -> Response:
     return JSONResponse({"ok": False, "error": error}, status, headers=_PRIVATE | (headers or {}))
 
@@ -277,10 +259,7 @@ def _refreshed(outcome: RefreshOutcome) -> dict[str, object]:
 
 
 def _intel(found: IntelCount) -> dict[str, object]:
-    total = found.total
-    planets = None
-    if found.planets is not None:
-        planets = [{"planet": row.label, "users": row.users} for row in found.planets]
+    total, planets = found.total, found.planets
     fields: dict[str, object] = {
         "totalUnique": total.count,
         "scope": "cosmos",
@@ -288,20 +267,25 @@ def _intel(found: IntelCount) -> dict[str, object]:
         "age_s": _whole(total.age),
         "stale": total.stale,
         "window_minutes": total.window_minutes,
-        "byPlanet": planets,
+        "byPlanet": planets and [{"planet": row.label, "users": row.users} for row in planets],
     }
-    error = found.error or total.error
-    return fields | ({"error": error} if error else {})
+    return fields | _error(found.error or total.error)
 
 
-def _guided(found: GuidedCount) -> Response:
+def _guided(found: GuidedCount | str) -> dict[str, object]:
+    if isinstance(found, str):
+        return {"ok": False, "error": found}
     fields: dict[str, object] = {
         "active": found.active,
         "generated_at": stamp(found.generated_at),
         "age_s": _whole(found.age),
         "window_minutes": found.window_minutes,
     }
-    return JSONResponse(fields | ({"error": found.error} if found.error else {}), headers=_PRIVATE)
+    return fields | _error(found.error)
+
+
+def _error(error: str | None) -> dict[str, object]:
+    return {"error": error} if error else {}
 
 
 def _whole(seconds: timedelta | None) -> int | None:

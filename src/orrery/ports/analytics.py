@@ -3,6 +3,35 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from orrery.errors import OrreryError
+
+Cause = Literal[
+    "concurrent",
+    "hour",
+    "day",
+    "thresholded",
+    "unauthorized",
+    "forbidden",
+    "refused",
+    "server",
+    "unreachable",
+    "not-a-report",
+]
+"""Why there is no report. The first four are exhausted quotas; `refused` is a request that cannot succeed."""
+
+
+class AnalyticsFailed(OrreryError):
+    """The analytics provider gave no report within the deadline.
+
+    `cause` is the caller's next decision (decision 25), `status` the HTTP status where there was one.
+    """
+
+    def __init__(self, message: str, *, cause: Cause, status: int | None = None) -> None:
+        super().__init__(message)
+        self.cause: Cause = cause
+        self.status = status
+
+
 By = Literal["page", "planet"]
 """The breakdowns of a count: by the screen's name, or by the site of the family (decisions 22, 23)."""
 

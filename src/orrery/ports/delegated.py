@@ -4,6 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from orrery.errors import OrreryError
+
+
+class ApiUnreachable(OrreryError):
+    """No usable answer to a direct request within the deadline; what it was to change may be changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

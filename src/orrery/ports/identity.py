@@ -7,7 +7,31 @@ Authentication 4).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
+
+from orrery.errors import OrreryError
+
+
+class IdentityError(OrreryError):
+    """A sign-in with the identity provider did not succeed."""
+
+
+class IdentityRefused(IdentityError):
+    """The identity provider said no; `code` is its own word for why."""
+
+    http_status: ClassVar[int] = 502
+    tag: ClassVar[str] = "identity-refused"
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class IdentityUnreachable(IdentityError):
+    """No usable answer from the identity provider within the deadline."""
+
+    http_status: ClassVar[int] = 503
+    tag: ClassVar[str] = "identity-unreachable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from orrery.errors import OrreryError
+
+
+class DeliveryFailed(OrreryError):
+    """A notification was not accepted.
+
+    `permanent` is the caller's next decision: True means that a repeat cannot succeed. `refused`: the receiver
+    said no; else it may have taken the notification, and its answer was lost.
+    """
+
+    def __init__(self, message: str, *, permanent: bool, refused: bool = True) -> None:
+        super().__init__(message)
+        self.permanent = permanent
+        self.refused = refused
+
+
 Priority = Literal["low", "default", "high", "urgent"]
 
 

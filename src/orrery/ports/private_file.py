@@ -4,6 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from orrery.errors import OrreryError
+
+
+class SignInFileUnusable(OrreryError):
+    """The file of a track's sign-ins is cut, another user's or another track's, or others may read it."""
+
 
 class PrivateFile(Protocol):
     """A file of this user that nobody else may use. Every method raises `NotConfigured` for one that is not."""

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from orrery.errors import OrreryError
+
+
+class PublicationRefused(OrreryError):
+    """What was to be published may not be, or cannot be read or written; nothing was written."""
+
+
 MOST_ENTRIES = 2000
 """How many files and folders one publication may have."""
 

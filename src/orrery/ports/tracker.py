@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from orrery.errors import OrreryError
+
+
+class TrackerFailed(OrreryError):
+    """The issue tracker could not be asked, or refused; the next check tries again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Issue:

@@ -90,14 +90,6 @@ class Changes:
         return Changes([*self.writes, *other.writes], [*self.checks, *other.checks])
 
 
-def _no_index(_: object) -> Iterable[str]:
-    return ()
-
-
-def _for_ever(_: object) -> timedelta | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Collection(Generic[R]):
     """The records of one `kind`, each stored under `prefix` and its id.
@@ -112,8 +104,8 @@ class Collection(Generic[R]):
     clock: Clock
     kind: type[R]
     prefix: str
-    index: Callable[[R], Iterable[str]] = field(default=_no_index)
-    life: Callable[[R], timedelta | None] = field(default=_for_ever)
+    index: Callable[[R], Iterable[str]] = field(default=lambda _: ())
+    life: Callable[[R], timedelta | None] = field(default=lambda _: None)
     derived: bool = field(default=False, kw_only=True)
 
     def key(self, record_id: str = "") -> str:

@@ -18,9 +18,9 @@ from typing import Literal
 
 import structlog
 
-from orrery.errors import DeliveryFailed, RecordUnreadable
+from orrery.errors import RecordUnreadable
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
 from orrery.ports.store import (
     Absent,
     Check,

@@ -60,10 +60,6 @@ async def _no_terms(_: str) -> SearchTerms:
     return SearchTerms(frozenset())
 
 
-def _nowhere(_: Sequence[object]) -> Iterable[str]:
-    return ()
-
-
 async def _no_erasures(_: Store) -> Sequence[RepeatErasure]:
     return ()
 
@@ -85,7 +81,7 @@ class PersonalDataSource:
     erase: Callable[[ErasureRequest], Awaitable[ErasureRound]]
     search_terms: Callable[[str], Awaitable[SearchTerms]] = _no_terms
     erasures: Callable[[Store], Awaitable[Sequence[RepeatErasure]]] = _no_erasures
-    elsewhere: Callable[[Sequence[object]], Iterable[str]] = _nowhere
+    elsewhere: Callable[[Sequence[object]], Iterable[str]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from typing import Literal
 
 import structlog
 
-from orrery.errors import DeliveryFailed
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import Message, Notifier, Received
+from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Received
 
 ASK_DEADLINE = 5.0
 """Seconds that one question may take; the push goes out without an answer then."""

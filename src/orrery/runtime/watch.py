@@ -19,10 +19,10 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime
 
-from orrery.errors import DeliveryFailed, RecordUnreadable, StoreUnavailable
+from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.notifier import Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.record import Record
 from orrery.runtime import outbox

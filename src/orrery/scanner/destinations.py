@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Literal
 
-from orrery.errors import DeliveryFailed, OrreryError
-from orrery.ports.notifier import Message
+from orrery.errors import OrreryError
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.ports.private_file import PrivateFile
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import Place, Push, Sources

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from orrery.errors import Invalid, NotConfigured, NotFound, PublicationRefused, TrackRefused
-from orrery.ports.publications import MOST_BYTES, Material, Publications
+from orrery.errors import Invalid, NotConfigured, NotFound, TrackRefused
+from orrery.ports.publications import MOST_BYTES, Material, PublicationRefused, Publications
 from orrery.ports.scanner import NO_NAMES, Leak, Scanner
 from orrery.syntax.track import Track, labels_in
 from orrery.tenants.gate import Gate, overlap

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
-from orrery.errors import SignInFileUnusable
 from orrery.ports.identity import SignInFiles
+from orrery.ports.private_file import SignInFileUnusable
 from orrery.record import Record
 from orrery.syntax.track import Track
 from orrery.tenants.settings import Guid, TrackSettings

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orrery.errors import SignInFileUnusable, SignInNeeded
+from orrery.errors import SignInNeeded
 from orrery.ports.clock import Clock
 from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, SignedIn, SignInFiles
+from orrery.ports.private_file import SignInFileUnusable
 from orrery.syntax.track import Track
 from orrery.tenants.accounts import Account, accounts, resolve
 from orrery.tenants.claims import Expected, judge_access, judge_sign_in

@@ -8,8 +8,8 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
 from orrery.checkout.records import Offer
-from orrery.errors import DeliveryFailed, Invalid, StoreUnavailable
-from orrery.ports.notifier import Message
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.ports.store import Put
 from orrery.runtime.outbox import ROW, Outbox
 from orrery.runtime.privacy import Erasure, search_address

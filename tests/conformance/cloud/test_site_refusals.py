@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from orrery.adapters.site_reports import HttpSiteReports
-from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import DeliveryFailed
 from tests.support.cloud import served
 
 TOKEN = "a-token-of-the-tests"  # noqa: S105  it opens nothing

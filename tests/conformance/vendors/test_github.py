@@ -15,8 +15,8 @@ from starlette.routing import Route
 from structlog.testing import capture_logs
 
 from orrery.adapters.github import SECONDS, GitHubTracker
-from orrery.errors import NotConfigured, TrackerFailed
-from orrery.ports.tracker import Issue
+from orrery.errors import NotConfigured
+from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.sandbox.tracker import REPOSITORY
 from tests.sandbox.conftest import Running
 from tests.support.hasty_loop import run_ahead

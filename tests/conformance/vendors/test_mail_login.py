@@ -11,8 +11,7 @@ import pytest
 import uvloop
 
 from orrery.adapters.smtp import Relay, SmtpNotifier
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import DeliveryFailed, Message
 from orrery.sandbox.app import MailLogin
 from orrery.trust import Trust
 from tests.sandbox.conftest import Receiver, Running, running

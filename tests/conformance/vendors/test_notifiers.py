@@ -15,8 +15,7 @@ from starlette.responses import PlainTextResponse
 from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.smtp import Relay, SmtpNotifier
-from orrery.errors import DeliveryFailed
-from orrery.ports.notifier import Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
 from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.errors import DeliveryFailed
+from orrery.ports.notifier import DeliveryFailed
 from orrery.scanner.cli.scan import command
 from orrery.scanner.destinations import MOST_LINES
 from tests.support.notifiers import ScriptedNotifier

@@ -9,7 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from orrery.errors import Invalid, OrreryError, PublicationRefused, TrackRefused
+from orrery.errors import Invalid, OrreryError, TrackRefused
+from orrery.ports.publications import PublicationRefused
 from orrery.tenants.cli.publish import command
 from tests.support.destinations import settings_file_in
 from tests.support.program import run_orrery

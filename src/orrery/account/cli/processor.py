@@ -16,7 +16,7 @@ from orrery.account.session import SessionLookup
 from orrery.errors import Invalid, ItemUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Configuration, ProcessorReads, split_unreadable
-from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.console.terminal import new_console
@@ -29,7 +29,6 @@ _ = group.command("set-branding")(set_branding)
 _ = group.command("create-configuration")(create_configuration)
 _ = group.command("update-configuration")(update_configuration)
 
-Since = Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")]
 SinceIfAny = Annotated[
     str | None,
     typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
@@ -64,16 +63,7 @@ def sessions(
 ) -> None:
     """List payment sessions in any state, the newest first."""
     start = _start(since)
-    found, unread = _listed(
-        runner, lambda services: services[ProcessorReads].list_sessions(start(services)), "sessions", limit
-    )
-    show(
-        map(rows.session, found),
-        rows.SESSION,
-        as_json=as_json,
-        empty="No session in that time.",
-        unreadable=unread,
-    )
+    _list(runner, rows.SESSIONS, lambda of: of[ProcessorReads].list_sessions(start(of)), limit, as_json=as_json)
 
 
 @group.command()
@@ -105,10 +95,7 @@ def charges(
 ) -> None:
     """List charges, the newest first: why they were declined, by which wallet, and what 3-D Secure said."""
     start = _start(since)
-    found, unread = _listed(
-        runner, lambda services: services[ProcessorReads].list_charges(start(services)), "charges", limit
-    )
-    show(map(rows.charge, found), rows.CHARGE, as_json=as_json, empty="No charge in that time.", unreadable=unread)
+    _list(runner, rows.CHARGES, lambda of: of[ProcessorReads].list_charges(start(of)), limit, as_json=as_json)
 
 
 @group.command()
@@ -124,13 +111,13 @@ def customers(
     if email is not None and not is_email_address(email):
         raise Invalid("That is not an e-mail address.")
     start = _start_if_any(since)
-    found, unread = _listed(
+    _list(
         runner,
-        lambda services: services[ProcessorReads].list_customers(email, since=start(services)),
-        "customers",
+        rows.CUSTOMERS,
+        lambda of: of[ProcessorReads].list_customers(email, since=start(of)),
         limit,
+        as_json=as_json,
     )
-    show(map(asdict, found), rows.CUSTOMER, as_json=as_json, empty="No buyer record.", unreadable=unread)
 
 
 @group.command()
@@ -143,10 +130,7 @@ def reviews(
 ) -> None:
     """List the payments that wait for a review; you approve or refund them in the dashboard."""
     start = _start_if_any(since)
-    found, unread = _listed(
-        runner, lambda services: services[ProcessorReads].list_reviews(start(services)), "reviews", limit
-    )
-    show(map(asdict, found), rows.REVIEW, as_json=as_json, empty="No review is open.", unreadable=unread)
+    _list(runner, rows.REVIEWS, lambda of: of[ProcessorReads].list_reviews(start(of)), limit, as_json=as_json)
 
 
 @group.command()
@@ -174,12 +158,14 @@ def configurations(
     runner: Handed,
 ) -> None:
     """List the payment method configurations, and mark those that cannot be distinguished."""
-    found, unread = _listed(
-        runner, lambda services: services[ProcessorReads].list_configurations(), "configurations", limit
+    _list(
+        runner,
+        rows.CONFIGURATIONS,
+        lambda of: of[ProcessorReads].list_configurations(),
+        limit,
+        as_json=as_json,
+        remark=_point_out,
     )
-    show(map(rows.configuration, found), rows.CONFIGURATION, as_json=as_json, empty="No configuration.")
-    _point_out(found)
-    left_out(unread)
 
 
 @group.command()
@@ -193,13 +179,13 @@ def prices(
 ) -> None:
     """List the prices, active or not."""
     start = _start_if_any(since)
-    found, unread = _listed(
+    _list(
         runner,
-        lambda services: services[ProcessorReads].list_prices(active=active or None, since=start(services)),
-        "prices",
+        rows.PRICES,
+        lambda of: of[ProcessorReads].list_prices(active=active or None, since=start(of)),
         limit,
+        as_json=as_json,
     )
-    show(map(rows.price, found), rows.PRICE, as_json=as_json, empty="No price.", unreadable=unread)
 
 
 @group.command("value-lists")
@@ -216,18 +202,21 @@ def value_lists(
     """List the lists of the fraud screening, or the entries of one."""
     start = _start_if_any(since)
     if alias is None:
-        lists, unread = _listed(
-            runner, lambda services: services[ProcessorReads].list_value_lists(start(services)), "lists", limit
+        _list(
+            runner,
+            rows.VALUE_LISTS,
+            lambda of: of[ProcessorReads].list_value_lists(start(of)),
+            limit,
+            as_json=as_json,
         )
-        show(map(asdict, lists), rows.VALUE_LIST, as_json=as_json, empty="No list.", unreadable=unread)
-        return
-    entries, unread = _listed(
-        runner,
-        lambda services: rows.entries(services[ProcessorReads], alias, since=start(services)),
-        "entries",
-        limit,
-    )
-    show(map(asdict, entries), rows.ENTRY, as_json=as_json, empty=f"{alias} is empty.", unreadable=unread)
+    else:
+        _list(
+            runner,
+            rows.entries_of(alias),
+            lambda of: rows.entries(of[ProcessorReads], alias, since=start(of)),
+            limit,
+            as_json=as_json,
+        )
 
 
 @group.command()
@@ -241,13 +230,13 @@ def events(
 ) -> None:
     """List events, the newest first; the processor shows those of the last 30 days."""
     start = _start(since)
-    found, unread = _listed(
+    _list(
         runner,
-        lambda services: services[ProcessorReads].list_events(start(services), undelivered=undelivered),
-        "events",
+        rows.EVENTS,
+        lambda of: of[ProcessorReads].list_events(start(of), undelivered=undelivered),
         limit,
+        as_json=as_json,
     )
-    show(map(asdict, found), rows.EVENT, as_json=as_json, empty="No event in that time.", unreadable=unread)
 
 
 @group.command("rules")
@@ -265,10 +254,21 @@ def _start_if_any(since: str | None) -> Callable[[Services], datetime | None]:
     return (lambda _: None) if since is None else _start(since)
 
 
-def _listed(
-    runner: Runner, items: Callable[[Services], AsyncIterator[T | ItemUnreadable]], what: str, limit: int | None
-) -> tuple[list[T], list[ItemUnreadable]]:
-    return split_unreadable(runner.run(lambda services: _gathered(items(services), what, limit)))
+def _list(
+    runner: Runner,
+    kind: rows.ObjectList[T],
+    items: Callable[[Services], AsyncIterator[T | ItemUnreadable]],
+    limit: int | None,
+    *,
+    as_json: bool,
+    remark: Callable[[Sequence[T]], None] = lambda _: None,
+) -> None:
+    """Show what `items` yields, the `remark` about it, and what could not be read."""
+    found, unread = split_unreadable(runner.run(lambda services: _gathered(items(services), kind.what, limit)))
+    if found or not unread:
+        show(map(kind.row, found), kind.columns, as_json=as_json, empty=kind.empty)
+    remark(found)
+    left_out(unread)
 
 
 async def _gathered(items: AsyncIterator[T], what: str, limit: int | None) -> list[T]:

@@ -1,8 +1,9 @@
 """The processor's objects as rows: the columns that a person sees, and the further fields for machines."""
 
-from collections.abc import AsyncIterator
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from orrery.errors import ItemUnreadable
 from orrery.ports.processor import (
@@ -12,36 +13,31 @@ from orrery.ports.processor import (
     Charge,
     CheckoutSession,
     Configuration,
+    Customer,
+    EventSummary,
     ListEntry,
     Price,
     ProcessorReads,
+    Review,
+    ValueList,
 )
 from orrery.ports.processor.lists import by_alias
 from orrery.runtime.console.tables import Row
 from orrery.syntax.money import money
 
-SESSION = ("created", "status", "payment_status", "price", "product", "email", "payment_intent", "id")
-CHARGE = (
-    "created",
-    "state",
-    "price",
-    "decline",
-    "network_status",
-    "risk",
-    "method",
-    "wallet",
-    "three_d_secure",
-    "email",
-    "id",
-)
-CUSTOMER = ("created", "email", "name", "id")
-REVIEW = ("created", "reason", "client_address", "charge", "payment_intent", "id")
+T = TypeVar("T")
+
 BALANCE = ("currency", "available", "pending")
-CONFIGURATION = ("id", "name", "is_default", "active", "parent", "on")
-PRICE = ("id", "price", "active", "product")
-VALUE_LIST = ("alias", "name", "item_type", "id")
-ENTRY = ("value", "created", "created_by", "id")
-EVENT = ("created", "type", "api_version", "pending", "object_id", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList(Generic[T]):
+    """How objects of one kind are listed: what they are called, their columns, and what is said of none."""
+
+    what: str
+    columns: tuple[str, ...]
+    empty: str
+    row: Callable[[T], Row]
 
 
 def session(found: CheckoutSession) -> Row:
@@ -106,3 +102,44 @@ def _state(found: Charge) -> str:
     if found.amount_refunded:
         return "refunded" if found.amount_refunded >= found.amount else "partly refunded"
     return found.status
+
+
+SESSIONS: ObjectList[CheckoutSession] = ObjectList(
+    "sessions",
+    ("created", "status", "payment_status", "price", "product", "email", "payment_intent", "id"),
+    "No session in that time.",
+    session,
+)
+CHARGES: ObjectList[Charge] = ObjectList(
+    "charges",
+    (
+        *("created", "state", "price", "decline", "network_status", "risk"),
+        *("method", "wallet", "three_d_secure", "email", "id"),
+    ),
+    "No charge in that time.",
+    charge,
+)
+CUSTOMERS: ObjectList[Customer] = ObjectList(
+    "customers", ("created", "email", "name", "id"), "No buyer record.", asdict
+)
+REVIEWS: ObjectList[Review] = ObjectList(
+    "reviews",
+    ("created", "reason", "client_address", "charge", "payment_intent", "id"),
+    "No review is open.",
+    asdict,
+)
+CONFIGURATIONS: ObjectList[Configuration] = ObjectList(
+    "configurations", ("id", "name", "is_default", "active", "parent", "on"), "No configuration.", configuration
+)
+PRICES: ObjectList[Price] = ObjectList("prices", ("id", "price", "active", "product"), "No price.", price)
+VALUE_LISTS: ObjectList[ValueList] = ObjectList("lists", ("alias", "name", "item_type", "id"), "No list.", asdict)
+EVENTS: ObjectList[EventSummary] = ObjectList(
+    "events",
+    ("created", "type", "api_version", "pending", "object_id", "id"),
+    "No event in that time.",
+    asdict,
+)
+
+
+def entries_of(alias: str) -> ObjectList[ListEntry]:
+    return ObjectList("entries", ("value", "created", "created_by", "id"), f"{alias} is empty.", asdict)

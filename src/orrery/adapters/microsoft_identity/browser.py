@@ -7,7 +7,7 @@ from queue import Empty, Queue
 from threading import Thread
 from urllib.parse import parse_qsl
 
-from orrery.errors import IdentityRefused
+from orrery.ports.identity import IdentityRefused
 
 WAIT_SECONDS = 600
 """How long a person has to sign in."""

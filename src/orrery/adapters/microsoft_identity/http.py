@@ -5,7 +5,7 @@ from typing import Any
 import requests
 
 from orrery.bounded import bound
-from orrery.errors import IdentityUnreachable
+from orrery.ports.identity import IdentityUnreachable
 from orrery.trust import Trust
 
 DEADLINE = (10.0, 30.0)

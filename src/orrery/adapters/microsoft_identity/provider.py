@@ -12,8 +12,16 @@ from orrery.adapters.microsoft_identity.browser import Receiver
 from orrery.adapters.microsoft_identity.http import DeadlineSession
 from orrery.adapters.microsoft_identity.refusals import refusal
 from orrery.adapters.microsoft_identity.tokens import part_of, payload_of, verified
-from orrery.errors import IdentityRefused, IdentityUnreachable, SignInNeeded
-from orrery.ports.identity import AccessToken, Authority, DeviceCode, Refreshed, SignedIn
+from orrery.errors import SignInNeeded
+from orrery.ports.identity import (
+    AccessToken,
+    Authority,
+    DeviceCode,
+    IdentityRefused,
+    IdentityUnreachable,
+    Refreshed,
+    SignedIn,
+)
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from orrery.errors import IdentityRefused
+from orrery.ports.identity import IdentityRefused
 
 _SENTENCES = {
     "50020": "this account is not in the track's tenant",

@@ -8,7 +8,7 @@ import jwt
 from jwt.exceptions import PyJWTError
 
 from orrery.adapters.microsoft_identity.http import DeadlineSession
-from orrery.errors import IdentityRefused, IdentityUnreachable
+from orrery.ports.identity import IdentityRefused, IdentityUnreachable
 
 _ALGORITHMS = ["RS256"]
 """What the authority signs id tokens with; `none` is not among them."""

@@ -11,8 +11,8 @@ import typer
 from orrery.app.adapters import Adapters
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import clock_of
-from orrery.errors import DeliveryFailed, Invalid, NotFound, RecordUnreadable
-from orrery.ports.notifier import Message, Notifiers
+from orrery.errors import Invalid, NotFound, RecordUnreadable
+from orrery.ports.notifier import DeliveryFailed, Message, Notifiers
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show

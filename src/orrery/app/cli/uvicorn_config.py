@@ -9,7 +9,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
-from orrery.edge.listeners import TimeLimitedProtocol, bind
+from orrery.edge.listeners import bind
+from orrery.edge.uvicorn_protocol import TimeLimitedProtocol
 from orrery.errors import OrreryError
 
 GRACE = 10

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orrery.approvals.cli import approvals_of
 from orrery.approvals.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
-from orrery.approvals.cli.services import approvals_of
 from orrery.approvals.cli.signing import sign_intent, statement_of
 from orrery.approvals.public_keys import public_key
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import LONGEST, OwnerKeys
-from orrery.runtime.console.options import AsJson, Reason
+from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 group = typer.Typer(no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="The intent's id; see the list.", metavar="ID")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="How many, the newest first.")]
 
 _OPEN = ("waiting", "under way", "unknown", "in force")
 
@@ -109,7 +108,7 @@ def withdraw(intent_id: Id, *, runner: Handed) -> None:
 
 @group.command()
 def log(
-    limit: Limit = 50,
+    limit: Newest = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,

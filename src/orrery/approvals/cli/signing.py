@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from orrery.approvals.cli import approvals_of
 from orrery.approvals.cli.approval_pages import print_intent, print_outcome
-from orrery.approvals.cli.services import approvals_of
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import OwnerKeys

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from orrery.checkout.catalogue import ProductKey, is_slug
-from orrery.checkout.cli.services import checkout_of
+from orrery.checkout.cli import checkout_of
 from orrery.checkout.records import AccessRecord
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
-from orrery.runtime.console.options import AsJson, Reason
+from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.references import SESSION_ID, References
@@ -34,7 +34,7 @@ _COLUMNS = ("email", "product", "state", "expires", "paid", "granted_by", "sessi
 
 @group.command("list")
 def list_records(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many, the newest first.")] = 50,
+    limit: Newest = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,

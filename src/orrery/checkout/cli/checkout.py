@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from orrery.checkout.cli import checkout_of
 from orrery.checkout.cli.selling import preflight, verify
-from orrery.checkout.cli.services import checkout_of
 from orrery.errors import Invalid, ItemUnreadable, RecordUnreadable
 from orrery.ports.processor import split_unreadable
 from orrery.runtime.console.options import AsJson

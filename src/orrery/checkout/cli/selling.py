@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
-from orrery.checkout.cli.services import checkout_of
+from orrery.checkout.cli import checkout_of
 from orrery.errors import NotConfigured
 from orrery.ports.shop import Shops
 from orrery.runtime.console.options import AsJson

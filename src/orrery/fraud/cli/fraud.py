@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orrery.fraud.cli import fraud_of
 from orrery.fraud.cli.pages import (
     cluster_row,
     incident_row,
@@ -15,7 +16,6 @@ from orrery.fraud.cli.pages import (
     print_proposed,
     write_svg,
 )
-from orrery.fraud.cli.services import fraud_of
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.processor import split_unreadable

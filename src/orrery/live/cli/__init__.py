@@ -1,1 +1,11 @@
 """The commands of the live counter."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from orrery.runtime.console.runner import Services, service_of
+
+if TYPE_CHECKING:
+    from orrery.live.domain import LiveDomain
+
+live_of: "Callable[[Services], LiveDomain]" = service_of("orrery.live.domain:LiveDomain")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from orrery.live.cli import live_of
 from orrery.live.cli.refresh import refresh
 from orrery.live.cli.schedule import schedule
-from orrery.live.cli.services import live_of
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import show_json

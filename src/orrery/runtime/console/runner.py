@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
+
+from orrery.runtime.module import load
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -15,6 +17,11 @@ class Services(Protocol):
     """The services of a deployment over its open store, by class or by protocol."""
 
     def __getitem__(self, kind: type[S], /) -> S: ...
+
+
+def service_of(target: str) -> Callable[[Services], Any]:
+    """Return what finds a service by its class's target, which is loaded for a command, and not for its help."""
+    return lambda services: services[load(target)]
 
 
 class Runner(Protocol):

@@ -1,17 +1,19 @@
 """`orrery waitlist`: who waits."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orrery.runtime.console.options import AsJson
-from orrery.runtime.console.runner import Handed, Services
+from orrery.runtime.console.runner import Handed, Services, service_of
 from orrery.runtime.console.tables import note, show
 
 if TYPE_CHECKING:
     from orrery.waitlist.service import Waitlist
 
 group = typer.Typer(no_args_is_help=True)
+waitlist_of: "Callable[[Services], Waitlist]" = service_of("orrery.waitlist.service:Waitlist")
 
 
 @group.command("list")
@@ -26,10 +28,3 @@ def add(email: Annotated[str, typer.Argument(help="The person's e-mail address."
     """Add a person."""
     runner.run(lambda services: waitlist_of(services).join(email))
     note("One more waits.")
-
-
-def waitlist_of(services: Services) -> "Waitlist":
-    """Return the services of this domain."""
-    from orrery.waitlist.service import Waitlist  # noqa: PLC0415  the help of a command needs no store
-
-    return services[Waitlist]
