@@ -15,8 +15,9 @@ from orrery.account.account import (
 )
 from orrery.account.configurations import ConfigurationPatch
 from orrery.approvals.progress import Progress
-from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import BRANDING, Configuration
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.support.account import OneAccount, configuration
 from tests.support.approving import Desk
 

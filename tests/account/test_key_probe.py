@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from orrery.account.key_probe import KeyProbe
-from orrery.errors import OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import OrreryError
 from orrery.ports.processor import Account, ProcessorReads
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.secret_probe import ProbeContext, Remark
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor

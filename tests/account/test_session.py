@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from orrery.account.session import SessionLookup
-from orrery.errors import NotFound, ProcessorRefused
+from orrery.errors import NotFound
 from orrery.ports.processor import CheckoutSession, ProcessorReads
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, Shop, record, session

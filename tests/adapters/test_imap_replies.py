@@ -20,7 +20,7 @@ from orrery.adapters.imap_mailbox.responses import (
     moment_of,
     sets_of,
 )
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import MessageBody
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to

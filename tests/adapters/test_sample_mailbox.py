@@ -17,7 +17,7 @@ import pytest
 from orrery.adapters.sample_mailbox.mailbox import BATCH, SampleMailbox
 from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import Secrets, settings_from
-from orrery.errors import MailboxRefused, RowGone
+from orrery.ports.comms.errors import MailboxRefused, RowGone
 from orrery.ports.comms.mailboxes import Mailboxes, Reply
 from orrery.ports.comms.messages import Message, Priority
 from orrery.syntax.track import Track

@@ -7,15 +7,8 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
-from orrery.errors import (
-    ApprovalRefused,
-    Invalid,
-    NotConfigured,
-    NotFound,
-    ProcessorRefused,
-    RecordUnreadable,
-    StoreUnavailable,
-)
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, NotFound, RecordUnreadable, StoreUnavailable
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.ports.store import Put
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.restored import Restoration

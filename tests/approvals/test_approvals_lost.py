@@ -8,15 +8,8 @@ from anyio.lowlevel import checkpoint
 from orrery.approvals.approvals import Operation
 from orrery.approvals.intent_store import IntentStore
 from orrery.approvals.progress import IntentState
-from orrery.errors import (
-    ApprovalRefused,
-    Invalid,
-    NotConfigured,
-    OperationRefused,
-    OperationUnanswered,
-    ProcessorRefused,
-    ProcessorUnreachable,
-)
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationRefused, OperationUnanswered
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.operations import Intent
 from orrery.runtime.restored import Restoration
 from tests.support.approving import Desk

@@ -7,7 +7,8 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approval_log import LOG
-from orrery.errors import ApprovalRefused, Invalid, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ApprovalRefused, Invalid
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.outbox import Outbox
 from tests.support.approving import OWNER, STRANGER, Desk
 from tests.support.unreliable_store import UnreliableStore

@@ -15,7 +15,6 @@ from orrery.approvals.progress import Progress, in_words
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.verification import SLACK
-from orrery.errors import ProcessorUnreachable
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud_health import STOPPED_AFTER, CloudHealth
 from orrery.gateway.health import GatewayHealth
@@ -23,6 +22,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.stretches import first_of
 from orrery.ports.notifier import DeliveryFailed
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.runtime import outbox
 from orrery.runtime.due import is_ahead
 from orrery.runtime.lease import Lease

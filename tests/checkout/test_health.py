@@ -8,10 +8,10 @@ from orrery.adapters.memory import MemoryStore
 from orrery.app.settings.variables import secret_names
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
-from orrery.errors import ItemUnreadable
 from orrery.live.health import LiveHealth
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
+from orrery.ports.processor.errors import ItemUnreadable
 from tests.support.analytics import MemoryAnalytics
 from tests.support.checkout import PRODUCT
 from tests.support.clock import ManualClock

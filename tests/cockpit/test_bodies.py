@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from orrery.cockpit.bodies import Bodies
-from orrery.errors import MailboxUnreachable, RowGone
+from orrery.ports.comms.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import Source
 from orrery.runtime.tasks import Tasks

@@ -19,7 +19,8 @@ from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES, CockpitSettings
-from orrery.errors import MailboxUnreachable, RowGone, StoreUnavailable
+from orrery.errors import StoreUnavailable
+from orrery.ports.comms.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import Source
 from orrery.ports.comms.tasks import TaskBook, TaskBooks

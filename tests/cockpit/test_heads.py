@@ -17,7 +17,7 @@ from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
 from orrery.cockpit.schema import PersonRead
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES, CockpitSettings
-from orrery.errors import MailboxRefused, RowGone
+from orrery.ports.comms.errors import MailboxRefused, RowGone
 from orrery.ports.comms.messages import Message, Person, Standing
 from orrery.runtime.tasks import Tasks
 from tests.support.clock import START, ManualClock

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from orrery.cockpit.inbox import LATE, Inbox
 from orrery.cockpit.settings import SCORES
-from orrery.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.runtime.tasks import Tasks
 from tests.support.clock import ManualClock, settled
 from tests.support.mailboxes import ScriptedMailbox, a_message

@@ -8,7 +8,8 @@ import pytest
 
 from orrery.cockpit.ledger import KEEP_DISMISSED, Ledger, NewItem, is_due
 from orrery.cockpit.records import LedgerItem
-from orrery.errors import Invalid, RowGone
+from orrery.errors import Invalid
+from orrery.ports.comms.errors import RowGone
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, LossyStore, opened
 from tests.support.tasks import a_task

@@ -10,7 +10,7 @@ import pytest
 from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import Secrets, settings_from, uses_of
 from orrery.cockpit.secrets import IMAP_PASSWORDS, imap_passwords
-from orrery.errors import SignInNeeded
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.comms.mailboxes import Mailboxes
 from tests.support.clock import ManualClock
 

@@ -13,7 +13,8 @@ from orrery.cockpit.ledger import NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
 from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides, said
 from orrery.cockpit.waiting import Aside
-from orrery.errors import RowGone, StoreUnavailable
+from orrery.errors import StoreUnavailable
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import UNKNOWN, Standing
 from orrery.ports.store import Put
 from tests.cockpit.test_comms import LAB, Desk, corp

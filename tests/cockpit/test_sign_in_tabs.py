@@ -13,7 +13,8 @@ from orrery.cockpit.ledger import Ledger
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES
 from orrery.cockpit.sign_in import SignInTabs
-from orrery.errors import OrreryError, SignInNeeded
+from orrery.errors import OrreryError
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import IdentityUnreachable
 from orrery.runtime.tasks import Tasks
 from tests.support.clock import ManualClock, settled

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.adapters.imap_mailbox.connection import Server
 from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
-from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import Message
 from orrery.trust import Trust
 from tests.support.dovecot import DRAFTS, PASSWORD, Dovecot, running_dovecot, skip_without_dovecot

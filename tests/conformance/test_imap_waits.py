@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.imap_mailbox.mailbox import NO_SENT_MAIL, ImapMailbox
 from orrery.cockpit.waiting import Reason, said_of
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 from tests.support.dovecot import SENT, Dovecot
 from tests.support.imap import PLAIN, ImapAccount, mail
 from tests.support.imap_server import ImapServer, misbehaving_server

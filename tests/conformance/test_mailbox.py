@@ -15,7 +15,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
-from orrery.errors import RowGone
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
 from orrery.ports.comms.messages import Message, Person, Source
 from orrery.syntax.lines import one_line

@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
-from orrery.errors import MailboxUnreachable
+from orrery.ports.comms.errors import MailboxUnreachable
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 

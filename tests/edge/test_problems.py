@@ -13,10 +13,13 @@ from orrery.edge.problems import Problem, problem_of
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
 from orrery.ports.analytics import AnalyticsFailed
+from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
+from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.delegated import ApiUnreachable
 from orrery.ports.identity import IdentityError, IdentityRefused, IdentityUnreachable
 from orrery.ports.notifier import DeliveryFailed
 from orrery.ports.private_file import SignInFileUnusable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.publications import PublicationRefused
 from orrery.ports.tracker import TrackerFailed
 from orrery.tenants.errors import SignInRefused
@@ -35,28 +38,28 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
     (errors.RecordUnreadable(INSIDE), 503, "store-unavailable"),
-    (errors.ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
+    (ProcessorRefused(INSIDE, status=400), 502, "processor-refused"),
     (errors.OperationRefused(INSIDE), 500, "internal"),
     (errors.OperationUnanswered(INSIDE, may_arrive=True), 500, "internal"),
     (errors.PartlyDone(INSIDE), 500, "internal"),
-    (errors.ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
-    (errors.ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
+    (ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
+    (ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
     (NotPreflighted(INSIDE), 503, "not-preflighted"),
     (SessionMismatch(INSIDE), 503, "processor-unreachable"),
-    (errors.CloudError(INSIDE), 500, "internal"),
-    (errors.CloudRefused(INSIDE, status=403), 500, "internal"),
-    (errors.CloudUnreachable(INSIDE), 500, "internal"),
+    (CloudError(INSIDE), 500, "internal"),
+    (CloudRefused(INSIDE, status=403), 500, "internal"),
+    (CloudUnreachable(INSIDE), 500, "internal"),
     (CloudNotReady(INSIDE), 500, "internal"),
-    (errors.RowGone("A sentence."), 404, "row-gone"),
+    (RowGone("A sentence."), 404, "row-gone"),
     (NotARow("A sentence."), 422, "invalid-field"),
     (WrongDay("A sentence."), 422, "invalid-field"),
     (NotReplyable("A sentence."), 422, "not-replyable"),
     (NotInLedger("A sentence."), 422, "not-in-ledger"),
-    (errors.MailboxError(INSIDE), 500, "internal"),
-    (errors.MailboxRefused(INSIDE), 502, "mailbox-refused"),
-    (errors.MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
-    (errors.SignInNeeded(INSIDE), 503, "sign-in-needed"),
+    (MailboxError(INSIDE), 500, "internal"),
+    (MailboxRefused(INSIDE), 502, "mailbox-refused"),
+    (MailboxUnreachable(INSIDE), 503, "mailbox-unreachable"),
+    (SignInNeeded(INSIDE), 503, "sign-in-needed"),
     (IdentityError(INSIDE), 500, "internal"),
     (IdentityRefused(INSIDE), 502, "identity-refused"),
     (IdentityUnreachable(INSIDE), 503, "identity-unreachable"),
@@ -86,7 +89,7 @@ def test_each_error_has_its_answer(error: errors.OrreryError, status: int, tag: 
 def test_no_error_is_forgotten() -> None:
     """The table above names every error that there is, but for the abstract ones."""
     named = {type(error) for error, _, _ in TABLE}
-    assert kinds_of_errors() - named == {errors.StoreError, errors.ProcessorError, errors.OperationFailed}
+    assert kinds_of_errors() - named == {errors.StoreError, ProcessorError, errors.OperationFailed}
 
 
 @pytest.mark.parametrize(("answered", "says"), [(418, INSIDE), (507, "Something went wrong on our side.")])

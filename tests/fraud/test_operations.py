@@ -3,9 +3,10 @@
 import pytest
 
 from orrery.approvals.progress import UNDER_WAY, Progress
-from orrery.errors import Invalid, OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import Invalid, OrreryError
 from orrery.fraud.entries import BlocklistValue
 from orrery.fraud.incidents import Incident
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Delete, Put
 from orrery.runtime.operations import Intent
 from tests.support.fraud import ADDRESS, EMAIL, Shop

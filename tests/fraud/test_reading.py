@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import ItemUnreadable, ProcessorUnreachable
 from orrery.fraud.reading import LOOKUPS
 from orrery.ports.processor import Review
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 pytestmark = pytest.mark.anyio

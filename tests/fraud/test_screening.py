@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import Invalid, ItemUnreadable, NotConfigured, NotFound, ProcessorUnreachable
+from orrery.errors import Invalid, NotConfigured, NotFound
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.processor import split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
 from orrery.ports.store import Put
 from orrery.runtime.operations import Intent
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import ProcessorUnreachable
 from orrery.fraud.records import FOUND
 from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.ports.panels import utc_text
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 

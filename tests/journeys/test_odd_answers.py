@@ -12,7 +12,7 @@ import pytest
 
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 
 SESSION: dict[str, Any] = {
     "id": "cs_1",

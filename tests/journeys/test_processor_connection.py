@@ -14,7 +14,7 @@ import pytest
 
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.errors import ProcessorError
+from orrery.ports.processor.errors import ProcessorError
 from tests.support.deployment import Deployment
 from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE

@@ -24,10 +24,10 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
-from orrery.errors import ProcessorError
 from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.processor.errors import ProcessorError
 from orrery.runtime.health import run_check
 from orrery.tls import WAITING_IS_IN_VAIN, advice
 from tests.support.certificates import make_certificate, serving_tls

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import ProcessorUnreachable, StoreUnavailable
+from orrery.errors import StoreUnavailable
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from orrery.runtime.jobs import LEASE, RETRY, Job, Workers
 from orrery.runtime.lease import Holder

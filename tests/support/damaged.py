@@ -9,8 +9,8 @@ from functools import cached_property
 from orrery.checkout.access.lookup import Offers
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
-from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Entry, Put
 from orrery.runtime.restored import Restoration
 from tests.support.checkout import PRODUCT, Shop, session, session_json

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from orrery.checkout.access.events import EventHistory
-from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
+from orrery.errors import OrreryError
 from orrery.ports.processor import EventSummary, ProcessorReads
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from tests.support.checkout import Shop, event_body, session_json
 
 COMPLETED = "checkout.session.completed"

@@ -9,10 +9,11 @@ from typing import Any
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.progress import Progress
-from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
+from orrery.errors import OrreryError
 from orrery.fraud.build import FraudDomain
 from orrery.ports.notifier import Message
 from orrery.ports.processor import Charge, ListEntry, ProcessorReads, ProcessorWrites, Review, ValueList
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Store
 from orrery.runtime.operations import Intent
 from orrery.runtime.outbox import Outbox

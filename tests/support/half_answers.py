@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from orrery.errors import CloudError
 from orrery.gateway.cli.cloud import doctor, plan_command, report, status
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, CloudReads, WebhookUri
+from orrery.ports.cloud.errors import CloudError
 from orrery.ports.site_reports import SiteReports
 from orrery.sandbox.cloud.odd import SHAPES
 from tests.support.provisioning import Layer

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from typing import TypeVar
 
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable
 
 Item = TypeVar("Item")
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from anyio.lowlevel import checkpoint
 
 from orrery.cockpit.answers import Recipients, quoted, recipients_of
-from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Message, Person, Priority, Source
 from orrery.syntax.track import Track

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused
+from orrery.errors import OrreryError
 from orrery.ports.processor import (
     Account,
     Charge,
@@ -17,6 +17,7 @@ from orrery.ports.processor import (
     ProcessorReads,
     WebhookEndpoint,
 )
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from tests.support.clock import ManualClock
 
 

@@ -19,7 +19,6 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Receipt, Trial
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.preflight import PreflightReport
-from orrery.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.processor import (
     CheckoutSession,
     Parameter,
@@ -29,6 +28,7 @@ from orrery.ports.processor import (
     ProcessorReads,
     ProcessorWrites,
 )
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.shop import Started
 from orrery.ports.store import Store
 from orrery.runtime.outbox import Outbox, Row

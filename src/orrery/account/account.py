@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from orrery.account.configurations import ConfigurationPatch
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
-from orrery.errors import Invalid, NotFound, ProcessorUnreachable
+from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import (
     BRANDING,
     Account,
@@ -23,6 +23,7 @@ from orrery.ports.processor import (
     ProcessorWrites,
     split_unreadable,
 )
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.runtime.operations import Intent
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import is_line

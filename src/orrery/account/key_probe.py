@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from orrery.account.key_rights import UNTRIED, Rights, try_rights
-from orrery.errors import OrreryError, ProcessorRefused
+from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Processor, ProcessorReads
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.runtime.secret_probe import ProbeContext, Remark
 from orrery.tls import advice
 

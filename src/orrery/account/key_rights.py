@@ -6,8 +6,9 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Literal, get_args
 
-from orrery.errors import OrreryError, ProcessorRefused
+from orrery.errors import OrreryError
 from orrery.ports.processor import Processor, ProcessorReads, Unneeded, split_unreadable
+from orrery.ports.processor.errors import ProcessorRefused
 
 RightAnswer = Literal["may", "may not", "unclear"]
 

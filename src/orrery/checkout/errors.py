@@ -3,7 +3,8 @@
 from http import HTTPStatus
 from typing import ClassVar
 
-from orrery.errors import Invalid, NotConfigured, ProcessorUnreachable
+from orrery.errors import Invalid, NotConfigured
+from orrery.ports.processor.errors import ProcessorUnreachable
 
 
 class KeyReused(Invalid):

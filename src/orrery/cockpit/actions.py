@@ -14,7 +14,7 @@ from orrery.cockpit.schema import HeadRead
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
 from orrery.ports.comms.messages import Message
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks

@@ -16,8 +16,9 @@ from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, merged, newe
 from orrery.cockpit.senders import Senders
 from orrery.cockpit.set_aside import Asides, SetAsides
 from orrery.cockpit.waiting import NotListed, Reason, why_not
-from orrery.errors import NotFound, RowGone, StoreError
+from orrery.errors import NotFound, StoreError
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import Message, Priority, Standing
 from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.collection import Stored

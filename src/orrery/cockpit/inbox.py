@@ -13,8 +13,9 @@ from typing import Literal
 import structlog
 
 from orrery.cockpit.rows import Row, newest_first, row_of
-from orrery.errors import MailboxError, MailboxUnreachable, OrreryError, SignInNeeded
+from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, SignInNeeded
 from orrery.ports.comms.mailboxes import Batch, Mailbox
 from orrery.ports.comms.messages import Person, Priority, Source
 from orrery.runtime.single_flight import SingleFlight

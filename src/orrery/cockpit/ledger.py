@@ -8,8 +8,9 @@ from typing import Literal
 
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, digest_of
-from orrery.errors import Invalid, RowGone
+from orrery.errors import Invalid
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.comms.tasks import NewTask, Task
 from orrery.ports.store import Conflict, Store

@@ -8,8 +8,9 @@ import structlog
 
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.inbox import Inbox
-from orrery.errors import OrreryError, SignInNeeded
+from orrery.errors import OrreryError
 from orrery.ports.accounts import Accounts
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.runtime.tasks import Tasks
 
 log = structlog.get_logger()

@@ -6,10 +6,11 @@ An intent contains one or two entries. Each is one call; when only the first was
 from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.approvals.approvals import Operation
-from orrery.errors import PartlyDone, ProcessorRefused
+from orrery.errors import PartlyDone
 from orrery.fraud.lists import entries_with
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.runtime.operations import Intent
 
 BLOCK = "block-entries"

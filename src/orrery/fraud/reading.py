@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.errors import ItemUnreadable
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
 from orrery.fraud.records import last_search
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Store
 from orrery.runtime.tasks import together
 

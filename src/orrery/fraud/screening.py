@@ -6,7 +6,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from orrery.approvals.approvals import Approvals, IntentDraft
-from orrery.errors import Invalid, ItemUnreadable, NotFound
+from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
 from orrery.fraud.lists import blocklist, entries_with, same_value
@@ -14,6 +14,7 @@ from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
 from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.processor.lists import by_alias, value_lists
 from orrery.runtime.operations import Intent
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import OrreryError, SignInNeeded
+from orrery.errors import OrreryError
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.health import Finding
 from orrery.ports.publications import Publications
 from orrery.ports.scanner import Scanner

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orrery.errors import SignInNeeded
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, SignedIn, SignInFiles
 from orrery.ports.private_file import SignInFileUnusable
 from orrery.syntax.track import Track

@@ -8,7 +8,8 @@ import pytest
 
 import orrery
 from orrery.checkout.access.events import KnownEvent
-from orrery.errors import Invalid, NotFound, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import Invalid, NotFound
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import Shop, ids, record, session_json
 from tests.support.clock import START

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from orrery.checkout.records import Pending
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import Charge
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.runtime.outbox import Row
 from tests.support.checkout import Shop, session, session_json
 from tests.support.clock import START

@@ -7,7 +7,8 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import Erased
-from orrery.errors import ApprovalRefused, Invalid, NotFound, ProcessorRefused
+from orrery.errors import ApprovalRefused, Invalid, NotFound
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.ports.store import Delete, Put
 from orrery.runtime.collection import Changes
 from orrery.runtime.operations import Intent, Operation

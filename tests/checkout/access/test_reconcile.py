@@ -8,8 +8,8 @@ import pytest
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.keys import RECONCILED
-from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import Charge, CheckoutSession
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Entry, Put
 from orrery.runtime.restored import Restored
 from tests.support.checkout import Shop, ids, session, session_json

@@ -7,8 +7,8 @@ import pytest
 
 from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.records import Reversal
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Put
 from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import Shop, ids, session, session_json

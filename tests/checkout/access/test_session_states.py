@@ -10,14 +10,8 @@ from anyio.lowlevel import checkpoint
 
 from orrery.checkout.access.session_states import AT_ONCE, EVERY, MOST
 from orrery.checkout.records import Offer, Pending
-from orrery.errors import (
-    ItemUnreadable,
-    NotConfigured,
-    NotFound,
-    OrreryError,
-    ProcessorRefused,
-    ProcessorUnreachable,
-)
+from orrery.errors import NotConfigured, NotFound, OrreryError
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, Shop, offer, session, session_json
 from tests.support.clock import START

@@ -7,9 +7,9 @@ import pytest
 from orrery.checkout import keys
 from orrery.checkout.access.desk import Grant
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, PART
-from orrery.errors import ProcessorUnreachable
 from orrery.ports.health import Finding
 from orrery.ports.processor import CheckoutSession
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Delete, Put
 from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json

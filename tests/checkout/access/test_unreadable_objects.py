@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.checkout.access.reconcile import UnreadableObject
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
 from tests.support.events import Post

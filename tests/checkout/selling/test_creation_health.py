@@ -11,8 +11,9 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.keys import CREATION_OUTAGE
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreUnavailable
+from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore

@@ -11,8 +11,9 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.session_states import LEAST_LEFT
 from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.selling.service import CreatedSession, Purchase
-from orrery.errors import ProcessorUnreachable, StoreUnavailable
+from orrery.errors import StoreUnavailable
 from orrery.ports.processor import SessionStatus
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import OTHER, PRODUCT, Shop, session_json
 from tests.support.clock import ManualClock

@@ -10,8 +10,9 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.lookup import Offers
 from orrery.checkout.collections import CheckoutRecords
-from orrery.errors import ItemUnreadable, OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import OrreryError
 from orrery.ports.processor import CheckoutSession, ProcessorReads
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import offer, session
 from tests.support.clock import ManualClock

@@ -6,14 +6,9 @@ import pytest
 
 from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import digest_of, parameters_of
-from orrery.errors import (
-    ApprovalRefused,
-    NotConfigured,
-    NotFound,
-    ProcessorRefused,
-    ProcessorUnreachable,
-)
+from orrery.errors import ApprovalRefused, NotConfigured, NotFound
 from orrery.ports.processor import Price
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.till import Rehearsal
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orrery.checkout.selling.preflight import PreflightReport
-from orrery.errors import ProcessorUnreachable
+from orrery.ports.processor.errors import ProcessorUnreachable
 from tests.support.checkout import PRODUCT
 from tests.support.till import Rehearsal
 

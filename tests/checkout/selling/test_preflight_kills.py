@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from orrery.checkout import keys
-from orrery.errors import ProcessorUnreachable
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT
 from tests.support.killed import Fuse, Killed

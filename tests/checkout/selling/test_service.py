@@ -13,15 +13,9 @@ from orrery.checkout.errors import KeyReused
 from orrery.checkout.records import Offer
 from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.service import DEADLINE, CreatedSession, Purchase
-from orrery.errors import (
-    NotConfigured,
-    NotFound,
-    ProcessorError,
-    ProcessorRefused,
-    ProcessorUnreachable,
-    StoreUnavailable,
-)
+from orrery.errors import NotConfigured, NotFound, StoreUnavailable
 from orrery.ports.health import Finding
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import OTHER, PRODUCT, TERMS, Shop
 from tests.support.clock import START, ManualClock
 from tests.support.processor import Trouble

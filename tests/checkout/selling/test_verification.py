@@ -8,8 +8,9 @@ import pytest
 from orrery.checkout.keys import DRIFT
 from orrery.checkout.selling.receipts import failed
 from orrery.checkout.selling.verification import SLACK
-from orrery.errors import ApprovalRefused, ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import ApprovalRefused, NotConfigured
 from orrery.ports.processor import CheckoutSession
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed

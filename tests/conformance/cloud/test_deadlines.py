@@ -9,8 +9,9 @@ import pytest
 
 from orrery.adapters.azure.clients import Deadlines, Names
 from orrery.adapters.azure.cloud import AzureCloud
-from orrery.errors import CloudRefused, CloudUnreachable, Invalid
+from orrery.errors import Invalid
 from orrery.gateway.cloud.provision import CloudNotReady
+from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
 from tests.support.provisioning import layer_in
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from orrery.adapters.azure.clients import Deadlines
 from orrery.adapters.movable_clock import MovableClock
-from orrery.errors import CloudError, CloudRefused, CloudUnreachable, OrreryError
+from orrery.errors import OrreryError
 from orrery.gateway.cloud.plan import OVERLAP
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.cloud.survey import known
+from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.sandbox.cloud.alerts import CACHED
 from tests.sandbox.cloud.official import Official
 from tests.support.provisioning import Layer, broken, layer_in, plan

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
-from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
+from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import Message
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import GraphBox, graph

@@ -9,7 +9,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.bounded import LONGEST_ANSWER
-from orrery.errors import MailboxError, MailboxUnreachable, RowGone
+from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 from orrery.ports.comms.tasks import NewTask

@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
 from orrery.cockpit.waiting import Reason, said_of
-from orrery.errors import MailboxUnreachable
+from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import Message
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.microsoft_mailbox.to_do import ToDo, key_of
-from orrery.errors import MailboxRefused, MailboxUnreachable, SignInNeeded, TrackRefused
+from orrery.errors import TrackRefused
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.ports.comms.tasks import Task
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import READING, GraphBox, graph

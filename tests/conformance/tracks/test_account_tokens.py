@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.errors import SignInNeeded
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.tracks import ANN_A, BOB_A, Tracks
 

@@ -10,7 +10,8 @@ import pytest
 
 from orrery.adapters.microsoft_identity.http import DeadlineSession
 from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
-from orrery.errors import Invalid, SignInNeeded
+from orrery.errors import Invalid
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import IdentityRefused, IdentityUnreachable
 from orrery.ports.private_file import SignInFileUnusable
 from orrery.sandbox.identity.config import CLIENT_A, CLIENT_B, TENANT_A

@@ -21,7 +21,8 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.bounded import LONGEST_ANSWER
 from orrery.edge.listeners import bind
-from orrery.errors import OrreryError, ProcessorUnreachable
+from orrery.errors import OrreryError
+from orrery.ports.processor.errors import ProcessorUnreachable
 from tests.support.clock import START, ManualClock
 from tests.support.marked import analytics_key
 from tests.support.ports import free_ports

@@ -18,8 +18,8 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling.params import SessionTerms, session_parameters
-from orrery.errors import ProcessorRefused
 from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, Unneeded
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
 from tests.sandbox.conftest import KEY, PRICE, PRICES, serving

@@ -19,8 +19,8 @@ from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
-from orrery.errors import ProcessorUnreachable
 from orrery.ports.processor import CheckoutSession
+from orrery.ports.processor.errors import ProcessorUnreachable
 from tests.sandbox.conftest import KEY, PRICE, Running, serving
 from tests.support.checkout import TERMS
 from tests.support.waiting import PATIENCE

@@ -15,8 +15,9 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling.params import SessionTerms, session_parameters
-from orrery.errors import NotConfigured, OrreryError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import Account, CheckoutSession, Parameters
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
 from tests.sandbox.held import expect_met
 from tests.support.hasty_loop import run_ahead

@@ -10,8 +10,9 @@ import pytest
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
-from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import NotConfigured
 from orrery.ports.processor import Charge, Dispute, Event
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
 from tests.support.items import gathered
 

@@ -11,8 +11,9 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.errors import NotConfigured, ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import NotConfigured
 from orrery.ports.processor import BRANDING
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from tests.sandbox.conftest import KEY, READER_KEY, Running
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening

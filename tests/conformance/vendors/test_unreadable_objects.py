@@ -10,8 +10,8 @@ import pytest
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.errors import ItemUnreadable, ProcessorUnreachable
 from orrery.ports.processor import Dispute, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
 from tests.sandbox.conftest import KEY, Running, until
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

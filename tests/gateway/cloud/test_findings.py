@@ -5,13 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.errors import CloudUnreachable, Invalid
+from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.ports.cloud import Health, Job, MachineFound
+from orrery.ports.cloud.errors import CloudUnreachable
 from orrery.ports.cloud.machine import Reply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text

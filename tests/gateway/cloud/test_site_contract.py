@@ -8,7 +8,6 @@ import pytest
 from pydantic import TypeAdapter
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud.findings import findings
 from orrery.gateway.cloud.ping_file import read_pings
@@ -19,6 +18,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import WEBHOOK_PARTS, Reports
 from orrery.gateway.routes import CloudBody
 from orrery.ports.cloud import NO_TOKEN
+from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
 from tests.support.clock import ManualClock
 from tests.support.cloud_layer import COMPLETE, NOW, QUIET, WANTED, WEBHOOK, job, text
 

@@ -3,8 +3,8 @@
 import pytest
 import typer
 
-from orrery.errors import ItemUnreadable
 from orrery.ports.health import Finding
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.runtime.console.findings import finding_lines
 from orrery.runtime.console.tables import show, table_lines
 

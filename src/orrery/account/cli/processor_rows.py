@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import (
     BRANDING,
     Account,
@@ -21,6 +20,7 @@ from orrery.ports.processor import (
     Review,
     ValueList,
 )
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.processor.lists import by_alias
 from orrery.runtime.console.tables import Row
 from orrery.syntax.money import money

@@ -16,8 +16,8 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
-from orrery.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.ports.cloud import NO_TOKEN
+from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble
 

@@ -30,7 +30,6 @@ from orrery.adapters.azure.clients import (
     Names,
     body_of,
 )
-from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.ports.cloud import (
     PAUSE_TAG,
     Account,
@@ -47,6 +46,7 @@ from orrery.ports.cloud import (
     Runbook,
     Webhook,
 )
+from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 

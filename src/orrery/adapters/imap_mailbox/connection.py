@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from orrery.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.tls import unreachable
 
 if TYPE_CHECKING:

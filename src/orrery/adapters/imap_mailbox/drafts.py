@@ -6,7 +6,7 @@ from orrery.adapters.imap_mailbox.connection import Connection
 from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, search
 from orrery.adapters.imap_mailbox.headers import headers_of
 from orrery.adapters.imap_mailbox.replies import KEY_HEADER
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Draft
 
 KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")

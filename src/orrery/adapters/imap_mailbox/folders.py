@@ -14,7 +14,7 @@ from orrery.adapters.imap_mailbox.responses import (
     numbers_of,
     sets_of,
 )
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 
 
 def examine(connection: Connection, folder: str) -> int:

@@ -18,7 +18,7 @@ from orrery.adapters.imap_mailbox.headers import (
 )
 from orrery.adapters.imap_mailbox.responses import Item, moment_of
 from orrery.adapters.imap_mailbox.sent import SentMail, named_in
-from orrery.errors import MailboxUnreachable, RowGone
+from orrery.ports.comms.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch
 from orrery.ports.comms.messages import Message, in_short, kept_once
 from orrery.syntax.bulk_mail import HEADERS

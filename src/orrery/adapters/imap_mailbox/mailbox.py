@@ -14,8 +14,8 @@ from orrery.adapters.imap_mailbox.listing import GONE, Listing
 from orrery.adapters.imap_mailbox.replies import written_reply
 from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
-from orrery.errors import MailboxRefused, RowGone
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import MailboxRefused, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track

@@ -8,7 +8,7 @@ from email.policy import compat32
 from email.utils import format_datetime, formataddr
 
 from orrery.adapters.imap_mailbox.headers import message_ids
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Reply
 from orrery.ports.comms.messages import Person
 from orrery.syntax.lines import one_line

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TypeVar
 
 from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server, translated
-from orrery.errors import MailboxUnreachable
+from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.trust import Trust
 
 CONNECTIONS = 4

@@ -12,7 +12,7 @@ from orrery.adapters.microsoft_identity.browser import Receiver
 from orrery.adapters.microsoft_identity.http import DeadlineSession
 from orrery.adapters.microsoft_identity.refusals import refusal
 from orrery.adapters.microsoft_identity.tokens import part_of, payload_of, verified
-from orrery.errors import SignInNeeded
+from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import (
     AccessToken,
     Authority,

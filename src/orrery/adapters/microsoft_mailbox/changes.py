@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from orrery.adapters.microsoft_mailbox.client import BadRequest, GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.shapes import changes_of, items_of, next_of
-from orrery.errors import RowGone
+from orrery.ports.comms.errors import RowGone
 
 FIRST_PAGE, PAGE = 50, 200
 """Messages that are asked for at once: few at first, so that the list is there soon. Headers make them large."""

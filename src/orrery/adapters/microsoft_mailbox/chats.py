@@ -16,7 +16,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     next_of,
     read_all,
 )
-from orrery.errors import RowGone
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, MessageBody
 from orrery.ports.comms.messages import UNKNOWN, Message, Standing
 

@@ -11,9 +11,10 @@ from urllib.parse import quote, urlsplit
 import httpx2
 
 from orrery.bounded import BOUNDED
-from orrery.errors import MailboxRefused, MailboxUnreachable, OrreryError, RowGone, SignInNeeded
+from orrery.errors import OrreryError
 from orrery.ports.accounts import Accounts
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.identity import IdentityUnreachable
 from orrery.syntax.retry_after import retry_after
 from orrery.tls import unreachable

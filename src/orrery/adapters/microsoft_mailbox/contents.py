@@ -19,7 +19,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     person_of,
     read_all,
 )
-from orrery.errors import MailboxRefused, MailboxUnreachable, RowGone
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
 from orrery.ports.comms.messages import NOBODY, Person
 

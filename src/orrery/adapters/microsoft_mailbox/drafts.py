@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import items_of
-from orrery.errors import MailboxRefused, MailboxUnreachable
+from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable
 from orrery.ports.comms.mailboxes import Draft, Reply
 from orrery.ports.comms.messages import Person
 

@@ -15,7 +15,7 @@ from orrery.adapters.microsoft_mailbox.drafts import Drafts
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
-from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
+from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track

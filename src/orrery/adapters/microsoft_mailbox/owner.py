@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from orrery.errors import MailboxUnreachable
+from orrery.ports.comms.errors import MailboxUnreachable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic.alias_generators import to_camel
 
-from orrery.errors import MailboxUnreachable
+from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import Person, Priority, in_short, people
 
 S = TypeVar("S", bound="Shape")

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import Shape, items_of, next_of, read_all
-from orrery.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded, TrackRefused
+from orrery.errors import TrackRefused
+from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.tasks import NewTask, Task
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track

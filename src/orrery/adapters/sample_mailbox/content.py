@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from orrery.errors import RowGone
+from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
 from orrery.ports.comms.messages import NOBODY, UNKNOWN, Message, Person, Priority, Source, Standing, people
 from orrery.syntax.track import Track

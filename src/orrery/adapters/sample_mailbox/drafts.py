@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from orrery.errors import MailboxRefused
+from orrery.ports.comms.errors import MailboxRefused
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 

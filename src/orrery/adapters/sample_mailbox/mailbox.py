@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orrery.adapters.sample_mailbox.content import Content
 from orrery.adapters.sample_mailbox.drafts import DraftFolder
-from orrery.errors import MailboxRefused
 from orrery.ports.clock import Clock
+from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
 from orrery.ports.comms.messages import Message, Person, Source
 from orrery.syntax.track import Track

@@ -22,7 +22,8 @@ from orrery.adapters.stripe.objects import Identified, Item, Page
 from orrery.adapters.stripe.objects import unreadable as misread
 from orrery.adapters.stripe.threads import Threads
 from orrery.bounded import BOUNDED, bound
-from orrery.errors import ItemUnreadable, NotConfigured, ProcessorRefused, ProcessorUnreachable
+from orrery.errors import NotConfigured
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble, unreachable
 from orrery.trust import WELL_KNOWN, Trust

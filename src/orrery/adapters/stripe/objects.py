@@ -19,8 +19,8 @@ from pydantic import (
     WrapValidator,
 )
 
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import CheckoutSession, Event, PartialEvent
+from orrery.ports.processor.errors import ItemUnreadable
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 Seconds = Annotated[int, Field(ge=0, le=253_402_300_799)]

@@ -22,7 +22,6 @@ from orrery.adapters.stripe.settings import (
     ValueListItem,
     ValueListObject,
 )
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import (
     Account,
     Balance,
@@ -38,6 +37,7 @@ from orrery.ports.processor import (
     Unneeded,
     ValueList,
 )
+from orrery.ports.processor.errors import ItemUnreadable
 
 
 class StripeReads:

@@ -9,8 +9,8 @@ from orrery.adapters.stripe.objects import Page, Session
 from orrery.adapters.stripe.payments import ChargeObject
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.settings import Endpoint
-from orrery.errors import ItemUnreadable
 from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
+from orrery.ports.processor.errors import ItemUnreadable
 
 
 class StripeProcessor:

@@ -7,8 +7,8 @@ from typing import Any
 from orrery.adapters.stripe.connection import Connection
 from orrery.adapters.stripe.objects import Session
 from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, RemovedObject, ValueListItem
-from orrery.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor import Account, CheckoutSession, Configuration, ListEntry
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 
 _ELSEWHERE = (
     "The processor does not take the account's branding by its API ({status}): set it in the dashboard, under "

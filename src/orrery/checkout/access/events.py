@@ -15,10 +15,11 @@ from orrery.checkout.access.raw_events import RawEvent, RawEvents, ReceivedResul
 from orrery.checkout.access.refusals import NOTED_EVERY, Refusals
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, UnreadableEvent
-from orrery.errors import Invalid, ItemUnreadable, NotFound, ProcessorRefused, RecordUnreadable
+from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import utc_text
 from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 
 CONCERNS_US = "checkout.session."
 """The prefix of the types of the listed events: those about sessions."""

@@ -9,8 +9,9 @@ from orrery.checkout import keys
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Offer
-from orrery.errors import Invalid, NotFound, ProcessorRefused, RecordUnreadable
+from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.processor import ProcessorReads, split_unreadable
+from orrery.ports.processor.errors import ProcessorRefused
 from orrery.runtime.collection import Page, Walk, gathered
 from orrery.runtime.references import References, as_reference
 

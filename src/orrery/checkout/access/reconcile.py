@@ -16,9 +16,10 @@ from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, U
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
-from orrery.errors import ItemUnreadable, ProcessorError, ProcessorRefused, RecordUnreadable, StoreError
+from orrery.errors import RecordUnreadable, StoreError
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
 from orrery.runtime.lasting import push

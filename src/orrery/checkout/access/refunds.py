@@ -17,8 +17,9 @@ from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal
-from orrery.errors import ItemUnreadable, ProcessorRefused, RecordUnreadable
+from orrery.errors import RecordUnreadable
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered

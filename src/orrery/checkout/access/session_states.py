@@ -17,8 +17,9 @@ from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Offer
-from orrery.errors import ItemUnreadable, NotConfigured, NotFound, ProcessorError, RecordUnreadable
+from orrery.errors import NotConfigured, NotFound, RecordUnreadable
 from orrery.ports.processor import CheckoutSession, Processor, SessionStatus
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorError
 from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, commit
 

@@ -9,8 +9,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from orrery.checkout.cli import checkout_of
 from orrery.checkout.cli.selling import preflight, verify
-from orrery.errors import Invalid, ItemUnreadable, RecordUnreadable
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.processor import split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json

@@ -20,8 +20,9 @@ from pydantic import AwareDatetime
 from orrery.checkout import keys
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
+from orrery.errors import StoreError
 from orrery.ports.health import Finding
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.record import Record
 from orrery.runtime.collection import Collection
 from orrery.runtime.lasting import Lasting, Pace, unless_store_fails

@@ -20,11 +20,12 @@ from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
 from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_anew
-from orrery.errors import NotConfigured, OrreryError, ProcessorError, StoreError
+from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, utc_text
 from orrery.ports.processor import ProcessorReads
+from orrery.ports.processor.errors import ProcessorError
 from orrery.runtime.operations import Intent
 from orrery.syntax.lines import one_line
 

@@ -17,8 +17,9 @@ from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
-from orrery.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable, StoreError
+from orrery.errors import StoreError
 from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write

@@ -29,15 +29,9 @@ from orrery.checkout.selling.receipts import (
     trial_key,
     wrong_content,
 )
-from orrery.errors import (
-    Invalid,
-    NotConfigured,
-    ProcessorError,
-    ProcessorRefused,
-    ProcessorUnreachable,
-    RecordUnreadable,
-)
+from orrery.errors import Invalid, NotConfigured, RecordUnreadable
 from orrery.ports.processor import CheckoutSession, Processor
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Delete, Put, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write

@@ -27,15 +27,10 @@ from orrery.checkout.selling.receipts import (
     rule_conditions,
     sold_conditions,
 )
-from orrery.errors import (
-    ItemUnreadable,
-    NotConfigured,
-    NotFound,
-    ProcessorRefused,
-    ProcessorUnreachable,
-)
+from orrery.errors import NotConfigured, NotFound
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete, Write
 from orrery.runtime import outbox

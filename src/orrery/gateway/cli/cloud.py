@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.errors import CloudError, Invalid
+from orrery.errors import Invalid
 from orrery.gateway.cli.gaps import end_with, note_gaps
 from orrery.gateway.cli.ping_file import text_of
 from orrery.gateway.cloud.asking import Asking, activity, survey
@@ -34,6 +34,7 @@ from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
+from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 from orrery.ports.site_reports import SiteReports
 from orrery.runtime.console.findings import show_findings

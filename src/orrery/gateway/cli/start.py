@@ -6,11 +6,11 @@ from http import HTTPStatus
 
 import typer
 
-from orrery.errors import CloudRefused, CloudUnreachable
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, MachineFound
+from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
 from orrery.ports.cloud.machine import Look, Reply, RestartFailed, SignIn, Start, Step, Wait
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.errors import CloudError, Invalid, NotFound
+from orrery.errors import Invalid, NotFound
 from orrery.gateway.cli.gaps import note_gaps
 from orrery.gateway.cli.pictures import write_picture
 from orrery.gateway.cli.ping_file import read_ping_file, text_of
@@ -24,6 +24,7 @@ from orrery.gateway.timeline.picture import clock, lanes, svg
 from orrery.gateway.timeline.pings import ping_events
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud
+from orrery.ports.cloud.errors import CloudError
 from orrery.ports.journals import Journals
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner

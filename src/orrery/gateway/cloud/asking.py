@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from orrery.errors import CloudError, CloudUnreachable
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey, known
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import CloudReads, Job
+from orrery.ports.cloud.errors import CloudError, CloudUnreachable
 
 T = TypeVar("T")
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orrery.errors import CloudError, Invalid
+from orrery.errors import Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
 from orrery.gateway.cloud.plan import PARTS, Change, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Alert, Job, Kind, Webhook
+from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 
 FREE_MINUTES = 500

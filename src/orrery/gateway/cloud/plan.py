@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Literal
 
-from orrery.errors import CloudError
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.cloud.survey import Gap, Survey, known
 from orrery.gateway.cloud.wanted import (
@@ -18,6 +17,7 @@ from orrery.gateway.cloud.wanted import (
     webhook_name,
 )
 from orrery.ports.cloud import CONTRIBUTOR, RUNTIME, TIER, AlertKind, Grant, Kind, Webhook
+from orrery.ports.cloud.errors import CloudError
 
 Action = Literal["create", "update", "keep", "replace", "delete", "unknown"]
 

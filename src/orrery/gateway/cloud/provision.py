@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from orrery.errors import CloudRefused, Invalid, OrreryError
+from orrery.errors import Invalid, OrreryError
 from orrery.gateway.cloud.asking import Asking, survey
 from orrery.gateway.cloud.plan import (
     Action,
@@ -27,6 +27,7 @@ from orrery.gateway.cloud.survey import Survey, known
 from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, Wanted, webhook_name
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import RUNTIME, Cloud, Identity, Job, Kind, Webhook, WebhookUri
+from orrery.ports.cloud.errors import CloudRefused
 
 TEST_PATIENCE = timedelta(minutes=10)
 """How long a test job may wait for a worker of the cloud and run; about one minute is usual."""

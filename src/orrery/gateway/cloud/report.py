@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from orrery.errors import CloudError
 from orrery.gateway.cloud.plan import current_webhook
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Alert, Job
+from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 
 MOST_JOBS = 10

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from orrery.errors import CloudError
 from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES
 from orrery.gateway.cloud.plan import current_webhook
 from orrery.gateway.cloud.report import alert_state
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
+from orrery.ports.cloud.errors import CloudError
 
 LABELS = {
     "power": "power",

@@ -6,7 +6,6 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Literal, TypeVar
 
-from orrery.errors import CloudError, CloudRefused
 from orrery.ports.cloud import (
     NO_TOKEN,
     Account,
@@ -22,6 +21,7 @@ from orrery.ports.cloud import (
     Runbook,
     Webhook,
 )
+from orrery.ports.cloud.errors import CloudError, CloudRefused
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from orrery.errors import ItemUnreadable
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.processor.values import (
     BRANDING,
     Account,

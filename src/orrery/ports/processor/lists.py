@@ -1,7 +1,8 @@
 """The lists of the processor's fraud screening, which are found by their exact alias."""
 
-from orrery.errors import ItemUnreadable, NotFound
+from orrery.errors import NotFound
 from orrery.ports.processor import ProcessorReads, ValueList, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable
 
 
 async def value_lists(reads: ProcessorReads) -> list[ValueList | ItemUnreadable]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeVar
 
-from orrery.errors import ItemUnreadable
+from orrery.ports.processor.errors import ItemUnreadable
 
 SessionStatus = Literal["open", "complete", "expired"]
 PaymentStatus = Literal["paid", "unpaid", "no_payment_required"]

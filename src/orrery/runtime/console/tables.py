@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from orrery.errors import ItemUnreadable, RecordUnreadable
+from orrery.errors import RecordUnreadable
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.runtime.console.terminal import new_console, visible, visible_json
 from orrery.syntax.track import TRACKS, label
 
