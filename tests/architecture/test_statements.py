@@ -17,7 +17,7 @@ RECORD = "0082"
         ("x = (\n    1,\n    2,\n)\ny = 2; z = 3\n", 3),
         ('def f():\n    """Return."""\n    if x:\n        return 1\n    return 2\n', 4),
         ('class A:\n    """A."""\n\n    async def f(self): ...\n', 3),
-        ('"""What it is."""\n"a statement"\n', 1),
+        ('x = 1\n"""What x is."""\n', 1),
     ],
 )
 def test_what_counts(text: str, count: int) -> None:
