@@ -273,7 +273,8 @@ ELSEWHERE = {
     "tests/gateway/test_cloud_health.py": ["ReportedGap.since"],
     "tests/live/test_freshness.py": ["Active.generated_at", "Pages.generated_at"],
     "tests/live/test_quota.py": [
-        *("Block.since", "Block.until", "Budget.asked", "ServerError.at", "Window.refills_at", "Window.since"),
+        *("Block.since", "Block.until", "QuotaBudget.asked", "ServerError.at"),
+        *("TokenWindow.refills_at", "TokenWindow.since"),
     ],
     "tests/live/test_monitor_state.py": ["MonitorState.checked_at"],
     "tests/runtime/test_watch.py": ["Outage.since", "Outage.well_since"],

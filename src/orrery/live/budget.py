@@ -102,7 +102,9 @@ class StoredBudget:
 
     async def forget_earlier(self) -> None:
         """Delete what earlier releases knew, in another shape: the first report puts a new budget right."""
-        _ = await commit(self._store, Changes([Delete(keys.OLD_BUDGET)]))
+        # Each command opens the store: it must not write, since a disk may be full.
+        if await self._store.get(keys.OLD_BUDGET) is not None:
+            _ = await commit(self._store, Changes([Delete(keys.OLD_BUDGET)]))
 
     async def _read(self) -> tuple[QuotaBudget, Check]:
         """Return the budget of now, and the check that it is still the stored one."""
