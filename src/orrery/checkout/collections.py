@@ -63,10 +63,10 @@ class CheckoutRecords:
             store, clock, records.OwnSession, keys.OWN_SESSION, life=lambda _: records.KEEP_TRIALS
         )
         # The result of the last check for drift.
-        # Return every collection whose records are not made anew by themselves.
         self.drift = Collection(store, clock, records.DriftResult, keys.DRIFT, derived=True)
 
     def kept(self) -> list[Collection[Any]]:
+        """Return every collection whose records are not made anew by themselves."""
         return [one for one in vars(self).values() if isinstance(one, Collection) and not one.derived]
 
     def _index_of_access(self, record: AccessRecord) -> Iterable[str]:
