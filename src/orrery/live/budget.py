@@ -13,6 +13,7 @@ from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, Report
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
+from orrery.runtime.raw_values import RawValues
 
 DEADLINE = 10.0
 """Seconds for one query."""
@@ -103,7 +104,7 @@ class StoredBudget:
     async def forget_earlier(self) -> None:
         """Delete what earlier releases knew, in another shape: the first report puts a new budget right."""
         # Each command opens the store: it must not write, since a disk may be full.
-        if await self._store.get(keys.OLD_BUDGET) is not None:
+        if await RawValues(self._store, keys.OLD_BUDGET).get("") is not None:
             _ = await commit(self._store, Changes([Delete(keys.OLD_BUDGET)]))
 
     async def _read(self) -> tuple[QuotaBudget, Check]:
