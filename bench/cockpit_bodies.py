@@ -1,4 +1,4 @@
-"""Hostile bodies: what turns each into text, in a process of its own, and what that took."""
+"""Hostile bodies: what turns each into text, in a separate process, and what that took."""
 
 import json
 import subprocess
@@ -92,7 +92,7 @@ def _ending(text: str) -> str:
         return "empty, silently"
     last = text.rstrip().rsplit("\n", 1)[-1]
     return (
-        "cut, says so"
+        "cut, with a notice"
         if last.startswith("[Cut here")
         else "whole"
         if len(text) > len("Hello\n")
@@ -108,7 +108,7 @@ def _peak() -> float:
 
 
 def _measured(converter: str, body: str) -> Outcome | None:
-    """Return the outcome in a process of its own; None when it took too long."""
+    """Return the outcome in a separate process; None when it took too long."""
     command = [sys.executable, "-m", "bench.cockpit_bodies", converter, body]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)  # noqa: S603  our own command

@@ -70,19 +70,19 @@ def until_answered(gateway: Gateway, fault: Fault) -> float | None:
     names = {"unit": gateway.unit, "name": gateway.name}
     gateway.machine.run(f"{{ {fault.before.format(**names) or 'true'}; }} >/dev/null 2>&1")
     asked = f"curl -s -o /dev/null -m 1 -w '%{{http_code}}' {gateway.address}"
-    said = gateway.machine.run(
+    printed = gateway.machine.run(
         f"began=$(date +%s%N); {fault.makes.format(**names)}; "
         f'while [ "$({asked})" != 200 ] && [ $(($(date +%s%N) - began)) -lt {LONGEST}000000000 ]; '
         "do sleep 0.02; done; echo $(($(date +%s%N) - began))"
     )
-    seconds = int(said) / 1e9
+    seconds = int(printed) / 1e9
     return seconds if seconds < LONGEST else None
 
 
 def measured(host: Machine, versions: Sequence[Version], runs: int) -> dict[str, list[list[float | None]]]:
     """Measure each fault for each version, in turns.
 
-    Each run has a unit of its own, so that no recovery is the second of the unit.
+    Each run has its own unit, so that no recovery is the second of the unit.
     """
     found: dict[str, list[list[float | None]]] = {}
     for fault in FAULTS:

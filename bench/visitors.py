@@ -34,7 +34,7 @@ class Hour:
     calls: int = 0
 
     async def receive(self) -> Message:
-        """Nobody sends a body."""
+        """No request has a body."""
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
-from tools.outcomes import Outcome, run, say
+from tools.outcomes import Outcome, run, show
 
 ROUNDS = 3
 
@@ -22,7 +22,7 @@ Failures = Iterator[str]
 
 def kills() -> Failures:
     """Run the crash and journey suites with ten times the kills and examples."""
-    say("The crash and journey suites, with ten times the kills:\n")
+    show("The crash and journey suites, with ten times the kills:\n")
     yield from failures("kills", run("./run", "test", "tests/crash", "tests/journeys", SOAK="1"))
 
 
@@ -30,7 +30,7 @@ def load() -> Failures:
     """Run every suite three times while all cores are kept busy."""
     cores = os.cpu_count() or 1
     for number in range(1, ROUNDS + 1):
-        say(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
+        show(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
         with busy(cores):
             outcome = run("./run", "test")
         yield from failures(f"load, round {number}", outcome)
@@ -38,37 +38,37 @@ def load() -> Failures:
 
 def strangers() -> Failures:
     """Let two thousand strangers hold connections while buyers buy, and print the highest memory."""
-    say("Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read:\n")
+    show("Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read:\n")
     yield from failures("strangers", run("./run", "test", "tests/journeys/test_strangers.py", SOAK="1"))
 
 
 def guards() -> Failures:
     """Take each check of money, approvals and the live count out of a copy of the source."""
-    say("Each check that guards money, approvals and the live count, taken out once:\n")
+    show("Each check that guards money, approvals and the live count, taken out once:\n")
     yield from failures("guards", run("./run", "test", "tests/guards", SOAK="1"))
 
 
 def simulations() -> Failures:
     """Let weeks pass in which the analytics provider fails in every way."""
-    say("Weeks of failures of the analytics provider, minute by minute:\n")
+    show("Weeks of failures of the analytics provider, minute by minute:\n")
     yield from failures("simulations", run("./run", "test", "tests/live/test_quota_weeks.py", SOAK="1"))
 
 
 def rehearsal() -> Failures:
     """Type the page that leads to live, on a fresh Debian with its own systemd and nginx."""
-    say("docs/how-to/go-live.md, typed on a fresh Debian:\n")
+    show("docs/how-to/go-live.md, typed on a fresh Debian:\n")
     yield from failures("rehearsal", run("./run", "test", "tests/rehearsal", SOAK="1"))
 
 
 def gateway() -> Failures:
     """Exhaust the start budget in its own 20 minutes, and drill all faults, on a real systemd."""
-    say("A credential that stays missing for 20 minutes, and a whole drill:\n")
+    show("A credential that stays missing for 20 minutes, and a whole drill:\n")
     yield from failures("gateway", run("./run", "test", "tests/systemd", SOAK="1"))
 
 
 def cloud() -> Failures:
     """Kill the commands of the cloud at each request, before and after it, and answer each request by half."""
-    say("apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half:\n")
+    show("apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half:\n")
     files = "tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"
     yield from failures("cloud", run("./run", "test", *files, SOAK="1"))
 
@@ -112,9 +112,9 @@ def main(*names: str) -> int:
         sys.stderr.write(f"There is no part {unknown[0]!r} of the soak; there are {', '.join(PARTS)}.\n")
         return 2
     failed = [each for name in names or PARTS for each in PARTS[name]()]
-    say(f"\nFailed in the soak: {len(failed)}")
+    show(f"\nFailed in the soak: {len(failed)}")
     for each in failed:
-        say(f"  {each}")
+        show(f"  {each}")
     return 1 if failed else 0
 
 

@@ -43,7 +43,7 @@ def test_a_need_that_nobody_provides() -> None:
     """It is named with the module that has it; what the root gives itself needs no module."""
     module = Module("last", needs=(NEEDED,))
     assert in_order([module], {NEEDED}) == [module]
-    with pytest.raises(NotDeclaredError, match=f"Nobody provides {NEEDED}, which the module last needs"):
+    with pytest.raises(NotDeclaredError, match=f"No module provides {NEEDED}, which the module last needs"):
         in_order([module], set())
 
 

@@ -40,7 +40,7 @@ class SshKeygen:
         return await asyncio.to_thread(self._checked, statement, signature)
 
     async def examine(self) -> None:
-        """See whether signatures can be checked here, by one that is nobody's; raise `NotConfigured` if not."""
+        """Check a signature that matches no key; raise `NotConfigured` when none can be checked here."""
         with suppress(ApprovalRefused):
             _ = await self.check(b"", _NOBODYS)
 
@@ -60,7 +60,7 @@ class SshKeygen:
         except subprocess.TimeoutExpired:
             raise Invalid(f"ssh-keygen made no signature within {SIGNING_DEADLINE:g} s.") from None
         if made.returncode != 0 or not _SIGNATURE.fullmatch(made.stdout):
-            raise Invalid("ssh-keygen made no signature; what it says about it is above.")
+            raise Invalid("ssh-keygen made no signature; its own message is above.")
         return made.stdout
 
     def _checked(self, statement: bytes, signature: bytes) -> str:

@@ -26,7 +26,7 @@ class HttpRefreshServices:
         return connected(base_url, self._trust() if is_outside(base_url) else WELL_KNOWN)
 
     def _trust(self) -> Trust:
-        """Return whose certificates are believed; settings that nobody named do not stop an emergency."""
+        """Return whose certificates are trusted; settings that the call does not name do not stop an emergency."""
         try:
             return Trust(load_settings_if_any(self._config)[TlsSettings].ca_file)
         except SettingsError as error:

@@ -131,7 +131,7 @@ class FastReads:
 def known_part(query: bytes, fields: Collection[bytes]) -> bytes:
     """Return the `fields` of a query string as they are usually written: encoded only where they must be."""
     known = b"&".join(one for one in query.split(b"&") if unquote_to_bytes(one.partition(b"=")[0]) in fields)
-    # Any byte is a letter in Latin-1, so that nothing a stranger sends can fail here.
+    # Every byte is a character in Latin-1, so no stranger's bytes can fail here.
     asked = parse_qsl(known.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
     return urlencode(asked, encoding="latin-1").encode()
 

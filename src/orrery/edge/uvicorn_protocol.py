@@ -42,7 +42,7 @@ MESSAGE_BYTES = 8 * 1024 * 1024
 _UNAUTHORIZED = JSONResponse(
     {"ok": False, "error": "Unauthorized"}, 401, {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}
 )
-"""Nobody's bearer is that long (spec 2, Authentication 3)."""
+"""No valid bearer is that long (spec 2, Authentication 3)."""
 
 _TOO_LARGE = Problem(431, "headers-too-large", "The request's headers are too large.").response()
 
@@ -79,8 +79,8 @@ class _TooMuchError(Exception):
 class TimeLimitedProtocol(HttpToolsProtocol, Connection):
     """uvicorn's protocol, closing a connection that sends half a request and then nothing, or headers without end.
 
-    Headers that are too large get an answer first. The edge cache in front has the same limits; this holds where
-    there is none. The limits over all connections are in `ConnectionLimiter`.
+    Headers that are too large get an answer first. The edge cache in front has the same limits; these hold without
+    one. The limits over all connections are in `ConnectionLimiter`.
     """
 
     _patience: asyncio.TimerHandle | None = None
@@ -113,7 +113,7 @@ class TimeLimitedProtocol(HttpToolsProtocol, Connection):
             self._limiter.holds(self, self._piece)
         if self._patience is None and (self._in_headers or self._is_idle()):
             # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
-            # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
+            # that is never read. A request whose headers come in one piece, as most do, costs no timer.
             self._start_timeout()
         if self._in_headers:
             self._limit_head(data)
@@ -156,7 +156,7 @@ class TimeLimitedProtocol(HttpToolsProtocol, Connection):
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting: nobody is there."""
+        """Stop waiting: the client has left."""
         self._cancel_timeout()
         self._limiter.leave(self)
         if self._running:
@@ -246,7 +246,7 @@ class _Refused(asyncio.Protocol):
             self._refused.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting: nobody is there."""
+        """Stop waiting: the client has left."""
         del exc
         self._end.cancel()
         self._limiter.leave(self._refused)

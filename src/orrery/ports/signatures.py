@@ -26,7 +26,7 @@ class OwnerKeys(Protocol):
     def signing_key(self, key: Path | None) -> Path:
         """Return the key to sign with: this one, or that of the settings.
 
-        Raises `NotConfigured` when there is none, or no key is believed.
+        Raises `NotConfigured` without one, or without a trusted key.
         """
         ...
 

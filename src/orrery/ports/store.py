@@ -130,7 +130,7 @@ class Store(Protocol):
     """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
 
     async def get(self, key: str) -> Entry | None:
-        """Return the entry under `key`, or None when there is none or it has expired."""
+        """Return the entry under `key`, or None when it is missing or has expired."""
         ...
 
     async def scan(

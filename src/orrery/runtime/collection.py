@@ -97,7 +97,7 @@ class Collection(Generic[R]):
     A collection of one has its whole key as its prefix, and is used without ids. `index` returns the keys by which
     a record is found besides its id; each holds the id. `life` returns how long a record is kept from the moment
     at which it comes into its state; a later change in the same state leaves the rest of that time. `derived`: its
-    records are made anew from facts and lose nothing, so that even one of a newer `v` may be overwritten.
+    records are made from facts again and lose nothing, so that even one of a newer `v` may be overwritten.
     """
 
     store: Store
@@ -113,7 +113,7 @@ class Collection(Generic[R]):
         return f"{self.prefix}{record_id}"
 
     async def get(self, record_id: str = "") -> Stored[R] | None:
-        """Return a record, or None when there is none; raise `RecordUnreadable`."""
+        """Return a record, or None when it is missing; raise `RecordUnreadable`."""
         entry = await self.entry(record_id)
         return self.read(entry) if entry else None
 
@@ -195,12 +195,12 @@ class Collection(Generic[R]):
         async for entry in walk.entries(self.store, self.clock):
             yield entry
 
-    def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:
+    def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, renewed: bool = False) -> Changes:
         """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
 
-        `anew`: its life begins again.
+        `renewed`: its life begins again.
         """
-        life = self._life(old, new, anew=anew)
+        life = self._life(old, new, renewed=renewed)
         before = set(self.index(old.record)) if old else set[str]()
         after = set(self.index(new)) if new else set[str]()
         # Entries that would expire are written again, as those of a record that becomes permanent.
@@ -246,11 +246,11 @@ class Collection(Generic[R]):
             raise unreadable(entry.key)
         return Stored(entry.key.removeprefix(self.prefix), record, entry.version, entry.expires_at)
 
-    def _life(self, old: Stored[R] | None, new: R | None, *, anew: bool) -> timedelta | None:
+    def _life(self, old: Stored[R] | None, new: R | None, *, renewed: bool) -> timedelta | None:
         if new is None:
             return None
         whole = self.life(new)
-        if anew or old is None or old.expires_at is None or self.life(old.record) != whole:
+        if renewed or old is None or old.expires_at is None or self.life(old.record) != whole:
             return whole
         return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
 
@@ -333,9 +333,9 @@ async def write(store: Store, writes: Sequence[Write]) -> None:
 
 
 async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: str) -> T:
-    """Return what `attempt` returns once it meets no conflict; raise `StoreUnavailable(busy)` after `ROUNDS`.
+    """Return what `attempt` returns once it has no conflict; raise `StoreUnavailable(busy)` after `ROUNDS`.
 
-    Each attempt reads anew what it decides by.
+    Each attempt reads again what it decides by.
     """
     for _ in range(ROUNDS):
         outcome = await attempt()
@@ -377,5 +377,5 @@ def indexed_id(index: Entry) -> str:
 
 
 def unreadable(key: str) -> RecordUnreadable:
-    """Return the error that names a key; a digest in it stands for a person, and is left out."""
+    """Return the error that names a key; a digest in it represents a person, and is left out."""
     return RecordUnreadable(_DIGEST.sub("…", key))

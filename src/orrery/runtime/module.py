@@ -31,7 +31,7 @@ class Command:
 
     `plain`: the target takes the arguments, and in the role scan its deployment, and returns the exit code,
     without typer; a group of such commands has no target. `whole`: the command uses the
-    services of every module, not only those of its own and of what it needs.
+    services of every module, not only its own and those of its needs.
     """
 
     name: str

@@ -145,7 +145,7 @@ async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
     if old is None:
         changes = rows.changes(draft.id, None, _row(draft, clock.now()))
     elif old.expires_at and old.expires_at - clock.now() < KEEP_DELIVERED / 2:
-        changes = rows.changes(draft.id, old, old.record, anew=True)
+        changes = rows.changes(draft.id, old, old.record, renewed=True)
     else:
         return
     # A conflict means that another does the same at this moment, or that a row is there and cannot be read.
@@ -272,7 +272,7 @@ class Outbox:
         try:
             found = await self._rows.get(row_id)
         except RecordUnreadable:
-            log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error says no more than that
+            log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error adds nothing to that
             writes.append(Put(f"{UNREADABLE}{row_id}", index.value))
         else:
             if found and index.key in index_of(found.record):
@@ -323,7 +323,7 @@ class Outbox:
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
     async def _replace(self, old: Stored[Row], new: Row, more: Sequence[Write] = ()) -> None:
-        """Replace a row that was tried, unless it has changed meanwhile: what was made of it then stands."""
+        """Replace a row that was tried, unless it has changed meanwhile: that change then stays."""
         outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
         if isinstance(outcome, Conflict):
             log.info("notification changed while it was sent", id=old.id, channel=old.record.channel)

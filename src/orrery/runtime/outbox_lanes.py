@@ -1,4 +1,4 @@
-"""Where notifications wait: a channel has lanes, whose keys say when each is due and when it came."""
+"""Where notifications wait: a channel has lanes, whose keys hold when each is due and when it came."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ def keys(channel: Channel, priority: Priority, due: datetime, came: datetime, ro
 
 
 class Wait(NamedTuple):
-    """What a key in a lane says: when the notification is tried next, and when it came; sortable texts."""
+    """The times in a key of a lane: when the notification is tried next, and when it came; sortable texts."""
 
     due: str
     came: str

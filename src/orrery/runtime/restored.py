@@ -42,7 +42,7 @@ class Restored(Record):
     """When the store was last restored, and how far reconciliations have come since.
 
     `messages_known_since`: what was enqueued in the replaced store since then was taken over, so a message of a
-    later session that is not here was never sent. None where the replaced store does not tell.
+    later session that is not here was never sent. None where the replaced store does not show it.
     """
 
     v: Literal[1] = 1

@@ -49,7 +49,7 @@ def _address(host: str, port: int) -> str:
 
 
 class HasStore(Section):
-    """The section of a role that says where its store is, in one of its keys; each role with a store has one."""
+    """The section of a role that has the path of its store, in one of its keys; each role with a store has one."""
 
     STORE_KEY: ClassVar[str]
 
@@ -89,7 +89,7 @@ class Log(Section):
 
 
 class SecretFiles(Section):
-    """Where the secret files lie, unless the service manager names a credentials directory."""
+    """The folder of the secret files, unless the service manager names a credentials directory."""
 
     directory: Path | None = None
 

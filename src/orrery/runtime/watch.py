@@ -1,6 +1,6 @@
 """Notifies the owner of each outage once, and once of its end (decision 41).
 
-    well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
+    well ──broken──▶ suspected ──still or again broken──▶ pushed ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
 A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well;
@@ -100,7 +100,7 @@ def _is_urgent(finding: Finding) -> bool:
 
 
 def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
-    # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+    # After a clock was put back, `since` may be years ahead: that must not silence anything.
     return abs(now - since) >= time
 
 
@@ -214,7 +214,7 @@ class OutageWatch:
             try:
                 known[part] = self._outages.replaceable_in(entry)
             except RecordUnreadable as error:
-                log.warning("the owner is not told of this part", part=part, why=str(error))
+                log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
         # Until its outage is over: a part that follows from it may take longer to work again.
         causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}

@@ -16,7 +16,7 @@ PRODUCT_NAMES = frozenset({"ADO.NET", "ASP.NET", "ML.NET", "VB.NET"})
 """Names of products that are written like a domain, in exactly this form."""
 
 RESERVED = frozenset({"alt", "example", "internal", "invalid", "local", "localhost", "test"})
-"""Top-level domains that nobody can buy and people write all the same (RFC 2606, 6761, 6762 and 9476)."""
+"""Top-level domains that cannot be bought and that people write all the same (RFC 2606, 6761, 6762 and 9476)."""
 
 _IDEOGRAPHIC_FULL_STOP = "\u3002"
 """A dot in a domain (RFC 3490, section 3.1); its half-width and full-width forms become it, or a dot, by NFKC."""

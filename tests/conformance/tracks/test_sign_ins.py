@@ -219,7 +219,7 @@ def test_clocks_far_apart(tracks: Tracks, seconds: int, claim: str) -> None:
 def test_keys_at_another_address(tracks: Tracks) -> None:
     """Keys are believed at the authority's own address only."""
     tracks.box.doctor("discovery", set="jwks_uri", value="https://elsewhere.example/keys")
-    with pytest.raises(IdentityUnreachable, match="does not say where its keys are"):
+    with pytest.raises(IdentityUnreachable, match="does not give the address of its keys"):
         tracks.sign_in(ANN_A)
     assert tracks.kept() == []
 

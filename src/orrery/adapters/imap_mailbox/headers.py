@@ -9,7 +9,7 @@ from email.utils import getaddresses, parseaddr
 from itertools import islice
 
 from orrery.ports.comms.messages import (
-    NOBODY,
+    NO_PERSON,
     UNKNOWN,
     Message,
     Person,
@@ -98,7 +98,7 @@ def address_of(headers: Mapping[str, str], *names: str) -> Person:
             continue
         if is_email_address(address):
             return people((words_of(shown) or address, address))[0]
-    return NOBODY
+    return NO_PERSON
 
 
 def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:

@@ -21,7 +21,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
 )
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, Person
+from orrery.ports.comms.messages import NO_PERSON, Person
 
 _MOST = 200
 """Attachments that are listed."""
@@ -112,7 +112,7 @@ def _of_message(answer: Mapping[str, Any]) -> Invitation | None:
         ends=_at(found.end_date_time),
         is_all_day=bool(found.is_all_day),
         place=(found.location.display_name if found.location else None) or "",
-        organizer=NOBODY if answers else sender,
+        organizer=NO_PERSON if answers else sender,
         answers=answers,
     )
 
@@ -138,7 +138,7 @@ def _of_event(answer: Mapping[str, Any], source_id: str) -> Invitation | None:
 def _answer(one: Attendee) -> tuple[Person, str]:
     said = one.status.response if one.status else None
     address = one.email_address
-    person = Person(address.name or "", address.address or "") if address else NOBODY
+    person = Person(address.name or "", address.address or "") if address else NO_PERSON
     return person, _ANSWERS.get(said or "", "needs-action")
 
 

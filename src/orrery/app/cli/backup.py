@@ -35,7 +35,7 @@ def command(
     folder = SnapshotFolder(place.directory, place.keep) if place.directory and not file else None
     target = file or (folder.file_at(clock_of(settings).now()) if folder else None)
     if target is None:
-        raise Invalid("Say where the snapshot goes: give a FILE, or set [backup] directory.")
+        raise Invalid("The snapshot has no place: give a FILE, or set [backup] directory.")
     _write(settings, target)
     if folder and (deleted := _thinned(folder)):
         note(f"Deleted {deleted} older; the newest {folder.keep} stay.")

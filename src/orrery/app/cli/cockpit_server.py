@@ -71,7 +71,7 @@ def _run(settings: Settings, secrets: Secrets, *, browse: bool, items: Items = _
 
 
 def _of_sample(folder: Path, messages: int) -> Settings:
-    """Return the settings of the sample: two accounts, one of each track, and a store of its own in `folder`."""
+    """Return the settings of the sample: two accounts, one of each track, and a separate store in `folder`."""
     found = settings_from({}, folder, "cockpit")
     mailboxes = (
         SampleMailboxSettings(
@@ -88,7 +88,7 @@ def _of_sample(folder: Path, messages: int) -> Settings:
 
 async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: Items) -> None:
     """Serve until a signal to stop; show a link once the page answers. `items` go into the ledger first."""
-    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
+    # uvicorn raises the signal again once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
     port = settings[CockpitSettings].port
     sockets = listeners(port)

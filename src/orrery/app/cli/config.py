@@ -34,9 +34,9 @@ def config_group() -> None:
 
 @group.command()
 def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
-    """Check the settings as the start does; exit 2 when it would refuse, 1 when something is not sold as they say.
+    """Check the settings as the start does; exit 2 when it would refuse, 1 when what is sold differs from them.
 
-    Nothing is changed: the store is only read, beside the running service, and nobody outside is asked.
+    Nothing is changed: the store is only read, beside the running service, and no request leaves this machine.
     """
     found = examine(config)
     refusals = [_refusal(SETTINGS, problem) for problem in found.problems]
@@ -71,7 +71,7 @@ async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding]
 async def _of_settings(orrery: Orrery) -> list[Finding]:
     found: list[Finding] = []
     for check_part in (one for parts in orrery.modules for one in (*parts.checks, *parts.own_checks)):
-        with suppress(StoreError):  # the store's row says why
+        with suppress(StoreError):  # the store's row gives the reason
             found += await check_part()
     return [one for one in found if one.of_settings]
 

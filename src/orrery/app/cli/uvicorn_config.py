@@ -27,7 +27,7 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
     limiter = ConnectionLimiter(most_connections(descriptors))
     return uvicorn.Config(
         app,
-        log_level="error",  # below that it says of each stranger that they speak no HTTP
+        log_level="error",  # below that it logs each stranger's bytes that are no HTTP
         http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
         ws="none",
         lifespan="off",

@@ -52,7 +52,7 @@ class HeldSecretFiles:
         return {name: fingerprint(name, value) if value else None for name, value in values.items()}
 
     async def observe(self, fingerprint: Fingerprinting) -> SecretObservations:
-        """Return the present state of each secret where it lies."""
+        """Return the present state of each secret in its file."""
         return await asyncio.to_thread(observe, self.settings, fingerprint)
 
     def uses(self) -> Mapping[str, SecretUse]:

@@ -210,7 +210,7 @@ class Fulfilment:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
                 return Changes(), []
             # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
-            return self._stored.pending.changes(session_id, found, found.record, anew=True), []
+            return self._stored.pending.changes(session_id, found, found.record, renewed=True), []
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )

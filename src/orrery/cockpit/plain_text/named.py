@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, Person
+from orrery.ports.comms.messages import NO_PERSON, Person
 from orrery.syntax.lines import one_line
 
 MOST_NAMED = 50
@@ -101,7 +101,7 @@ def invitation_lines(found: Invitation | None) -> Iterator[str]:
         yield f"[Time: {_span(found, found.starts)}]"
     if found.place:
         yield f"[Place: {_shown(found.place)}]"
-    if found.organizer != NOBODY:
+    if found.organizer != NO_PERSON:
         yield f"[Organizer: {_person(found.organizer)}]"
     for person, answer in found.answers[:_MOST_ANSWERS]:
         yield f"[{_person(person)} {_ANSWERS.get(answer, 'did not answer yet')}]"

@@ -1,7 +1,7 @@
 """The gateway's layer in the cloud (spec 3, Cloud resources): what is found there, and what can be changed.
 
 Reading and changing are two protocols, so that a plan cannot write. Every call raises `CloudRefused` or
-`CloudUnreachable`; a resource that is not there is None.
+`CloudUnreachable`; a missing resource is None.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """The runbook. `text` is None until one is published; `edited`: an unpublished edit lies beside it."""
+    """The runbook. `text` is None until one is published; `edited`: there is an unpublished edit, too."""
 
     runtime: str
     text: str | None
@@ -197,7 +197,7 @@ class CloudReads(Protocol):
     def output(self, job_id: str) -> str: ...
 
     def minutes_used(self) -> float | None:
-        """Return this month's job-minutes of the account, or None when the cloud does not say."""
+        """Return this month's job-minutes of the account, or None when the cloud does not report them."""
         ...
 
     def events(self, since: datetime, until: datetime) -> list[MachineEvent]:
@@ -257,11 +257,11 @@ class WebhookUri(Protocol):
     """The webhook's URI: a secret of this machine, and the only copy."""
 
     def read(self) -> str:
-        """Return the URI, or nothing when there is none."""
+        """Return the URI, or an empty text without one."""
         ...
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold it against other commands on this machine, and read it anew; raise `Invalid`."""
+        """Lock it against other commands on this machine, and read it again; raise `Invalid`."""
         ...
 
     def require_writable(self) -> None:

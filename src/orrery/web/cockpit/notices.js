@@ -1,11 +1,11 @@
-// What the page says: the line at the foot, the banners on top, and the state instead of rows.
+// What the page reports: the line at the foot, the banners on top, and the state instead of rows.
 import { make } from "./words.js";
 
 const said = document.getElementById("said");
 const banners = document.getElementById("notices");
 const state = document.getElementById("state");
 
-/** Say what happened: words, or words and elements. */
+/** Show what happened: words, or words and elements. */
 export function say(...words) {
   said.replaceChildren(...words.filter(Boolean));
 }

@@ -67,7 +67,7 @@ class Poller {
     const made = Date.parse(body.generated_at);
     const age = Date.parse(headers.get("date")) + headers.get("age") * 1e3 - made || 0;
     const born = asked - Math.max(body.age_s * 1e3, age);
-    // What is held is at least as old as the newest that there is, which even an answer with an error tells.
+    // The held value is at least as old as the newest value, which even an answer with an error gives.
     if (made >= this.made && born < this.born) this.born = born;
     if (body.error || !(count + made && parseFloat(body.age_s) >= 0)) return body.error || "unknown";
     // From a cache that is behind.
