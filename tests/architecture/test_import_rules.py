@@ -111,7 +111,7 @@ PLANTED = [
     ),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
-    Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),
+    Planted("public-reads", "edge/public_reads.py", "import orrery.live.budget", "orrery.edge.public_reads"),
     Planted("pure-live", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-fraud", "fraud/clusters.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-checkout", "checkout/selling/params.py", "import orrery.ports.store", "orrery.ports.store"),

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from fastapi import APIRouter
 
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import Reads
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.runtime.jobs import Job

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import Reads
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site

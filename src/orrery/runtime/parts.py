@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import Reads
 from orrery.errors import RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
