@@ -30,7 +30,7 @@ from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.serve import TURN
 from orrery.ports.store import Store
 from orrery.runtime.console.terminal import new_console
-from orrery.runtime.outbox import Draft, Outbox, enqueue
+from orrery.runtime.outbox import Outbox, OutboxDraft, enqueue
 
 ROUNDS = 5
 """Every side is measured so often, in turn, so that a slow minute of the machine hits all of them."""
@@ -61,7 +61,7 @@ async def from_the_outbox(port: int, store: Store, word: str) -> float:
     """Put a backlog into the store; return how many seconds its delivery takes."""
     clock = SystemClock()
     for number in range(MAILS):
-        draft = Draft(f"{word}-{number}", "email", _TITLE, _BODY, to=f"b{number}@buyer.example.test")
+        draft = OutboxDraft(f"{word}-{number}", "email", _TITLE, _BODY, to=f"b{number}@buyer.example.test")
         _ = await store.commit(enqueue([draft], clock.now()))
     outbox = Outbox(store, clock, {"email": SmtpNotifier(Relay("127.0.0.1", port, _SENDER, "none"), clock)})
     begin = time.perf_counter()

@@ -11,7 +11,7 @@ from rich.progress import track
 from rich.table import Table
 from starlette.types import Message, Receive, Scope, Send
 
-from orrery.edge.public_reads import PublicReads, Reads
+from orrery.edge.public_reads import PublicReads, ReadSources
 from orrery.live.answers import site
 from orrery.live.reads import PublicRead
 from orrery.runtime.console.terminal import new_console
@@ -46,7 +46,7 @@ async def hour_with(visitors: int) -> Hour:
     """Let an hour pass in which each visitor reads once."""
     counting, hour, read = Counting(), Hour(), 0
     source = PublicRead(counting.cache, counting.clock, site)
-    app = PublicReads(_no_app, PATH, Reads({QUERY: source}, ()), lambda _method, _status: None)
+    app = PublicReads(_no_app, PATH, ReadSources({QUERY: source}, ()), lambda _method, _status: None)
     for second in track(range(HOUR), f"{visitors:,} visitors", transient=True):
         if second % TICK == 0:
             await counting.refresh.run()

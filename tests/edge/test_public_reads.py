@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
-from orrery.edge.public_reads import PublicReads, Reads, known_part
+from orrery.edge.public_reads import PublicReads, ReadSources, known_part
 from tests.support.requests import client_of
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ class Front:
 
     def app(self) -> PublicReads:
         """Return the path before an app."""
-        reads = Reads({b"realtime=1": self.source}, frozenset({b"realtime", b"intel"}))
+        reads = ReadSources({b"realtime=1": self.source}, frozenset({b"realtime", b"intel"}))
         return PublicReads(PlainTextResponse("behind"), PATH, reads, self._count)
 
     def _count(self, method: str, status: int) -> None:

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from orrery.adapters.memory import MemoryStore
 from orrery.live import keys
 from orrery.live.budget import StoredBudget
-from orrery.live.overview import Overview
+from orrery.live.overview import LiveOverview
 from orrery.live.quota import Limits
 from orrery.live.records import Active, LastError
 from orrery.ports.panels import Panel
@@ -32,7 +32,7 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
         last = LastError(message=error, status=429, attempted_at=START - MINUTE)
         await store.commit([Put(keys.LAST_ERROR, last.model_dump_json().encode())])
     budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
-    return await Overview(store, clock, budget, is_used=is_used).panel()
+    return await LiveOverview(store, clock, budget, is_used=is_used).panel()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ async def test_a_count_that_cannot_be_read() -> None:
     await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
     budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
     with capture_logs() as log:
-        found = await Overview(store, clock, budget, is_used=True).panel()
+        found = await LiveOverview(store, clock, budget, is_used=True).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
     assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]
 

@@ -20,7 +20,7 @@ from orrery.runtime.collection import (
     PAGE,
     Changes,
     Collection,
-    Page,
+    RecordPage,
     Walk,
     commit,
     compare_and_set,
@@ -76,7 +76,7 @@ async def put(parcels: Collection[Parcel], parcel_id: str, value: bytes) -> None
     assert isinstance(await parcels.store.commit([Put(parcels.key(parcel_id), value)]), Committed)
 
 
-async def ids(pages: AsyncIterator[Page[Parcel]]) -> list[str]:
+async def ids(pages: AsyncIterator[RecordPage[Parcel]]) -> list[str]:
     """Return the ids of the records in pages."""
     return [one.id async for page in pages for one in page.records]
 

@@ -10,14 +10,14 @@ from orrery.ports.processor import Processor
 from orrery.runtime.jobs import Workers
 from orrery.runtime.module import Module, target_of
 from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from tests.support.runtimes import runtime_of
 
 NEEDED = target_of(Workers)
 
 
 ASKED: list[tuple[Callable[[Runtime], object], str]] = [
-    (lambda one: one.section(Server), "section orrery.runtime.settings:Server"),
+    (lambda one: one.section(ServerSettings), "section orrery.runtime.settings:ServerSettings"),
     (lambda one: one.secret("push_token"), "secret push_token"),
     (lambda one: one.secret_values("push_token"), "secret push_token"),
     (lambda one: one.port(Processor), "port orrery.ports.processor:Processor"),

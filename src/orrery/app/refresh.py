@@ -7,7 +7,7 @@ from orrery.adapters.refresh import connected, is_outside
 from orrery.app.settings.reader import SettingsError, load, load_settings_if_any
 from orrery.ports.refresh import RefreshService
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import Server, TlsSettings
+from orrery.runtime.settings import ServerSettings, TlsSettings
 from orrery.trust import WELL_KNOWN, Trust
 
 
@@ -19,7 +19,7 @@ class HttpRefreshServices:
 
     def own_address(self) -> str:
         """Return where this deployment's service listens."""
-        return load(self._config)[0][Server].address
+        return load(self._config)[0][ServerSettings].address
 
     def at(self, base_url: str) -> AbstractAsyncContextManager[RefreshService]:
         """Return the connection to a service; raise `SettingsError` for named settings that cannot be used."""

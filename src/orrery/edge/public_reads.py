@@ -45,7 +45,7 @@ class AnswerSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class ReadSources:
     """The sources of the answers of one path, by query string; a field that is not in `fields` is ignored."""
 
     sources: Mapping[bytes, AnswerSource]
@@ -90,7 +90,7 @@ class PublicReads:
         self,
         app: ASGIApp,
         path: str,
-        reads: Reads,
+        reads: ReadSources,
         count: Callable[[str, int], None],
     ) -> None:
         self._app = app

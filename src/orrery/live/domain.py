@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.public_reads import Reads
+from orrery.edge.public_reads import ReadSources
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -13,7 +13,7 @@ from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
 from orrery.live.metrics import metrics
 from orrery.live.monitor import Monitor
-from orrery.live.overview import Overview
+from orrery.live.overview import LiveOverview
 from orrery.live.password_probe import PasswordProbe
 from orrery.live.quota import Limits
 from orrery.live.reads import FirstLevelCache, PublicRead
@@ -78,7 +78,7 @@ class LiveDomain:
         )
         counted = metrics(plan.paths, plan.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=plan.interval, holder=holder)
-        self.overview = Overview(store, clock, budget, is_used=plan.has_property)
+        self.overview = LiveOverview(store, clock, budget, is_used=plan.has_property)
         # Without its key nothing is counted, which the health reports.
         self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
         bearer = AdminBearer(plan.password_hash, wrong_passwords)
@@ -99,7 +99,7 @@ class LiveDomain:
         return Parts(
             module="live",
             routers=[self.routes.router()],
-            reads={PATH: Reads({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
+            reads={PATH: ReadSources({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
             jobs=self._jobs(),
             checks=[self._checked],
             remote_checks=self.health.remote(),

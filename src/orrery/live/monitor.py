@@ -196,7 +196,7 @@ def due_call(state: MonitorState) -> TrackerCall | None:
             return None
 
 
-def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.Draft]:
+def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.OutboxDraft]:
     """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
@@ -209,9 +209,9 @@ def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[out
     return []
 
 
-def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.Draft:
+def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.OutboxDraft:
     bad = what == "degraded"
-    return outbox.Draft(
+    return outbox.OutboxDraft(
         id=f"realtime-{what}-{sortable(since)}",
         channel="push",
         title=title,

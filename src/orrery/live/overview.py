@@ -12,7 +12,7 @@ _IN_MINUTES = 120
 """Seconds from which an age is shown in minutes."""
 
 
-class Overview:
+class LiveOverview:
     """Reads the store only: a request for the page costs no quota."""
 
     def __init__(self, store: Store, clock: Clock, budget: StoredBudget, *, is_used: bool) -> None:

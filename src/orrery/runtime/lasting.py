@@ -25,16 +25,16 @@ R = TypeVar("R", bound=Record)
 
 def push(
     push_id: str, title: str, body: str, priority: Priority = "high", tag: str = "warning", /
-) -> outbox.Draft:
+) -> outbox.OutboxDraft:
     """Return a push for the owner; `tag` is shown as a picture before its title."""
-    return outbox.Draft(push_id, "push", title, body, priority=priority, tags=(tag,))
+    return outbox.OutboxDraft(push_id, "push", title, body, priority=priority, tags=(tag,))
 
 
-def alarm(push_id: str, title: str, body: str, /) -> outbox.Draft:
+def alarm(push_id: str, title: str, body: str, /) -> outbox.OutboxDraft:
     return push(push_id, title, body, "urgent", "rotating_light")
 
 
-def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /) -> outbox.Draft:
+def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /) -> outbox.OutboxDraft:
     return push(push_id, title, body, priority, "white_check_mark")
 
 
@@ -53,7 +53,7 @@ class Lasting(Generic[R]):
         found = await self.record.find()
         return found.record if found else None
 
-    async def begin(self, new: R | None, push: outbox.Draft) -> bool:
+    async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
         """Store the record with its push; return False where it lasts or was reported already.
 
         Without a record only the push is enqueued: its end cannot be detected.
@@ -63,7 +63,7 @@ class Lasting(Generic[R]):
         enqueued = Changes(outbox.enqueue([push], now), outbox.unseen([push]))
         return not isinstance(await commit(self.record.store, changes + enqueued), Conflict)
 
-    async def end(self, push: outbox.Draft) -> bool:
+    async def end(self, push: outbox.OutboxDraft) -> bool:
         """Delete the record with an all-clear; return False where nothing lasts, or another process was first."""
         entry = await self.record.entry()
         if entry is None:

@@ -14,7 +14,7 @@ _NOTIFICATIONS = (UNREADABLE, REFUSED, NOTIFICATIONS)
 """The parts about notifications, the worst first."""
 
 
-class Overview:
+class FaultOverview:
     """Turns findings and the outbox into panels."""
 
     def __init__(self, outbox: Outbox, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
-from orrery.edge.public_reads import Reads
+from orrery.edge.public_reads import ReadSources
 from orrery.errors import RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
@@ -65,7 +65,7 @@ class Parts:
     routers: Sequence[APIRouter] = ()
     private_routers: Sequence[APIRouter] = ()
     direct: Sequence[DirectRoute] = ()
-    reads: Mapping[str, Reads] = field(default_factory=dict[str, Reads])
+    reads: Mapping[str, ReadSources] = field(default_factory=dict[str, ReadSources])
     jobs: Sequence[Job] = ()
     checks: Sequence[Check] = ()
     own_checks: Sequence[Check] = ()

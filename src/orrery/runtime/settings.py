@@ -9,7 +9,7 @@ from orrery.runtime.section import Address, Networks, Section
 from orrery.syntax.base_url import THIS_MACHINE
 
 
-class Server(Section):
+class ServerSettings(Section):
     """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
 
     host: str = "127.0.0.1"
@@ -81,7 +81,7 @@ class BackupSettings(Section):
     keep: int = Field(14, ge=1)
 
 
-class Log(Section):
+class LogSettings(Section):
     """How the service logs."""
 
     format: Literal["auto", "json", "console"] = "auto"
@@ -100,14 +100,14 @@ class TlsSettings(Section):
     ca_file: Path | None = None
 
 
-class Push(Section):
+class PushSettings(Section):
     """The owner's push messages, by ntfy."""
 
     url: Address | None = None
     topic: str | None = None
 
 
-class Mail(Section):
+class MailSettings(Section):
     """The buyers' e-mail, by SMTP."""
 
     host: str | None = None
@@ -123,7 +123,7 @@ class Mail(Section):
         return self
 
 
-class Heartbeat(Section):
+class HeartbeatSettings(Section):
     """An address that the workers fetch each minute while all is well, so that silence is noticed elsewhere."""
 
     url: Address | None = None

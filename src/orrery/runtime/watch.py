@@ -252,7 +252,7 @@ _BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
 
 def _pushes(
     changes: Sequence[_Change], findings: Sequence[Finding], now: datetime, of_store: PartOutage | None
-) -> list[outbox.Draft]:
+) -> list[outbox.OutboxDraft]:
     """Return the pushes about changes, and the one about the end of an outage `of_store`."""
     by_part = {one.part: one for one in findings}
     begun = [by_part[one.part] for one in changes if one.alarm > 0]
@@ -260,7 +260,7 @@ def _pushes(
     return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
 
 
-def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.OutboxDraft]:
     if not begun:
         return []
     texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
@@ -268,7 +268,9 @@ def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 
-def _over_push(over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
+def _over_push(
+    over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: datetime
+) -> list[outbox.OutboxDraft]:
     texts: dict[str, str] = {}
     for one in over:
         finding = by_part.get(one.part)
@@ -279,9 +281,9 @@ def _over_push(over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: 
     return [_push(_WORKS, texts, now, "low", "white_check_mark")] if texts else []
 
 
-def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
+def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.OutboxDraft:
     first, *more = texts
-    return outbox.Draft(
+    return outbox.OutboxDraft(
         id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
         title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",

@@ -21,7 +21,7 @@ from orrery.gateway.simulation.combinations import (
 )
 from orrery.gateway.simulation.model import Draws, SimulatedOutage, draw, outage_of
 from orrery.gateway.simulation.parameters import read_parameters
-from orrery.ports.cloud.machine import Look, Reply, SignIn, Start, Step, Wait
+from orrery.ports.cloud.machine import LookStep, SignInStep, StartStep, Step, StepReply, WaitStep
 from tests.support.simulated_day import one_day
 
 PARAMETERS = read_parameters()
@@ -142,26 +142,26 @@ def test_a_job_takes_as_long_as_the_runbooks_steps() -> None:
         assert drawn.is_unknown or found.jobs == [_seconds_of(restart("", "/a/machine"), drawn.starts_within)]
 
 
-def _seconds_of(steps: Generator[Step, Reply, str], starts_within: float) -> float:
+def _seconds_of(steps: Generator[Step, StepReply, str], starts_within: float) -> float:
     passed, running_at, began = 0.0, float("inf"), datetime.fromisoformat("2026-11-23T06:00:00Z")
-    reply = Reply(200, began)
+    reply = StepReply(200, began)
     try:
         step = next(steps)
         while True:
             now = began + timedelta(seconds=passed)
             match step:
-                case Wait(seconds):
+                case WaitStep(seconds):
                     passed += seconds
-                case SignIn():
-                    reply = Reply(200, now)
-                case Start():
+                case SignInStep():
+                    reply = StepReply(200, now)
+                case StartStep():
                     running_at = passed + starts_within
-                    reply = Reply(202, now)
-                case Look():
+                    reply = StepReply(202, now)
+                case LookStep():
                     power = (
                         "running" if passed >= running_at else "starting" if running_at < 1e9 else "deallocated"
                     )
-                    reply = Reply(200, now, power)
+                    reply = StepReply(200, now, power)
             step = steps.send(reply)
     except StopIteration:
         return passed

@@ -8,7 +8,7 @@ from orrery.adapters.sample_mailbox.content import Content
 from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import Batch, DraftRequest, MailboxDraft, MessageBody
 from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
@@ -64,14 +64,14 @@ class SampleMailbox:
         await asyncio.sleep(0)
         return self._content.find(source, source_id)[1].body(self._content.start)
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: DraftRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         message, _ = self._content.find(reply.message.source, reply.message.source_id)
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
         about = {"key": reply.key, "track": self._track, "from": self._account}
         is_new = await asyncio.to_thread(self._drafts.keep, reply.key, about | _written(reply, message))
-        return Draft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
+        return MailboxDraft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
         """Return when the folder of the drafts can be used: the messages are always there."""
@@ -82,7 +82,7 @@ class SampleMailbox:
         return self._content.find(source, source_id)[1].unread
 
 
-def _written(reply: Reply, message: MailboxMessage) -> dict[str, str]:
+def _written(reply: DraftRequest, message: MailboxMessage) -> dict[str, str]:
     """Return a draft as its file has it. A chat cannot be replied to by mail: its answer is a new mail."""
     answered = {} if message.source == "teams" else {"in_reply_to": message.source_id}
     named = {"to": _named(reply.to)} | ({"cc": _named(reply.cc)} if reply.cc else {})

@@ -32,7 +32,7 @@ from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
 from orrery.logs import Redaction, configure
 from orrery.runtime.jobs import Workers
-from orrery.runtime.settings import Log
+from orrery.runtime.settings import LogSettings
 
 NAME = "cockpit.localhost"
 """Browsers reach this machine by every name that ends so, and no other machine (decision 37)."""
@@ -60,7 +60,7 @@ def run_sample(messages: int, *, browse: bool) -> None:
     """Run it on made-up mailboxes, with a store in a private folder that is removed at the end."""
     with TemporaryDirectory(prefix="orrery-sample-") as folder:
         settings = _of_sample(Path(folder), messages)
-        configure(settings[Log].format, "warning", Redaction())
+        configure(settings[LogSettings].format, "warning", Redaction())
         create(settings.store_path)
         _run(settings, Secrets.of({}, "cockpit"), browse=browse, items=sample_items)
 

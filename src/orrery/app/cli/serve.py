@@ -27,7 +27,7 @@ from orrery.errors import StoreError, StoreMissing
 from orrery.ports.health import Finding
 from orrery.runtime.jobs import Workers
 from orrery.runtime.readiness import Readiness
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from orrery.runtime.watch import EVERY, OutageWatch
 
 UNUSABLE = (StoreError, StoreMissing)
@@ -60,7 +60,7 @@ async def serve(
     """
     # uvicorn raises the signal again once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    public_socket, private_socket = _bind(settings[Server])
+    public_socket, private_socket = _bind(settings[ServerSettings])
     troubles = UNUSABLE if manager_address() else ()
     async with opened_for_examination(settings, secrets, troubles=troubles) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
@@ -107,7 +107,7 @@ async def _work(orrery: Orrery, settings: Settings, secrets: Secrets) -> None:
         _ = await asyncio.wait([jobs])
 
 
-def _bind(server: Server) -> tuple[socket.socket, socket.socket]:
+def _bind(server: ServerSettings) -> tuple[socket.socket, socket.socket]:
     return listen(server.host, server.port), listen(server.private_host, server.private_port)
 
 

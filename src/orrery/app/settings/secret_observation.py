@@ -19,7 +19,7 @@ from orrery.app.settings.variables import ENVIRONMENT, PREFIX
 from orrery.runtime.module import Role
 from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
-from orrery.runtime.settings import SecretFiles, Server
+from orrery.runtime.settings import SecretFiles, ServerSettings
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation, SecretObservations
 
 _THERE = "there"
@@ -36,7 +36,7 @@ class HeldSecretFiles:
     @property
     def observer(self) -> str:
         """Return the listener that only this process has."""
-        return f"{platform.node()}:{self.settings[Server].private_port}"
+        return f"{platform.node()}:{self.settings[ServerSettings].private_port}"
 
     @property
     def troubles(self) -> Mapping[str, str]:

@@ -183,7 +183,7 @@ class Fulfilment:
     async def _withhold(
         self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
     ) -> FulfilmentOutcome | Conflict:
-        changes, drafts = event_writes, list[outbox.Draft]()
+        changes, drafts = event_writes, list[outbox.OutboxDraft]()
         if verdict.action != "foreign":
             noted, drafts = await self._note(session.id, source, verdict)
             changes += noted + Changes(checks=[Absent(self._stored.access.key(session.id))])
@@ -202,7 +202,7 @@ class Fulfilment:
 
     async def _note(
         self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict
-    ) -> tuple[Changes, list[outbox.Draft]]:
+    ) -> tuple[Changes, list[outbox.OutboxDraft]]:
         """Return what notes a session without access, and the push about it if that is new."""
         found, now = await self._stored.pending.get(session_id), self._stored.clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"

@@ -235,7 +235,7 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     )
 
 
-def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.Draft:
+def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.OutboxDraft:
     return push(
         f"session-currency-{product}-{currency}-{accepted.currency}",
         f"Another currency: {product}",

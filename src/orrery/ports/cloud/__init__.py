@@ -118,7 +118,7 @@ class MachineFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunbookJob:
     """A run of the runbook. A listing has neither `exception`, why it failed, nor `started_by`."""
 
     id: str
@@ -188,11 +188,11 @@ class CloudReads(Protocol):
 
     def alert(self, kind: AlertKind) -> Alert | None: ...
 
-    def jobs(self, most: int) -> list[Job]:
+    def jobs(self, most: int) -> list[RunbookJob]:
         """Return the last jobs, newest first; none without an account."""
         ...
 
-    def job(self, job_id: str) -> Job: ...
+    def job(self, job_id: str) -> RunbookJob: ...
 
     def output(self, job_id: str) -> str: ...
 

@@ -13,33 +13,33 @@ Power = Literal["running", "starting", "stopping", "stopped", "deallocating", "d
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class SignInStep:
     """Sign in, so that the cloud can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LookStep:
     """Read the power state and the tags of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartStep:
     """Ask the cloud to start the machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitStep:
     """Wait for some seconds."""
 
     seconds: float
 
 
-Step = SignIn | Look | Start | Wait
+Step = SignInStep | LookStep | StartStep | WaitStep
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
+class StepReply:
+    """What a step was answered: the HTTP status and, after a `LookStep` with 200, what was seen `at` that time.
 
     `status` is 0 without a readable answer, and `why` is the reason in words. `pause` is the text of the tag by
     which an operator pauses the restart; it is empty without one.
@@ -56,7 +56,7 @@ class RestartFailed(Exception):
     """The machine was not brought back: one sentence gives the reason, and what to do."""
 
 
-Restart = Callable[[str], Generator[Step, Reply, str]]
+Restart = Callable[[str], Generator[Step, StepReply, str]]
 """Takes the body of an alert, yields steps, is sent a reply to each, and returns a sentence about what was done.
 
 Raises `RestartFailed`, which the cloud shows as a failed job.

@@ -74,7 +74,7 @@ class MessageBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class DraftRequest:
     """A draft to be made. `key` is stored with it, and finds it again.
 
     It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
@@ -92,7 +92,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MailboxDraft:
     """A draft in the mailbox; `is_new` is False when an earlier call made it."""
 
     id: str
@@ -145,7 +145,7 @@ class Mailbox(Protocol):
         """Return the text of a message without marking it as read; raise `RowGone` when it is no longer there."""
         ...
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: DraftRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; the message stays unread.
 
         However often it is called with one key, and wherever an earlier call was killed, there is one draft.
