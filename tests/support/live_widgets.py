@@ -35,8 +35,8 @@ MOVE_CLOCK = """async ([seconds, step]) => {
     if (window.questions !== before) await fetch("/settled").then((answer) => answer.text());
   }
 }"""
-"""Moves the fake clock from within the page: `clock.run_for` takes far longer, for each of its steps is messages to
-the browser and a script that it keeps."""
+"""Moves the fake clock from within the page. `clock.run_for` takes far longer: each of its steps is messages to
+the browser, and a script that it keeps."""
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
