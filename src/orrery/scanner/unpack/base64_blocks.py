@@ -9,6 +9,7 @@ from typing import Final
 
 from orrery.scanner.regex import Regex, compiled, outermost, places
 from orrery.scanner.unpack.inflating import begins_raw
+from orrery.scanner.unpack.view import changed, until
 
 WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
 """Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
@@ -224,15 +225,5 @@ def _stripped(block: bytes) -> bytes:
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what a long block says that the pieces begin with."""
-    held = b""
-    for piece in pieces:
-        end = _ENDS.search(piece)
-        held += (piece[: end.start()] if end else piece).replace(b"\\n", b"").replace(b"\\r", b"")
-        held = held.translate(_STANDARD, b" \t\r\n\\")
-        whole = len(held) & ~3
-        if end:
-            break
-        yield decode(held[:whole])
-        held = held[whole:]
-    yield decode(held)
+    """Yield what a long block encodes that the pieces begin with."""
+    return changed(map(_stripped, until(_ENDS, pieces)), _octets, lambda held: len(held) & ~3)

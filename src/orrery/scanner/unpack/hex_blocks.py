@@ -6,6 +6,7 @@ from typing import Final
 
 from orrery.scanner.regex import compiled, outermost, places
 from orrery.scanner.unpack.base64_blocks import WRAP
+from orrery.scanner.unpack.view import changed, until
 
 SHORTEST: Final = 12
 """Digits of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -103,7 +104,7 @@ def variants(block: bytes) -> Iterator[bytes]:
         return
     digits = _OTHER.sub(b"", block)
     for start in range(3):
-        yield bytes.fromhex(digits[start : len(digits) - (len(digits) - start) % 2].decode())
+        yield _octets_of(digits[start:])
 
 
 def _dumped(block: bytes) -> Iterator[bytes]:
@@ -115,13 +116,10 @@ def _dumped(block: bytes) -> Iterator[bytes]:
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what long digits say that the pieces begin with."""
-    held = b""
-    for piece in pieces:
-        end = _ENDS.search(piece)
-        held += _OTHER.sub(b"", piece[: end.start()] if end else piece)
-        whole = len(held) & ~1
-        yield bytes.fromhex(held[:whole].decode())
-        held = held[whole:]
-        if end:
-            return
+    """Yield what long digits encode that the pieces begin with."""
+    digits = (_OTHER.sub(b"", piece) for piece in until(_ENDS, pieces))
+    return changed(digits, _octets_of, lambda held: len(held) & ~1)
+
+
+def _octets_of(digits: bytes) -> bytes:
+    return bytes.fromhex(digits[: len(digits) & ~1].decode())
