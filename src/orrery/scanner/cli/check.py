@@ -74,7 +74,7 @@ def _of_search(
 
 def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
     try:
-        number = len(deployment.protected.all(config))
+        number = len(deployment.protected().all(config))
         trouble = next(one.trouble for one in gaps(config, deployment) if one.name == "hooks")
     except OrreryError as error:
         yield Part("hooks", "broken", str(error))
@@ -84,7 +84,7 @@ def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]
 
 
 def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
-    rounds = deployment.rounds
+    rounds = deployment.rounds()
     try:
         places = rounds.places(config)
         missing = [one.name for one in places if not one.folder.is_dir()]
@@ -99,7 +99,7 @@ def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part
         yield Part("destinations", "broken", str(error))
         return
     try:
-        yield _last(Told.of(rounds.told(config).read()).ended, rounds.now())
+        yield _last(Told.of(rounds.pushed(config).read()).ended, rounds.now())
     except OrreryError as error:
         yield Part("timer", "broken", str(error))
 

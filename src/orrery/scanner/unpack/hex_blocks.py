@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
+from orrery.scanner.base64_letters import digits
 from orrery.scanner.regex import compiled, outermost, places
 from orrery.scanner.unpack.base64_blocks import WRAP
 from orrery.scanner.unpack.view import changed, until
@@ -23,7 +24,7 @@ _XX: Final = _X + _X
 
 def _octets(which: Iterable[int]) -> bytes:
     """Return a pattern for the digits of octets."""
-    return b"(?:" + b"|".join(b"[%X%x][%X%x]" % (*[one >> 4] * 2, *[one & 15] * 2) for one in which) + b")"
+    return b"(?:" + b"|".join(map(digits, which)) + b")"
 
 
 _TELLING: Final = (
@@ -102,9 +103,9 @@ def variants(block: bytes) -> Iterator[bytes]:
     if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return
-    digits = _OTHER.sub(b"", block)
+    every = _OTHER.sub(b"", block)
     for start in range(3):
-        yield _octets_of(digits[start:])
+        yield _octets_of(every[start:])
 
 
 def _dumped(block: bytes) -> Iterator[bytes]:
@@ -117,9 +118,9 @@ def _dumped(block: bytes) -> Iterator[bytes]:
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what long digits encode that the pieces begin with."""
-    digits = (_OTHER.sub(b"", piece) for piece in until(_ENDS, pieces))
-    return changed(digits, _octets_of, lambda held: len(held) & ~1)
+    hexadecimal = (_OTHER.sub(b"", piece) for piece in until(_ENDS, pieces))
+    return changed(hexadecimal, _octets_of, lambda held: len(held) & ~1)
 
 
-def _octets_of(digits: bytes) -> bytes:
-    return bytes.fromhex(digits[: len(digits) & ~1].decode())
+def _octets_of(hexadecimal: bytes) -> bytes:
+    return bytes.fromhex(hexadecimal[: len(hexadecimal) & ~1].decode())
