@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orrery.app.scan.deployment import DEPLOYMENT
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.scanner.deployment import Push, ScanDeployment
 from tests.support.notifiers import ScriptedNotifier
 
@@ -13,7 +13,7 @@ from tests.support.notifiers import ScriptedNotifier
 def scripted_deployment(notifier: ScriptedNotifier) -> ScanDeployment:
     """Return the user's own, but for the push."""
 
-    def send(message: Message) -> None:
+    def send(message: OutgoingMessage) -> None:
         asyncio.run(notifier.send(message))
 
     def push(_: Path | None) -> Push:

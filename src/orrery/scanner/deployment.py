@@ -13,7 +13,7 @@ from orrery.scanner.policy import Policy
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from orrery.ports.notifier import Message
+    from orrery.ports.notifier import OutgoingMessage
     from orrery.ports.private_file import PrivateFile
     from orrery.scanner.watch_list_file import WatchListFile
 
@@ -53,7 +53,7 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PublicDestination:
     """A destination of the public track that has a folder; a repository is searched with its history."""
 
     name: str
@@ -61,7 +61,7 @@ class Place:
     is_repository: bool
 
 
-Push = Callable[["Message"], None]
+Push = Callable[["OutgoingMessage"], None]
 """Sends one push; raises `DeliveryFailed`."""
 
 
@@ -73,7 +73,7 @@ class Rounds:
     raises `NotConfigured` when nothing can be sent. `now` is in UTC.
     """
 
-    places: Callable[[Config], Sequence[Place]]
+    places: Callable[[Config], Sequence[PublicDestination]]
     pushed: Callable[[Config], "PrivateFile"]
     push: Callable[[Config], Push]
     now: Callable[[], "datetime"]

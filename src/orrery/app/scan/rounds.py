@@ -8,20 +8,20 @@ from orrery.adapters.clock import SystemClock
 from orrery.app.scan.files import ScanFiles, scan_files
 from orrery.app.settings.authority import check_authority
 from orrery.errors import NotConfigured
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.runtime.settings import Push as PushSettings
 from orrery.runtime.settings import TlsSettings
-from orrery.scanner.deployment import Place, Push, Rounds
+from orrery.scanner.deployment import PublicDestination, Push, Rounds
 from orrery.tenants.settings import TenantsSettings
 
 PUSH_TOKEN = "push_token"  # noqa: S105  its name
 
 
-def destinations(config: Path | None) -> Sequence[Place]:
+def destinations(config: Path | None) -> Sequence[PublicDestination]:
     """Return the destinations of track B that have a folder."""
     public = scan_files(config).settings[TenantsSettings].B
     every = public.destinations if public else ()
-    return [Place(one.name, one.folder, one.kind == "repository") for one in every if one.folder]
+    return [PublicDestination(one.name, one.folder, one.kind == "repository") for one in every if one.folder]
 
 
 def _push(config: Path | None) -> Push:
@@ -41,7 +41,7 @@ class _Pushing:
     topic: str
     token: str | None
 
-    def __call__(self, message: Message) -> None:
+    def __call__(self, message: OutgoingMessage) -> None:
         import asyncio  # noqa: PLC0415  most rounds send nothing
 
         from orrery.adapters.ntfy import NtfyNotifier  # noqa: PLC0415  the same
