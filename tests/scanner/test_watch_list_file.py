@@ -68,7 +68,7 @@ def test_what_was_pushed_lies_in_no_repository(user: ScanUser) -> None:
     """The same is true of the file in which that is noted."""
     user.write(f'[scan]\ntold = "{repository(user.home / "code")}"\n')
     with pytest.raises(SettingsError, match=r"The file of what was pushed .* lies in the repository"):
-        scan_files(None).told()
+        scan_files(None).pushed()
 
 
 def test_a_list_in_a_destination_is_refused(user: ScanUser) -> None:

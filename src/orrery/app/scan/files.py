@@ -87,7 +87,7 @@ class ScanFiles:
         require_own_place(path, "watch-list", "watch_list", self.settings[TenantsSettings])
         return WatchListFile(OwnFile(path), self.secret(SECRET), self._key_place)
 
-    def told(self) -> OwnFile:
+    def pushed(self) -> OwnFile:
         """Return the file of what was pushed; raise `SettingsError` where it may not lie."""
         state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
         if self.timer_state.is_dir():

@@ -74,7 +74,7 @@ def _of_search(
 
 def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
     try:
-        number = len(deployment.protected.all(config))
+        number = len(deployment.protected().all(config))
         trouble = next(one.trouble for one in gaps(config, deployment) if one.name == "hooks")
     except OrreryError as error:
         yield ScannerPart("hooks", "broken", str(error))
@@ -84,7 +84,7 @@ def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Scann
 
 
 def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
-    rounds = deployment.rounds
+    rounds = deployment.rounds()
     try:
         places = rounds.places(config)
         missing = [one.name for one in places if not one.folder.is_dir()]
@@ -99,7 +99,7 @@ def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Scan
         yield ScannerPart("destinations", "broken", str(error))
         return
     try:
-        yield _last(Told.of(rounds.told(config).read()).ended, rounds.now())
+        yield _last(Told.of(rounds.pushed(config).read()).ended, rounds.now())
     except OrreryError as error:
         yield ScannerPart("timer", "broken", str(error))
 

@@ -23,11 +23,11 @@ def scan_destinations(
     as_json: bool,
 ) -> int:
     """Print what was found in each destination, and push what is new if asked to; return the exit code."""
-    rounds = deployment.rounds
+    rounds = deployment.rounds()
     places = rounds.places(config)
-    if not places and not deployment.protected.all(config):
+    if not places and not deployment.protected().all(config):
         raise Invalid("There is no destination with a folder: add one to [tenants.B] of the settings.")
-    file, push = (rounds.told(config), rounds.push(config)) if notifies else (None, None)
+    file, push = (rounds.pushed(config), rounds.push(config)) if notifies else (None, None)
     looked = [*look(places, compose, deployment.sources), *gaps(config, deployment)]
     for one in looked:
         _print(one, as_json=as_json)

@@ -31,12 +31,12 @@ def add(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {_KINDS}")
     options = parser.parsed(arguments)
-    kind, watch_list = kind_of(options.kind), deployment.watching.watch_list(options.config)
+    kind, watch_list = kind_of(options.kind), deployment.watching().watch_list(options.config)
     watch_list.require_key()  # which is said before anybody types a term
     given = asked(f"A {kind} to watch for (an empty line ends): ")
     if not given:
         raise Invalid("No term was given; nothing was added.")
-    return _added(watch_list, entries_of(kind, given, deployment.watching.today()))
+    return _added(watch_list, entries_of(kind, given, deployment.watching().today()))
 
 
 def import_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
@@ -50,13 +50,13 @@ def import_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
     options = parser.parsed(arguments)
-    file, watch_list = Path(options.file), deployment.watching.watch_list(options.config)
+    file, watch_list = Path(options.file), deployment.watching().watch_list(options.config)
     watch_list.require_key()
     if options.file == "-":
-        return _added(watch_list, imported(sys.stdin, deployment.watching.today()))
-    deployment.watching.refuse_public(file)
+        return _added(watch_list, imported(sys.stdin, deployment.watching().today()))
+    deployment.watching().refuse_public(file)
     with _read(file) as source:
-        entries = imported(source, deployment.watching.today())
+        entries = imported(source, deployment.watching().today())
     ended = _added(watch_list, entries)
     say(f"Delete the file now, which holds the terms for everybody to read: shred -u {file}")
     return ended
@@ -97,7 +97,7 @@ def remove(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--fingerprint", metavar="F", help="remove the term with this fingerprint instead")
     options = parser.parsed(arguments)
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     found = _present(watch_list)
     if options.fingerprint:
         gone = found.of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
@@ -132,7 +132,7 @@ def list_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     )
     _ = parser.add_argument("--show", action="store_true", help="print the terms, too, at a terminal only")
     options = parser.parsed(arguments)
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     if options.show:
         _require_terminal()
     found = _present(watch_list)
@@ -154,7 +154,7 @@ def show(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     _ = parser.add_argument("--fingerprint", required=True, metavar="F", help="the finding's fingerprint")
     options = parser.parsed(arguments)
     _require_terminal()
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     found = _present(watch_list).of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
     if not found:
         raise NotFound("The watch-list has no term with this fingerprint.")
@@ -171,7 +171,7 @@ def new_key(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--print", action="store_true", help="print the key instead, for a password store")
     options = parser.parsed(arguments)
-    made = deployment.watching.keep_new_key(options.config, printed=options.print)
+    made = deployment.watching().new_key(options.config, options.print)
     if options.print:
         put(made)
         say("This is the only copy. Hand it to each command as ORRERY_WATCH_LIST_KEY, or as its secret file.")

@@ -5,11 +5,11 @@ decoded: each term is encoded, at the three places that it may have in a group o
 """
 
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
+from orrery.scanner.base64_letters import ALPHABET, STANDARD, decoded, digits, letters
 from orrery.scanner.detectors.hints import HEX
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
@@ -35,11 +35,8 @@ NEAR = 12
 _JOINS = ("", " ", "-", "_", ".")
 _ASCII = re.compile(rb"[ -~]{%d}" % JUDGED)
 _GAP = b"(?:[ :,-]{0,2}(?:0x)?)"
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_SLASH = len(_ALPHABET) - 1
-_LETTERS = _ALPHABET + b"-_"
-_WORD = _ALPHABET[:-1]
-_STANDARD = bytes.maketrans(b"-_", b"+/")
+_LETTERS = ALPHABET + b"-_"
+_WORD = ALPHABET[:-1]
 _DIGITS_BEFORE = re.compile(rb"(?:[0-9A-Fa-f]{2})*\Z"), re.compile(rb"(?:[0-9A-Fa-f]{2}[ :,-]{1,2}(?:0x)?)*\Z")
 _DIGITS_AFTER = re.compile(rb"(?:[0-9A-Fa-f]{2})*"), re.compile(rb"(?:[ :,-]{1,2}(?:0x)?[0-9A-Fa-f]{2})*")
 """Without and with something between them."""
@@ -120,26 +117,8 @@ def _octets(text: str) -> Iterator[Octets]:
 def _pattern(octets: Octets, at: int | None) -> bytes:
     """Return the pattern of a term behind `at` octets of a group of Base64, or in hexadecimal digits."""
     if at is None:
-        return _GAP.join(b"(?:" + b"|".join(map(_digits, one)) + b")" for one in octets)
-    size = 8 * len(octets)
-    rest = -(8 * at + size) % 6
-    bits = int.from_bytes(bytes(one[0] for one in octets), "big") << rest
-    free = int.from_bytes(bytes(one[0] ^ one[-1] for one in octets), "big") << rest
-    free |= ((1 << 8 * at) - 1 << size + rest) | (1 << rest) - 1
-    places = range(size + rest + 8 * at % 6 - 6, -1, -6)
-    return b"".join(_letter(bits >> place & 63, free >> place & 63) for place in places)
-
-
-def _digits(octet: int) -> bytes:
-    return b"[%X%x][%X%x]" % (octet >> 4, octet >> 4, octet & 15, octet & 15)
-
-
-@lru_cache(4096)
-def _letter(bits: int, free: int) -> bytes:
-    """Return the pattern of a letter of Base64 with six bits, of which some are free."""
-    fits = [number for number in range(64) if number | free == bits | free]
-    known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in fits) + b"]"
-    return rb"\\?" + known if _SLASH in fits else known
+        return _GAP.join(b"(?:" + b"|".join(map(digits, one)) + b")" for one in octets)
+    return letters(octets, at)
 
 
 def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes]:
@@ -151,9 +130,8 @@ def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes
     behind = behind[: len(behind) - len(behind.lstrip(_LETTERS))]
     if group < 0 or group + len(behind) < end - text.count(rb"\/", start, end):
         return b"", b""
-    behind = behind[: len(behind) - (len(behind) % 4 == 1)].translate(_STANDARD)
-    said = b64decode(behind + b"=" * (-len(behind) % 4))
-    return b64decode(before[len(before) % 4 :]) + said[:at], said[at:]
+    said = decoded(behind.translate(STANDARD))
+    return decoded(before[len(before) % 4 :]) + said[:at], said[at:]
 
 
 def _in_hex(text: bytes, start: int, end: int) -> tuple[bytes, bytes]:

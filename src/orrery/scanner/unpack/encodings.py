@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.scanner.regex import Regex, compiled
+from orrery.scanner.unpack.view import changed
 
 _BOMS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # first, because it begins like that of UTF-16
@@ -149,10 +150,4 @@ def known(encoding: str) -> str:
 
 def unquoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a text in quoted-printable as it is shown."""
-    held = b""
-    for piece in pieces:
-        text = held + piece
-        end = text.rfind(b"\n") + 1 or len(text) - 2
-        yield a2b_qp(text[:end])
-        held = text[end:]
-    yield a2b_qp(held)
+    return changed(pieces, a2b_qp, lambda held: held.rfind(b"\n") + 1 or max(0, len(held) - 2))

@@ -4,8 +4,10 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
+from orrery.scanner.base64_letters import digits
 from orrery.scanner.regex import compiled, outermost, places
 from orrery.scanner.unpack.base64_blocks import WRAP
+from orrery.scanner.unpack.view import changed, until
 
 SHORTEST: Final = 12
 """Digits of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -22,7 +24,7 @@ _XX: Final = _X + _X
 
 def _octets(which: Iterable[int]) -> bytes:
     """Return a pattern for the digits of octets."""
-    return b"(?:" + b"|".join(b"[%X%x][%X%x]" % (*[one >> 4] * 2, *[one & 15] * 2) for one in which) + b")"
+    return b"(?:" + b"|".join(map(digits, which)) + b")"
 
 
 _TELLING: Final = (
@@ -101,9 +103,9 @@ def variants(block: bytes) -> Iterator[bytes]:
     if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return
-    digits = _OTHER.sub(b"", block)
+    every = _OTHER.sub(b"", block)
     for start in range(3):
-        yield bytes.fromhex(digits[start : len(digits) - (len(digits) - start) % 2].decode())
+        yield _octets_of(every[start:])
 
 
 def _dumped(block: bytes) -> Iterator[bytes]:
@@ -115,13 +117,10 @@ def _dumped(block: bytes) -> Iterator[bytes]:
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what long digits say that the pieces begin with."""
-    held = b""
-    for piece in pieces:
-        end = _ENDS.search(piece)
-        held += _OTHER.sub(b"", piece[: end.start()] if end else piece)
-        whole = len(held) & ~1
-        yield bytes.fromhex(held[:whole].decode())
-        held = held[whole:]
-        if end:
-            return
+    """Yield what long digits encode that the pieces begin with."""
+    hexadecimal = (_OTHER.sub(b"", piece) for piece in until(_ENDS, pieces))
+    return changed(hexadecimal, _octets_of, lambda held: len(held) & ~1)
+
+
+def _octets_of(hexadecimal: bytes) -> bytes:
+    return bytes.fromhex(hexadecimal[: len(hexadecimal) & ~1].decode())

@@ -9,7 +9,7 @@ from orrery.scanner.unpack.encodings import decoded, unquoted
 from orrery.scanner.unpack.mail_headers import Headers, parsed
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
-from orrery.scanner.unpack.view import Views
+from orrery.scanner.unpack.view import Views, changed
 
 _LONGEST_HEADERS: Final = 1024 * 1024
 _LONGEST_LINE: Final = 64 * 1024
@@ -125,12 +125,11 @@ def _content(part: UnpackedFile, body: _Body) -> Iterable[bytes]:
 
 
 def _base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what a body says; after its padding another may follow."""
-    held = b""
-    for piece in pieces:
-        *ended, last = _PADDING.split(held + bytes(piece).translate(None, b" \t\r\n"))
-        yield from map(decode, ended)
-        whole = len(last) & ~3
-        yield decode(last[:whole])
-        held = last[whole:]
-    yield decode(held)
+    """Yield what a body encodes; after its padding another may follow."""
+    letters = (bytes(piece).translate(None, b" \t\r\n") for piece in pieces)
+    return changed(letters, lambda text: b"".join(map(decode, _PADDING.split(text))), _whole_groups)
+
+
+def _whole_groups(held: bytes) -> int:
+    padded = held.rfind(b"=") + 1
+    return padded + (len(held) - padded & ~3)

@@ -1,10 +1,11 @@
 """The headers of mail: what they say, decoded."""
 
 import re
-from binascii import Error, a2b_base64, a2b_qp
+from binascii import a2b_qp
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from orrery.scanner.base64_letters import decoded
 from orrery.scanner.unpack.encodings import known
 
 _HEAD: Final = 16 * 1024
@@ -59,16 +60,16 @@ def parsed(raw: bytes) -> Headers:
 def decoded_words(text: bytes) -> bytes:
     """Return a text whose encoded words (RFC 2047) are UTF-8; those side by side are one."""
 
-    def decoded(found: re.Match[bytes]) -> bytes:
+    def in_utf8(found: re.Match[bytes]) -> bytes:
         return _decoded([(word[1], word[2], word[3]) for word in _WORD.finditer(found[0])])
 
-    return _WORDS.sub(decoded, text)
+    return _WORDS.sub(in_utf8, text)
 
 
 def _decoded(words: list[tuple[bytes, bytes, bytes]]) -> bytes:
     runs: list[tuple[bytes, bytes]] = []
     for charset, way, word in words:
-        said = _base64(word) if way in b"bB" else a2b_qp(word.replace(b"_", b" "))
+        said = decoded(word.rstrip(b"=")) or word if way in b"bB" else a2b_qp(word.replace(b"_", b" "))
         if runs and runs[-1][0].lower() == charset.lower():  # a character may be cut in two
             said = runs.pop()[1] + said
         runs.append((charset, said))
@@ -78,15 +79,6 @@ def _decoded(words: list[tuple[bytes, bytes, bytes]]) -> bytes:
 def _in_utf8(charset: bytes, said: bytes) -> bytes:
     encoding = known(charset.decode(errors="replace"))
     return said.decode(encoding, "replace").encode(errors="replace") if encoding else said
-
-
-def _base64(word: bytes) -> bytes:
-    word = word.rstrip(b"=")
-    word = word[: len(word) - (len(word) % 4 == 1)]
-    try:
-        return a2b_base64(word + b"=" * (-len(word) % 4))
-    except Error:
-        return word
 
 
 def _groups(pattern: re.Pattern[bytes], text: bytes) -> Iterator[bytes]:
