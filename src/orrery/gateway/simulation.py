@@ -6,13 +6,15 @@ shutdown ─▶ alert ─▶ job ─▶ the machine runs ─▶ its credential i
 The same seed gives the same figures. `docs/explanation/what-each-layer-is-worth.md` reads them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import ceil, exp, inf, log, sqrt
 from random import Random
 from statistics import fmean, stdev
 from typing import Literal
+
+from orrery.gateway.simulation_parameters import Budget, Parameters
 
 Alert = Literal["health", "deallocate"]
 Restarts = Literal["budget", "timer", "watch", "at once"]
@@ -47,49 +49,6 @@ COMBINATIONS = (
 """Each adds to the one before; none is better than the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How often systemd starts the service within a time, and how long it waits between."""
-
-    starts: int
-    within: float
-    every: float
-
-    @property
-    def is_exhausted_after(self) -> float | None:
-        """How long after the first failed start systemd gives up, if it ever does."""
-        spent = self.starts * self.every
-        return spent if spent < self.within else None
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """The specification's figures, and assumptions, in seconds. Of a pair, each value between is as likely."""
-
-    runs: tuple[float, float] = (28_800, 43_200)
-    unavailable_after: float = 30
-    alert_after: tuple[float, float] = (60, 300)
-    job_after: tuple[float, float] = (5, 10)
-    starts_within: tuple[float, float] = (60, 120)
-    poll_every: float = 15
-    poll_for: float = 240
-    previous_budget: Budget = Budget(10, 300, 15)
-    budget: Budget = Budget(20, 1800, 60)
-    timer_after: float = 30
-    timer_every: float = 900
-    flap_fires: int = 3
-    flap_within: float = 3600
-    watch_notices: float = 1
-    grace: float = 600
-    # Assumed
-    unknown_share: float = 0.03
-    deallocated_after: float = 0
-    warm_share: float = 0.7
-    cold_median: float = 145
-    cold_sigma: float = 1.0
-    operator_comes_within: tuple[float, float] = (3600, 21_600)
-
-
 Kind = Literal[
     "shutdown",
     "reported",
@@ -108,7 +67,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SimulatedEvent:
     """What happened, and when; `about` is which alert, or why."""
 
     at: float
@@ -153,12 +112,12 @@ def draw(chance: Random, parameters: Parameters) -> Draws:
         },
         starts_within=chance.uniform(*parameters.starts_within),
         credential=cold if is_cold else 0,
-        operator=chance.uniform(*parameters.operator_comes_within),
+        operator=chance.uniform(*parameters.comes_within),
     )
 
 
 @dataclass(slots=True)
-class Outage:
+class SimulatedOutage:
     """One shutdown until the gateway answers again, in seconds since the shutdown."""
 
     running: float = inf
@@ -166,15 +125,15 @@ class Outage:
     answers: float = inf
     starts: int = 1
     jobs: list[float] = field(default_factory=list[float])
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[SimulatedEvent] = field(default_factory=list[SimulatedEvent])
 
     def note(self, at: float, kind: Kind, about: str = "") -> None:
-        self.events.append(Event(at, kind, about))
+        self.events.append(SimulatedEvent(at, kind, about))
 
 
-def outage_of(draws: Draws, combination: Combination, parameters: Parameters) -> Outage:
+def outage_of(draws: Draws, combination: Combination, parameters: Parameters) -> SimulatedOutage:
     """Play one shutdown through."""
-    outage = Outage()
+    outage = SimulatedOutage()
     outage.note(0, "shutdown")
     outage.note(parameters.unavailable_after, "reported", "Unknown" if draws.is_unknown else "Unavailable")
     _start_machine(outage, draws, combination, parameters)
@@ -192,7 +151,7 @@ def outage_of(draws: Draws, combination: Combination, parameters: Parameters) ->
     return outage
 
 
-def _counts(event: Event, outage: Outage) -> bool:
+def _counts(event: SimulatedEvent, outage: SimulatedOutage) -> bool:
     """Return whether an event came to pass: after the gateway answers, its recovery does nothing."""
     return event.at <= outage.answers or event.kind in {"alert", "job", "job-end"}
 
@@ -200,7 +159,9 @@ def _counts(event: Event, outage: Outage) -> bool:
 # Layer 1
 
 
-def _start_machine(outage: Outage, draws: Draws, combination: Combination, parameters: Parameters) -> None:
+def _start_machine(
+    outage: SimulatedOutage, draws: Draws, combination: Combination, parameters: Parameters
+) -> None:
     called: dict[Alert, float] = {
         alert: at + draws.jobs[alert] for alert, at in _alerts(draws, combination, parameters).items()
     }
@@ -239,7 +200,7 @@ def _job_seconds(until_running: float, parameters: Parameters) -> float:
 # Layers 2 and 3
 
 
-def _start_service(outage: Outage, combination: Combination, parameters: Parameters) -> None:
+def _start_service(outage: SimulatedOutage, combination: Combination, parameters: Parameters) -> None:
     budget = parameters.budget if combination.has_wide_budget else parameters.previous_budget
     if combination.restarts == "at once":
         outage.answers = outage.ready
@@ -251,7 +212,7 @@ def _start_service(outage: Outage, combination: Combination, parameters: Paramet
             outage.answers = min(outage.answers, outage.ready + parameters.watch_notices)
 
 
-def _start_within_budget(outage: Outage, budget: Budget, *, has_hook: bool) -> None:
+def _start_within_budget(outage: SimulatedOutage, budget: Budget, *, has_hook: bool) -> None:
     """Start it again and again, until its credential is there or systemd gives up."""
     failed = ceil((outage.ready - outage.running) / budget.every)
     given_up = budget.is_exhausted_after
@@ -264,7 +225,7 @@ def _start_within_budget(outage: Outage, budget: Budget, *, has_hook: bool) -> N
         outage.note(outage.running + given_up, "push", "systemd gave up")
 
 
-def _start_with_timer(outage: Outage, budget: Budget, parameters: Parameters) -> None:
+def _start_with_timer(outage: SimulatedOutage, budget: Budget, parameters: Parameters) -> None:
     """The timer refills the budget each time: so systemd hardly ever gives up, and its hook never fires.
 
     Its `start` waits for the next attempt; a run whose attempt fails, or that makes a flap, is pushed.
@@ -296,13 +257,13 @@ class Cycle:
 
     at: float
     draws: Draws
-    outage: Outage
+    outage: SimulatedOutage
 
 
 def cycles(
     seed: int, number: int, combination: Combination, parameters: Parameters, seconds: float
 ) -> Iterator[Cycle]:
-    """Yield the shutdowns of one run. Each combination meets the same chance in its n-th shutdown."""
+    """Yield the shutdowns of one run. Chance is the same in the n-th shutdown of every combination."""
     chance = Random(f"{seed}:{number}")  # noqa: S311  a simulation wants the same numbers again
     draws = draw(chance, parameters)
     at = draws.runs * (1 - draws.elapsed)
@@ -333,11 +294,20 @@ class Figures:
 
 
 def figures(
-    combination: Combination, parameters: Parameters, *, seed: int = 1, days: int = 30, replicas: int = 600
+    combination: Combination,
+    parameters: Parameters,
+    *,
+    seed: int = 1,
+    days: int = 30,
+    replicas: int = 600,
+    done: Callable[[], None] = lambda: None,
 ) -> Figures:
-    """Return what `replicas` runs of `days` come to."""
+    """Return the figures of `replicas` runs of `days`; `done` is called after each run."""
     seconds, months = days * DAY, days * replicas / 30
-    runs = [list(cycles(seed, number, combination, parameters, seconds)) for number in range(replicas)]
+    runs: list[list[Cycle]] = []
+    for number in range(replicas):
+        runs.append(list(cycles(seed, number, combination, parameters, seconds)))
+        done()
     up = [100 * (1 - sum(min(one.outage.answers, seconds - one.at) for one in run) / seconds) for run in runs]
     running = [100 * (1 - sum(min(one.outage.running, seconds - one.at) for one in run) / seconds) for run in runs]
     outages = [cycle.outage for run in runs for cycle in run]
