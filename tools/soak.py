@@ -49,9 +49,12 @@ def guards() -> Failures:
 
 
 def simulations() -> Failures:
-    """Let weeks pass in which the analytics provider fails in every way."""
-    show("Weeks of failures of the analytics provider, minute by minute:\n")
-    yield from failures("simulations", run("./run", "test", "tests/live/test_quota_weeks.py", SOAK="1"))
+    """Let weeks of failures of the analytics provider pass, and months of shutdowns of the gateway."""
+    show(
+        "Weeks of failures of the analytics provider, minute by minute, and months of shutdowns of the gateway:\n"
+    )
+    files = ("tests/live/test_quota_weeks.py", "tests/gateway/test_simulation.py")
+    yield from failures("simulations", run("./run", "test", *files, SOAK="1"))
 
 
 def rehearsal() -> Failures:
