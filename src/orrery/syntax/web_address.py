@@ -1,7 +1,7 @@
 """Whether a text contains something that a reader or a payment page would treat as a web address.
 
 The list of top-level domains in `publicsuffixlist` distinguishes domains from other words with dots. No network is
-used (docs/decisions/0038).
+used (docs/decisions/0024).
 """
 
 import re
