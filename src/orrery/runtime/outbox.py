@@ -196,7 +196,7 @@ class Outbox:
         return before
 
     async def _index_anew(self) -> None:
-        """Put the rows into the lanes that the release before has enqueued or put off, which knows no lanes."""
+        """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
         known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
             due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")

@@ -45,7 +45,7 @@ def find_web_address(text: str) -> str | None:
 
 
 def organization_of(domain: str) -> str:
-    """Return the domain that somebody registered, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
+    """Return the registered domain, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
 
     One organization gives out all addresses below it.
     """
