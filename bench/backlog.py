@@ -47,14 +47,14 @@ async def one_connection(port: int) -> None:
     """Send all over one connection."""
     async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
         for number in range(MAILS):
-            await client.send_message(_letter(number))
+            await client.send_message(_mail(number))
 
 
 async def a_connection_each(port: int) -> None:
     """Send each over a separate connection."""
     for number in range(MAILS):
         async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
-            await client.send_message(_letter(number))
+            await client.send_message(_mail(number))
 
 
 async def from_the_outbox(port: int, store: Store, word: str) -> float:
@@ -90,7 +90,7 @@ def computing(turn: float) -> Generator[None]:
         thread.join()
 
 
-def _letter(number: int) -> EmailMessage:
+def _mail(number: int) -> EmailMessage:
     email = EmailMessage()
     email["From"], email["To"], email["Subject"] = _SENDER, f"b{number}@buyer.example.test", _TITLE
     email.set_content(_BODY)

@@ -72,11 +72,11 @@ def _recoveries() -> Table:
         if not layer.provisioning.make().succeeded:
             raise RuntimeError("The layer could not be made.")
         for case in CASES:
-            made.add_row(case.name, case.fires, *_said(recovered(layer, case)))
+            made.add_row(case.name, case.fires, *_printed(recovered(layer, case)))
     return made
 
 
-def _said(minutes: Sequence[float | None]) -> list[str]:
+def _printed(minutes: Sequence[float | None]) -> list[str]:
     found = [one for one in minutes if one is not None]
     if not found:
         return ["-", "not by itself", "-", f"0 of {len(minutes)}"]

@@ -132,12 +132,12 @@ def hostile_bodies() -> Table:
         if ours is None:
             raise RuntimeError(f"Ours did not convert the {body} within {PATIENCE} s.")
         for converter, outcome in found.items():
-            made.add_row(body if outcome is ours else "", converter, *_said(outcome, ours))
+            made.add_row(body if outcome is ours else "", converter, *_printed(outcome, ours))
         made.add_section()
     return made
 
 
-def _said(outcome: Outcome | None, ours: Outcome) -> tuple[str, ...]:
+def _printed(outcome: Outcome | None, ours: Outcome) -> tuple[str, ...]:
     if outcome is None:
         return f"> {PATIENCE}", f"> {PATIENCE / ours.seconds:.0f}", "no", "-", "-"
     return (

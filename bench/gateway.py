@@ -216,12 +216,12 @@ def _table(mine: dict[str, list[float | None]], spec: dict[str, list[float | Non
         aim = f"{most:g}" if usual == most else f"{usual:g}, at most {most:g}"
         taken = [LONGEST if one is None else one for one in mine[fault.name]]
         made.add_row(
-            fault.name, f"{statistics.median(taken):.2f}", f"{max(taken):.2f}", aim, _said(spec[fault.name])
+            fault.name, f"{statistics.median(taken):.2f}", f"{max(taken):.2f}", aim, _printed(spec[fault.name])
         )
     return made
 
 
-def _said(times: Sequence[float | None]) -> str:
+def _printed(times: Sequence[float | None]) -> str:
     return ", ".join(f"not within {LONGEST}" if one is None else f"{one:.1f}" for one in times)
 
 

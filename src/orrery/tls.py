@@ -19,7 +19,7 @@ _CERTIFICATES: dict[int, str] = {
         "comes from an unknown authority: check whether a proxy or firewall on the way opens the connection. "
         "An authority of your own or your company is named in the settings by tls.ca_file.",
     ),
-    **dict.fromkeys(_OTHER_HOST, "is for another host name: check the address in the settings."),
+    **dict.fromkeys(_OTHER_HOST, "names another host: check the address in the settings."),
 }
 
 

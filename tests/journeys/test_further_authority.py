@@ -303,7 +303,7 @@ def test_settings_that_nobody_named_stop_no_emergency(
     Path("orrery.toml").write_text("nonsense = 1\n")
     found = refreshed(vendors.url)
     assert "nonsense" in found.stderr
-    assert "Only the well-known certificate authorities are believed." in found.stderr
+    assert "Only the well-known certificate authorities are trusted." in found.stderr
     assert UNKNOWN in found.stdout
     assert not refreshed(vendors.url, "--config", "orrery.toml").stdout
 

@@ -1,4 +1,4 @@
-"""The owner's signatures by OpenSSH's own tool, which knows hardware keys too (decision 15)."""
+"""The owner's signatures by OpenSSH's own tool, which supports hardware keys, too (decision 15)."""
 
 import asyncio
 import re
@@ -105,13 +105,13 @@ class SshKeygen:
 class SshKeys:
     """The owner's keys: `own` is the file of the one to sign with."""
 
-    believed: Sequence[str]
+    trusted: Sequence[str]
     own: Path | None
     namespace: str
 
     def signing_key(self, key: Path | None) -> Path:
         """Return the file of the key to sign with; see the port."""
-        if not self.believed:
+        if not self.trusted:
             raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
         if (chosen := key or self.own) is None:
             raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
@@ -121,7 +121,7 @@ class SshKeys:
         return self.signatures(()).sign(statement, key)
 
     def signatures(self, further: Sequence[str]) -> SshKeygen:
-        return SshKeygen([*self.believed, *further], self.namespace)
+        return SshKeygen([*self.trusted, *further], self.namespace)
 
 
 def made_key(file: Path) -> str:

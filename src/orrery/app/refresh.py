@@ -32,5 +32,5 @@ class HttpRefreshServices:
         except SettingsError as error:
             if self._config:
                 raise
-            note(f"{error} Only the well-known certificate authorities are believed.")
+            note(f"{error} Only the well-known certificate authorities are trusted.")
             return WELL_KNOWN

@@ -100,7 +100,7 @@ def bare_app(
 ) -> FastAPI:
     """Return an app of `routers` that answers errors in our shape, and 404 where there is nothing."""
     app = FastAPI(title=title, version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
-    # The framework would send an address with a slash too many on, to whatever host the request names.
+    # The framework would send an address with a slash too many on, to the host that the request names.
     app.router.redirect_slashes = False
     for router in routers:
         app.include_router(router)

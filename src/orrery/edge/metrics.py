@@ -34,7 +34,7 @@ class Metrics:
         self._registry.register(_MappingCollector(name, description, label, counts))
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:
-        """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
+        """Return what counts the requests of one route by method and status, for a path without the framework."""
         counts = self._counts.setdefault(route, defaultdict(int))
 
         def count(method: str, status: int) -> None:

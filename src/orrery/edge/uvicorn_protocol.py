@@ -1,9 +1,9 @@
 """All that reaches into uvicorn's private parts: limits for each connection, and a read in one write.
 
 For the limits there is no public way: ASGI begins when a request has been parsed and sees no half request; of the
-settings, `h11_max_incomplete_event_size` is of the slower parser and knows no time, and `limit_concurrency` turns
-buyers away. For the read there is ASGI's, which checks each header again and writes twice: in turns, a read takes
-54.9 microseconds of the processor's time instead of 38.7, which are 3 reads of 10.
+settings, `h11_max_incomplete_event_size` belongs to the slower parser and limits no time, and `limit_concurrency`
+turns buyers away. For the read there is ASGI's, which checks each header again and writes twice: in turns, a read
+takes 54.9 microseconds of the processor's time instead of 38.7, which are 3 reads of 10.
 
 `tests/edge/test_uvicorn_protocol.py` names every private thing that is used here, and fails when a new version of
 uvicorn has changed one of them.
@@ -28,7 +28,7 @@ HEADER_SECONDS = 10.0
 """How long a client may take from connecting to the end of its headers, or send bytes that are no request."""
 
 HEADER_BYTES = 64 * 1024
-"""How long a request's address and headers may be; the parser would keep whatever comes."""
+"""How long a request's address and headers may be; the parser would keep all of it."""
 
 MOST_HEADERS = 100
 """How many headers a request may have: an empty one takes a hundred bytes of memory."""

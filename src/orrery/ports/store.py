@@ -18,7 +18,7 @@ MAXIMUM_KEY_BYTES = 512
 """The longest key, in UTF-8 bytes, that the key-value stores behind this port allow."""
 
 MAXIMUM_TTL = timedelta(days=36_525)
-"""The longest time to live: a century, so that every expiry is a date that a calendar knows."""
+"""The longest time to live: a century, so that every expiry is a valid date."""
 
 
 def encode_key(key: str) -> bytes:

@@ -196,7 +196,7 @@ class Outbox:
         return before
 
     async def _index_anew(self) -> None:
-        """Put the rows into the lanes that the release before has enqueued or put off, which knows no lanes."""
+        """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
         known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
             due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")
@@ -317,7 +317,7 @@ class Outbox:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
         due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: DeliveryState = "dead" if permanent else "waiting"
-        drafts = [_dead_letter(row, reason)] if permanent and row.channel != "push" else []
+        drafts = [_undeliverable(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
         await self._replace(old, failed, enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
@@ -390,7 +390,7 @@ def _id(index: StoreEntry) -> str:
     return index.value.decode(errors="replace")
 
 
-def _dead_letter(row: Notification, reason: str) -> OutboxDraft:
+def _undeliverable(row: Notification, reason: str) -> OutboxDraft:
     return OutboxDraft(
         id=f"dead-{row.id}",
         channel="push",

@@ -129,7 +129,7 @@ class SecretKind:
     cannot be this secret, or nothing; with such a text nothing is started. `form` returns what looks wrong, or is
     worth knowing, of a text that can. `values` returns each value in the text, for the log's redaction; where the
     order and the lines of several values do not count, `several` is true. A text that another kind `recognizes`, a
-    pattern and its name, is refused, unless `believed`: `unusable` looks at everything itself.
+    pattern and its name, is refused, unless `is_certain`: `unusable` looks at everything itself.
     """
 
     use: Callable[[Sections], SecretUse]
@@ -137,7 +137,7 @@ class SecretKind:
     form: Callable[[str, Mode], Form] = _no_remark
     values: Callable[[str], list[str]] = one_value
     several: bool = False
-    believed: bool = False
+    is_certain: bool = False
     recognizes: Sequence[tuple[re.Pattern[str], str]] = field(default=())
 
     def recognized(self, text: str) -> str:

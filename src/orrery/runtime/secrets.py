@@ -33,4 +33,4 @@ def _mail_use(sections: Sections) -> SecretUse:
 PUSH_TOKEN = SecretKind(use=_push_use, form=_push_form)
 
 MAIL_PASSWORD = SecretKind(use=_mail_use, unusable=lambda name, text, _: why_no_password(name, text))
-"""Some mail services hand out passwords in groups of four; its characters are the owner's affair."""
+"""Some mail services hand out passwords in groups of four; Orrery does not check its characters."""

@@ -22,7 +22,7 @@ class ServerSettings(Section):
     @classmethod
     def _is_this_machine(cls, host: str) -> str:
         if host not in THIS_MACHINE:
-            raise ValueError(f"the private listener is for this machine only: {', '.join(THIS_MACHINE)}")
+            raise ValueError(f"the private listener must be an address of this machine: {', '.join(THIS_MACHINE)}")
         return host
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class SecretFiles(Section):
 
 
 class TlsSettings(Section):
-    """Whose certificates are believed beside those of the well-known authorities (decision 0048)."""
+    """Whose certificates are trusted beside those of the well-known authorities (decision 0048)."""
 
     ca_file: Path | None = None
 

@@ -7,7 +7,7 @@ A finding that its part has already judged over time (`Finding.settled`) counts 
 one that its part calls too early (`Finding.early`) stays suspected.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
 other. An outage of the store itself is kept in memory, and its push needs no store (decision 73). Each process
-checks, because each knows only its own failing jobs; a part is well when all find it well.
+checks, because each has only its own failing jobs; a part is well when all find it well.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Whether a text contains something that a reader or a payment page would treat as a web address.
 
 The list of top-level domains in `publicsuffixlist` distinguishes domains from other words with dots. No network is
-used (docs/decisions/0038).
+used (docs/decisions/0024).
 """
 
 import re
@@ -45,7 +45,7 @@ def find_web_address(text: str) -> str | None:
 
 
 def organization_of(domain: str) -> str:
-    """Return the domain that somebody registered, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
+    """Return the registered domain, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
 
     One organization gives out all addresses below it.
     """

@@ -38,11 +38,7 @@ def refusal(answer: Mapping[str, Any]) -> IdentityRefused:
     error, numbers = _word(answer.get("error")), _numbers(answer)
     why = next((_SENTENCES[one] for one in numbers if one in _SENTENCES), _ERRORS.get(error, ""))
     code = ", ".join([*([error] if error else []), *(f"AADSTS{one}" for one in numbers)]) or "no reason given"
-    refused = f"refuses the sign-in: {why} ({code})." if why else f"answers: {code}."
-    sentence = f"The identity provider {refused}"
-    return IdentityRefused(
-        sentence if why else f"The identity provider refuses the sign-in. {sentence}", code=error
-    )
+    return IdentityRefused(f"The identity provider refuses the sign-in{why and f': {why}'} ({code}).", code=error)
 
 
 def _numbers(answer: Mapping[str, Any]) -> list[str]:

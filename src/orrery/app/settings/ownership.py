@@ -50,14 +50,14 @@ class Users:
 
 def why_foreign(found: os.stat_result, user: int, users: Users) -> str:
     """Return why another user than `user` may write a file or folder, or `NO_REASON`."""
-    believed = {0, user}
-    if found.st_uid not in believed:
+    trusted = {0, user}
+    if found.st_uid not in trusted:
         return f"belongs to {users.name_of(found.st_uid)}"
     if stat.S_ISLNK(found.st_mode):
         return NO_REASON  # a link has no rights itself
     if found.st_mode & stat.S_IWOTH:
         return "may be written by everybody"
-    if found.st_mode & stat.S_IWGRP and not any(users.is_own_group(found.st_gid, one) for one in believed):
+    if found.st_mode & stat.S_IWGRP and not any(users.is_own_group(found.st_gid, one) for one in trusted):
         return "may be written by a group"
     return NO_REASON
 

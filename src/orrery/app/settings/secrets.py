@@ -74,7 +74,7 @@ class Secrets:
         kind, text = self.kinds[name], self.reveal(name)
         if not text:
             return ""
-        return kind.unusable(name, text, mode) or ("" if kind.believed else self._why_misplaced(name))
+        return kind.unusable(name, text, mode) or ("" if kind.is_certain else self._why_misplaced(name))
 
     def form(self, name: str, mode: Mode) -> Form:
         """Return how a secret that is present looks."""

@@ -5,7 +5,7 @@
 
 A success ends a row of failures, but no outage. Rows are counted in memory, of all products together and of each:
 one product that nobody can buy must not hide behind the sales of the others. An outage is in the store, where
-`orrery doctor` and other processes see it and a restart finds it (docs/decisions/0031).
+`orrery doctor` and other processes see it and a restart finds it (docs/decisions/0037).
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from orrery.syntax.lines import one_line
 from orrery.tls import advice
 
 IN_A_ROW = 5
-"""Failures in a row that are an outage (docs/decisions/0031)."""
+"""Failures in a row that are an outage (docs/decisions/0037)."""
 
 APART = timedelta(minutes=3)
 """Two failures so far apart, with no success between, are an outage too: there may be few visitors (the same)."""

@@ -49,7 +49,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One role assignment of a principal; `role` is the role's GUID, `scope` the id of what it is for."""
+    """One role assignment of a principal; `role` is the role's GUID, `scope` the id of its resource."""
 
     id: str
     scope: str
@@ -165,13 +165,13 @@ class CloudReads(Protocol):
     def machine(self) -> MachineFound | None: ...
 
     def health(self) -> Health | None:
-        """Return the health of the machine, which another service knows."""
+        """Return the health of the machine, which another service reports."""
         ...
 
     def identity(self) -> Identity | None: ...
 
     def grants(self, principal_id: str) -> list[Grant]:
-        """Return the role assignments of a principal and of its groups in the subscription, at whatever scope."""
+        """Return the role assignments of a principal and of its groups in the subscription, at any scope."""
         ...
 
     def account(self) -> AutomationAccount | None: ...

@@ -1,4 +1,4 @@
-"""A message as the cockpit lists it, whatever it came by."""
+"""A message as the cockpit lists it, from any source."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

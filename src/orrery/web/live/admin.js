@@ -96,12 +96,12 @@ class LiveAdmin extends HTMLElement {
     this.#chart,
     make("p", { className: "actions" }, this.#refresh, this.#forget),
   );
-  #said = make("p", { className: "why", role: "status" });
+  #report = make("p", { className: "why", role: "status" });
 
   constructor() {
     super();
     const header = make("header", {}, make("h2", { id: "title" }, "Live, by planet"), this.#age);
-    const section = make("section", {}, header, this.#form, this.#said, this.#panel);
+    const section = make("section", {}, header, this.#form, this.#report, this.#panel);
     section.setAttribute("aria-labelledby", "title");
     dress(this, ADMIN_STYLE, section);
     this.#form.addEventListener("submit", (event) => {
@@ -209,8 +209,8 @@ class LiveAdmin extends HTMLElement {
   }
 
   #say(words, fine = false) {
-    this.#said.classList.toggle("fine", fine);
-    write(this.#said, words);
+    this.#report.classList.toggle("fine", fine);
+    write(this.#report, words);
   }
 
   #unlock() {
