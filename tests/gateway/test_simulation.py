@@ -24,7 +24,7 @@ from orrery.gateway.simulation import (
     quantile,
 )
 from orrery.gateway.simulation_parameters import default_text, read_parameters
-from orrery.ports.cloud.machine import LookStep, SignInStep, StartStep, Step, StepReply, WaitStep
+from orrery.ports.cloud.machine import LookStep, SignIn, StartStep, Step, StepReply, WaitStep
 from tests.docs.documents import ROOT
 from tests.support.program import run_orrery
 from tests.support.soak import SOAKING
@@ -159,7 +159,7 @@ def _seconds_of(steps: Generator[Step, StepReply, str], starts_within: float) ->
             match step:
                 case WaitStep(seconds):
                     passed += seconds
-                case SignInStep():
+                case SignIn():
                     reply = StepReply(200, now)
                 case StartStep():
                     running_at = passed + starts_within

@@ -15,7 +15,7 @@ from orrery.ports.cloud.machine import (
     LookStep,
     Power,
     RestartFailed,
-    SignInStep,
+    SignIn,
     StartStep,
     Step,
     StepReply,
@@ -190,7 +190,7 @@ def run_python(case: Case, webhook_data: str) -> Ended:
 
 def _taken(cloud: ScriptedCloud, step: Step) -> StepReply:
     match step:
-        case SignInStep():
+        case SignIn():
             signed_in = cloud.reply("sign-in")
             return cloud.reply("context") if signed_in.status == 200 else signed_in
         case LookStep():

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from http import HTTPStatus
 
-from orrery.ports.cloud.machine import LookStep, RestartFailed, SignInStep, StartStep, Step, StepReply, WaitStep
+from orrery.ports.cloud.machine import LookStep, RestartFailed, SignIn, StartStep, Step, StepReply, WaitStep
 
 POLL_SECONDS, POLLS = 15.0, 16
 """It looks every 15 seconds, for up to four minutes (spec 3, Limits)."""
@@ -12,7 +12,7 @@ POLL_SECONDS, POLLS = 15.0, 16
 def bring_back(data: str) -> Generator[Step, StepReply, str]:
     """Start the machine unless it runs, and wait until it does; what the alert says does not matter."""
     del data
-    signed_in = yield SignInStep()
+    signed_in = yield SignIn()
     if signed_in.status != HTTPStatus.OK:
         raise RestartFailed("no managed identity")
     seen = yield LookStep()

@@ -15,7 +15,7 @@ from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import DraftRequest, Mailbox, MailboxDraft, MessageBody
+from orrery.ports.comms.mailboxes import Mailbox, MailboxDraft, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
@@ -66,7 +66,7 @@ class Actions:
         text = quoted(message, await _original(inbox.mailbox, message), said)
         key = draft_key(replace(row_id, source_id=message.source_id), said, to_all=to_all)
         return await inbox.mailbox.draft(
-            DraftRequest(key, message, recipients.to, recipients.cc, text, said, to_all)
+            ReplyRequest(key, message, recipients.to, recipients.cc, text, said, to_all)
         )
 
     def book_of(self, row_id: RowId) -> TaskBook:

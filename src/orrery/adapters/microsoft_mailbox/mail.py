@@ -11,7 +11,7 @@ from orrery.adapters.microsoft_mailbox.changes import FIRST_PAGE, FolderChanges,
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at
 from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, named, person_of, priority_of
-from orrery.ports.comms.mailboxes import Batch
+from orrery.ports.comms.mailboxes import MessageBatch
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
@@ -37,7 +37,9 @@ class MailFolder:
         self._own = frozenset[str]()
         self._forget()
 
-    async def batches(self, session: GraphSession, own: frozenset[str], now: datetime) -> AsyncGenerator[Batch]:
+    async def batches(
+        self, session: GraphSession, own: frozenset[str], now: datetime
+    ) -> AsyncGenerator[MessageBatch]:
         """Yield the messages, newest first: page by page the first time, and then as a whole.
 
         `own` are the addresses of the account, in lower case.
@@ -55,7 +57,7 @@ class MailFolder:
                 self._forget()
                 raise
 
-    async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
+    async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[MessageBatch]:
         if self._is_whole:
             async for page in self._changes.pages(session, now):
                 _ = self._applied(page)
@@ -67,7 +69,7 @@ class MailFolder:
                 yield self._applied(page)
             self._is_whole = True
         if unreadable := len(self._unreadable) + self._nameless:
-            yield Batch((), unreadable)
+            yield MessageBatch((), unreadable)
 
     async def _first_pages(self, session: GraphSession, now: datetime) -> AsyncGenerator[Sequence[Item]]:
         """Yield all pages of a first reading: what the vendor leaves out of a period, too."""
@@ -79,7 +81,7 @@ class MailFolder:
             async for page in self._changes.older(session, now, oldest):
                 yield [one for one in page if one.get("id") not in self._known]
 
-    def _applied(self, items: Iterable[Item]) -> Batch:
+    def _applied(self, items: Iterable[Item]) -> MessageBatch:
         """Apply the changes of a page; return what is new or changed, and what has left."""
         found, gone = dict[str, MailboxMessage](), set[str]()
         for item in items:
@@ -95,7 +97,7 @@ class MailFolder:
             elif message := self._read_item(source_id, item):
                 self._known[source_id] = found[source_id] = message
                 gone.discard(source_id)
-        return Batch(_newest_first(self._known[one] for one in found), gone=frozenset(gone))
+        return MessageBatch(_newest_first(self._known[one] for one in found), gone=frozenset(gone))
 
     def _remove(self, source_id: str) -> None:
         _ = self._known.pop(source_id, None)
@@ -132,11 +134,11 @@ class MailFolder:
             return message
         return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
-    def _all(self) -> Iterator[Batch]:
+    def _all(self) -> Iterator[MessageBatch]:
         for key, one in self._known.items():
             self._known[key] = self._answered(one)
         found = _newest_first(self._known.values())
-        yield from (Batch(found[start : start + BATCH]) for start in range(0, len(found), BATCH))
+        yield from (MessageBatch(found[start : start + BATCH]) for start in range(0, len(found), BATCH))
 
     def _forget_older(self, now: datetime) -> None:
         if since := self._changes.since(now):

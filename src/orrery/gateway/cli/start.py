@@ -11,7 +11,7 @@ from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, MachineFound
 from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
-from orrery.ports.cloud.machine import LookStep, RestartFailed, SignInStep, StartStep, Step, StepReply, WaitStep
+from orrery.ports.cloud.machine import LookStep, RestartFailed, SignIn, StartStep, Step, StepReply, WaitStep
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
@@ -43,7 +43,7 @@ def command(runner: Handed, *, as_json: AsJson = False) -> None:
 
 def _taken(step: Step, cloud: Cloud, clock: Clock) -> StepReply:
     match step:
-        case SignInStep():
+        case SignIn():
             return _tried(cloud.sign_in, clock)
         case LookStep():
             return _tried(lambda: _seen(cloud), clock)

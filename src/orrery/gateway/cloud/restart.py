@@ -14,7 +14,7 @@ from orrery.ports.cloud.machine import (
     LookStep,
     Power,
     RestartFailed,
-    SignInStep,
+    SignIn,
     StartStep,
     Step,
     StepReply,
@@ -61,7 +61,7 @@ def restart(webhook_data: str, vm_id: str) -> Generator[Step, StepReply, str]:
     for seconds in range(0, MOST_SECONDS + 1, POLL_SECONDS):
         if seconds:
             _ = yield WaitStep(POLL_SECONDS)
-        if not signed_in and (trouble := _trouble("sign in", (yield SignInStep()))):
+        if not signed_in and (trouble := _trouble("sign in", (yield SignIn()))):
             continue
         signed_in = True
         seen = yield LookStep()

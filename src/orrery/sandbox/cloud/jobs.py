@@ -9,7 +9,7 @@ from orrery.ports.cloud.machine import (
     LookStep,
     Restart,
     RestartFailed,
-    SignInStep,
+    SignIn,
     StartStep,
     Step,
     StepReply,
@@ -114,7 +114,7 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
                 _ = cloud.put(job)
                 cloud.later(seconds, moment, "job", job=data["job"])
                 return
-            case SignInStep() | LookStep() | StartStep() as step:
+            case SignIn() | LookStep() | StartStep() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
             case _Ended() as ended:
                 _end(cloud, moment, job, ended)
@@ -159,17 +159,17 @@ def _principal(cloud: Cloud, job: Document) -> str | None:
 
 
 _CALLS: dict[type[Step], str] = {
-    SignInStep: "job sign-in",
+    SignIn: "job sign-in",
     LookStep: "job GET instanceView",
     StartStep: "job POST start",
 }
 
 
-def _take(cloud: Cloud, moment: Moment, job: Document, step: SignInStep | LookStep | StartStep) -> Document:
+def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookStep | StartStep) -> Document:
     for kind, status in _FAULTS.items():
         if cloud.faults.take(kind, _CALLS[type(step)]):
             return _reply(cloud, moment, job, status)
-    if isinstance(step, SignInStep):
+    if isinstance(step, SignIn):
         return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):
         return _reply(cloud, moment, job, 403)
