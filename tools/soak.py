@@ -35,7 +35,7 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests/guards",),
     ),
     "simulations": (
-        "Weeks in which the analytics provider fails in every way, minute by minute; months of the gateway's shutdowns",
+        "Weeks of failures of the analytics provider, minute by minute; months of the gateway's shutdowns",
         ("tests/live/test_quota_weeks.py", "tests/gateway/test_simulation.py"),
     ),
     "rehearsal": (

@@ -24,7 +24,7 @@ from orrery.gateway.simulation import (
     quantile,
 )
 from orrery.gateway.simulation_parameters import default_text, read_parameters
-from orrery.ports.cloud.machine import LookStep, SignIn, StartStep, Step, StepReply, WaitStep
+from orrery.ports.cloud.machine import LookAtPower, MachineReply, SignIn, Start, Step, WaitSeconds
 from tests.docs.documents import ROOT
 from tests.support.program import run_orrery
 from tests.support.soak import SOAKING
@@ -149,26 +149,26 @@ def test_a_job_takes_as_long_as_the_runbooks_steps() -> None:
         assert drawn.is_unknown or found.jobs == [_seconds_of(restart("", "/a/machine"), drawn.starts_within)]
 
 
-def _seconds_of(steps: Generator[Step, StepReply, str], starts_within: float) -> float:
+def _seconds_of(steps: Generator[Step, MachineReply, str], starts_within: float) -> float:
     passed, running_at, began = 0.0, float("inf"), datetime.fromisoformat("2026-11-23T06:00:00Z")
-    reply = StepReply(200, began)
+    reply = MachineReply(200, began)
     try:
         step = next(steps)
         while True:
             now = began + timedelta(seconds=passed)
             match step:
-                case WaitStep(seconds):
+                case WaitSeconds(seconds):
                     passed += seconds
                 case SignIn():
-                    reply = StepReply(200, now)
-                case StartStep():
+                    reply = MachineReply(200, now)
+                case Start():
                     running_at = passed + starts_within
-                    reply = StepReply(202, now)
-                case LookStep():
+                    reply = MachineReply(202, now)
+                case LookAtPower():
                     power = (
                         "running" if passed >= running_at else "starting" if running_at < 1e9 else "deallocated"
                     )
-                    reply = StepReply(200, now, power)
+                    reply = MachineReply(200, now, power)
             step = steps.send(reply)
     except StopIteration:
         return passed

@@ -39,7 +39,7 @@ Step = SignIn | LookAtPower | Start | WaitSeconds
 
 @dataclass(frozen=True, slots=True)
 class MachineReply:
-    """What a step was answered: the HTTP status and, after a `LookStep` with 200, what was seen `at` that time.
+    """What a step was answered: the HTTP status and, after a `LookAtPower` with 200, what was seen `at` that time.
 
     `status` is 0 without a readable answer, and `why` is the reason in words. `pause` is the text of the tag by
     which an operator pauses the restart; it is empty without one.

@@ -6,14 +6,14 @@ from http import HTTPStatus
 from typing import Literal
 
 from orrery.ports.cloud.machine import (
-    LookStep,
+    LookAtPower,
+    MachineReply,
     Restart,
     RestartFailed,
     SignIn,
-    StartStep,
+    Start,
     Step,
-    StepReply,
-    WaitStep,
+    WaitSeconds,
 )
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
@@ -109,12 +109,12 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
         _mark(cloud, moment, job, "Running", startTime=timestamp(moment.at))
     while True:
         match _next(cloud, job):
-            case WaitStep(seconds):
+            case WaitSeconds(seconds):
                 job["replies"].append(_reply(cloud, moment, job, 200))
                 _ = cloud.put(job)
                 cloud.later(seconds, moment, "job", job=data["job"])
                 return
-            case SignIn() | LookStep() | StartStep() as step:
+            case SignIn() | LookAtPower() | Start() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
             case _Ended() as ended:
                 _end(cloud, moment, job, ended)
@@ -133,7 +133,7 @@ def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
 
 
-def _played(restart: Restart, data: str, replies: list[StepReply]) -> Step | _Ended:
+def _played(restart: Restart, data: str, replies: list[MachineReply]) -> Step | _Ended:
     steps = restart(data)
     try:
         step = next(steps)
@@ -160,12 +160,12 @@ def _principal(cloud: Cloud, job: Document) -> str | None:
 
 _CALLS: dict[type[Step], str] = {
     SignIn: "job sign-in",
-    LookStep: "job GET instanceView",
-    StartStep: "job POST start",
+    LookAtPower: "job GET instanceView",
+    Start: "job POST start",
 }
 
 
-def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookStep | StartStep) -> Document:
+def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPower | Start) -> Document:
     for kind, status in _FAULTS.items():
         if cloud.faults.take(kind, _CALLS[type(step)]):
             return _reply(cloud, moment, job, status)
@@ -173,7 +173,7 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookStep |
         return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):
         return _reply(cloud, moment, job, 403)
-    if isinstance(step, LookStep):
+    if isinstance(step, LookAtPower):
         return _reply(cloud, moment, job, 200)
     try:
         start(cloud, moment, "runbook")
@@ -193,8 +193,8 @@ def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document
     return reply | {"power": "unknown", "pause": ""}
 
 
-def _read(reply: Document) -> StepReply:
-    return StepReply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
+def _read(reply: Document) -> MachineReply:
+    return MachineReply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
 
 
 def _end(cloud: Cloud, moment: Moment, job: Document, ended: _Ended) -> None:
