@@ -15,7 +15,7 @@ from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
+from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
@@ -65,7 +65,9 @@ class Actions:
         recipients = recipients_of(message, known.own, to_all=to_all)
         text = quoted(message, await _original(inbox.mailbox, message), said)
         key = draft_key(replace(row_id, source_id=message.source_id), said, to_all=to_all)
-        return await inbox.mailbox.draft(Reply(key, message, recipients.to, recipients.cc, text, said, to_all))
+        return await inbox.mailbox.draft(
+            ReplyRequest(key, message, recipients.to, recipients.cc, text, said, to_all)
+        )
 
     def book_of(self, row_id: RowId) -> TaskBook:
         """Return where the task of a row is kept: in the action ledger, unless the settings name a To Do."""

@@ -16,7 +16,7 @@ from orrery.cockpit.rows import CockpitRow, newest_first, row_of
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, SignInNeeded
-from orrery.ports.comms.mailboxes import Batch, Mailbox
+from orrery.ports.comms.mailboxes import Mailbox, MessageBatch
 from orrery.ports.comms.messages import Person, Priority, Source
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks
@@ -145,7 +145,7 @@ class Inbox:
         finally:
             self.asked_at = None
 
-    def _add(self, batch: Batch, before: Mapping[Key, CockpitRow], found: dict[Key, CockpitRow]) -> int:
+    def _add(self, batch: MessageBatch, before: Mapping[Key, CockpitRow], found: dict[Key, CockpitRow]) -> int:
         """Add the rows of a batch; return how many of its messages no calendar can date.
 
         The row of a message that is as before is the row of before: most are at each reading.
@@ -166,7 +166,7 @@ class Inbox:
                 found[key] = row
         return left_out
 
-    async def _batches(self) -> AsyncGenerator[Batch]:
+    async def _batches(self) -> AsyncGenerator[MessageBatch]:
         """Yield the batches of one reading; raise `MailboxUnreachable` when the next one does not come."""
         async with aclosing(self.mailbox.messages()) as batches:
             while True:

@@ -23,7 +23,7 @@ AFTER_START = timedelta(seconds=MINIMUM_GRACE)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class JudgedPing:
     """The last ping, if there is a record of it, and the finding from it."""
 
     last: LastPing | None
@@ -46,19 +46,19 @@ class GatewayHealth:
         except StoreError:
             return []
 
-    async def look(self) -> Look:
+    async def look(self) -> JudgedPing:
         """Read the last ping and judge it."""
         if not self._plan.expects:
-            return Look(None, Finding(PART, "off", "No guest pings this site.", essential=False))
+            return JudgedPing(None, Finding(PART, "off", "No guest pings this site.", essential=False))
         if not self._plan.has_token:
             todo = f"Put the token of the pings into the secret file {SECRET}."
             cause = secret_part(SECRET)
-            return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
+            return JudgedPing(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
         found = await self._pings.last.find()
         now = self._clock.now()
         record = found.record if found else LastPing(expected_since=now - self._runs())
         last = record.moved(self._pings.jump(record))
-        return Look(last, self._finding(last, now))
+        return JudgedPing(last, self._finding(last, now))
 
     def _runs(self) -> timedelta:
         return timedelta(seconds=self._clock.monotonic() - self._began)

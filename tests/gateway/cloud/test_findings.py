@@ -13,7 +13,7 @@ from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.ports.cloud import Health, Job, MachineFound
 from orrery.ports.cloud.errors import CloudUnreachable
-from orrery.ports.cloud.machine import Reply, RestartFailed
+from orrery.ports.cloud.machine import MachineReply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text
 
@@ -69,7 +69,7 @@ def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
     steps = restart("", MACHINE)
     next(steps)
     with pytest.raises(RestartFailed) as failed:
-        steps.send(Reply(403, NOW))
+        steps.send(MachineReply(403, NOW))
     one = the_one(broken(COMPLETE, job("Failed", str(failed.value))))
     assert (one.part, "orrery gateway cloud apply" in one.todo) == ("jobs", True)
 

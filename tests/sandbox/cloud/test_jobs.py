@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from orrery.ports.cloud.machine import Look, Reply, Start, Step
+from orrery.ports.cloud.machine import LookAtPower, MachineReply, Start, Step
 from tests.sandbox.cloud.official import ACCOUNT, IDENTITY, Official, operating
 
 
@@ -69,11 +69,11 @@ def test_a_second_call_finds_the_machine_running(cloud: Official) -> None:
 
 def test_what_a_look_shows(tmp_path: Path) -> None:
     """The power, the tag of a pause, and the true time since the webhook's call, whatever the factor."""
-    seen: list[Reply] = []
+    seen: list[MachineReply] = []
 
-    def keep(data: str) -> Generator[Step, Reply, str]:
+    def keep(data: str) -> Generator[Step, MachineReply, str]:
         del data
-        seen[:] = [(yield Look()), (yield Start())]
+        seen[:] = [(yield LookAtPower()), (yield Start())]
         return "kept"
 
     with operating(tmp_path, restart=keep, factor=30.0) as cloud:
@@ -92,8 +92,8 @@ def test_what_a_look_shows(tmp_path: Path) -> None:
 def test_steps_that_break_are_a_failed_job(tmp_path: Path) -> None:
     """An error that nobody caught is the job's exception."""
 
-    def broken(data: str) -> Generator[Step, Reply, str]:
-        yield Look()
+    def broken(data: str) -> Generator[Step, MachineReply, str]:
+        yield LookAtPower()
         raise LookupError(data[:12])
 
     with operating(tmp_path, restart=broken) as cloud:

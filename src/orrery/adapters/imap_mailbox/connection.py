@@ -32,7 +32,7 @@ _WHO = "The mail server"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class MailHost:
     """Where an account's mail is. `security` is `tls`, `starttls` or `none` (loopback)."""
 
     host: str
@@ -76,7 +76,7 @@ class ImapConnection(imaplib.IMAP4):
 
     def __init__(
         self,
-        server: Server,
+        server: MailHost,
         context: ssl.SSLContext,
         opened: "Callable[[ImapConnection], None]",
         seconds: float = SECONDS,

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.adapters.imap_mailbox import drafts
-from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, NotImapError, Server
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, MailHost, NotImapError
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
-from orrery.adapters.imap_mailbox.listing import GONE, Listing
+from orrery.adapters.imap_mailbox.listing import GONE, FolderListing
 from orrery.adapters.imap_mailbox.replies import written_reply
 from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused, RowGone
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import Draft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 from orrery.trust import WELL_KNOWN, Trust
@@ -63,7 +63,7 @@ class ImapMailbox:
     def __init__(
         self,
         account: ImapAccount,
-        server: Server,
+        server: MailHost,
         clock: Clock,
         trust: Trust = WELL_KNOWN,
         *,
@@ -73,7 +73,7 @@ class ImapMailbox:
         self._clock = clock
         self._sessions = ImapSessions(server, trust, seconds)
         self._sent = SentMail(account.sent_folder)
-        self._listing = Listing(account.folders, self._sent, account.own, seconds)
+        self._listing = FolderListing(account.folders, self._sent, account.own, seconds)
         self._drafting = asyncio.Lock()
 
     @property
@@ -101,7 +101,7 @@ class ImapMailbox:
         """See `Mailbox`."""
         return self._account.days
 
-    async def messages(self) -> AsyncGenerator[Batch]:
+    async def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield the messages, newest first; only what is new is fetched."""
         since = (self._clock.now() - timedelta(days=self._account.days)).date()
         async with self._sessions.open() as session:
@@ -115,7 +115,7 @@ class ImapMailbox:
         async with self._sessions.open() as session:
             return await session.do(lambda connection: self._read(connection, source_id))
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> Draft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         _require_mail(reply.message.source)
         if not drafts.KEY.fullmatch(reply.key):
@@ -145,7 +145,7 @@ class ImapMailbox:
             described = []
         return body_of(raw, next(iter(described), None))
 
-    def _drafted(self, connection: ImapConnection, reply: Reply) -> Draft:
+    def _drafted(self, connection: ImapConnection, reply: ReplyRequest) -> Draft:
         uid = self._listing.open(connection, reply.message.source_id)
         thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)

@@ -17,7 +17,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     read_all,
 )
 from orrery.ports.comms.errors import RowGone
-from orrery.ports.comms.mailboxes import Batch, MessageBody
+from orrery.ports.comms.mailboxes import MessageBatch, MessageBody
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 
 PAGE = 50
@@ -28,7 +28,7 @@ _MARK_UP = re.compile(r"<[^<>]*>")
 _SEPARATOR = " "
 
 
-async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> AsyncGenerator[Batch]:
+async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> AsyncGenerator[MessageBatch]:
     """Yield the last message of each chat, newest first, back to `since`."""
     page = await session.get(
         "/me/chats",
@@ -42,7 +42,7 @@ async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> A
         chats, unreadable = read_all(Chat, items_of(page))
         found = [one for chat in chats if (one := _message(chat, own_id)) and one.received_at >= since]
         last = [in_utc(chat.last_message_preview.created_date_time) for chat in chats if chat.last_message_preview]
-        yield Batch(sorted(found, key=lambda one: one.received_at, reverse=True), unreadable)
+        yield MessageBatch(sorted(found, key=lambda one: one.received_at, reverse=True), unreadable)
         following = next_of(page)
         if not following or (last and min(last) < since):
             return

@@ -14,7 +14,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     priority_of,
     read_all,
 )
-from orrery.ports.comms.mailboxes import Batch
+from orrery.ports.comms.mailboxes import MessageBatch
 from orrery.ports.comms.messages import MailboxMessage, Standing
 
 AHEAD = timedelta(days=7)
@@ -29,7 +29,9 @@ _ROOM = "resource"
 _IN_UTC = 'outlook.timezone="UTC"'
 
 
-async def meeting_batches(session: GraphSession, own: frozenset[str], now: datetime) -> AsyncGenerator[Batch]:
+async def meeting_batches(
+    session: GraphSession, own: frozenset[str], now: datetime
+) -> AsyncGenerator[MessageBatch]:
     """Yield the meetings that end today or later, the latest first.
 
     `own` are the account's addresses, in lower case: nobody replies to a meeting of their own. An all-day meeting
@@ -55,7 +57,7 @@ async def meeting_batches(session: GraphSession, own: frozenset[str], now: datet
             break
         page = await session.follow(following, _IN_UTC)
     ahead = [one for one in found if one.ends_at is None or one.ends_at > _midnight(now.astimezone().date())]
-    yield Batch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
+    yield MessageBatch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
 
 
 def _message(meeting: Meeting, own: frozenset[str]) -> MailboxMessage:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.changes import FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.shapes import Mail, Property, in_utc, named
+from orrery.adapters.microsoft_mailbox.shapes import GraphMail, Property, in_utc, named
 from orrery.ports.comms.messages import MailboxMessage, Person
 
 LONGEST_PERIOD = 90
@@ -60,7 +60,7 @@ class OwnWords:
 
     def _take(self, item: Item) -> None:
         try:
-            mail = Mail.model_validate(item)
+            mail = GraphMail.model_validate(item)
         except ValidationError:
             return
         if mail.received_date_time:

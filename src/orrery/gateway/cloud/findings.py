@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
-from orrery.gateway.cloud.plan import PARTS, Change, RunbookText, current_webhook, planned
+from orrery.gateway.cloud.plan import PARTS, ResourceChange, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud import Alert, Job, Kind, Webhook
@@ -109,7 +109,7 @@ def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
         yield _broken("health", why, f"{net} To start it now, type `orrery gateway start`.")
 
 
-def _resource(change: Change) -> Finding:
+def _resource(change: ResourceChange) -> Finding:
     part = PARTS[change.kind]
     if change.action == "keep":
         return _ok(part, f"{change.name} is as it should be.")
@@ -120,7 +120,7 @@ def _resource(change: Change) -> Finding:
     return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
 
 
-def _webhook(found: Survey, wanted: Wanted, changes: Sequence[Change]) -> Iterator[Finding]:
+def _webhook(found: Survey, wanted: Wanted, changes: Sequence[ResourceChange]) -> Iterator[Finding]:
     current = current_webhook(found, wanted)
     for change in changes:
         if change.kind != "webhook":

@@ -52,7 +52,7 @@ class Stretch(_Said):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Silence:
+class FiledSilence:
     """A time without pings; `until` is None while it lasts."""
 
     since: Time
@@ -60,7 +60,7 @@ class Silence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Push:
+class FiledPush:
     """A push of the site about the gateway."""
 
     at: Time
@@ -78,8 +78,8 @@ class PingFile:
     """All of it; `unreadable` counts the items that could not be read."""
 
     stretches: list[Stretch]
-    silences: list[Silence]
-    pushes: list[Push]
+    silences: list[FiledSilence]
+    pushes: list[FiledPush]
     last: _LastPing | None
     unreadable: int
 
@@ -106,8 +106,8 @@ def read_pings(text: str) -> PingFile:
         raise Invalid("That is not what `orrery gateway pings --json` prints.")
     given = cast("dict[str, object]", found)
     stretches, bad_stretches = _items(given["stretches"], Stretch)
-    silences, bad_silences = _items(given.get("silences"), Silence)
-    pushes, bad_pushes = _items(given.get("pushes"), Push)
+    silences, bad_silences = _items(given.get("silences"), FiledSilence)
+    pushes, bad_pushes = _items(given.get("pushes"), FiledPush)
     last, bad_last = _items([given["last_ping"]] if given.get("last_ping") else [], _LastPing)
     unreadable = bad_stretches + bad_silences + bad_pushes + bad_last
     return PingFile(stretches, silences, pushes, next(iter(last), None), unreadable)

@@ -31,7 +31,7 @@ _NO_RIGHT = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UnknownPart:
     """A part that is not known."""
 
     part: str
@@ -75,7 +75,7 @@ class Survey:
     uri: str = field(repr=False)
 
     @property
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[UnknownPart]:
         """The parts that are not known."""
         parts = {
             "machine": self.machine,
@@ -101,7 +101,7 @@ class Activity:
     events: Sequence[MachineEvent] | CloudError = ()
 
     @property
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[UnknownPart]:
         """The parts that are not known."""
         parts = {
             "health": self.health,
@@ -113,6 +113,6 @@ class Activity:
         return gaps_of(parts)
 
 
-def gaps_of(parts: Mapping[str, object]) -> list[Gap]:
+def gaps_of(parts: Mapping[str, object]) -> list[UnknownPart]:
     """Return those of named parts that are not known."""
-    return [Gap(name, found) for name, found in parts.items() if isinstance(found, CloudError)]
+    return [UnknownPart(name, found) for name, found in parts.items() if isinstance(found, CloudError)]

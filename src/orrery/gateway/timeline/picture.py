@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from html import escape
 
 from orrery.gateway.timeline.events import Source
-from orrery.gateway.timeline.outages import GatewayOutage, Span, spans, steps
+from orrery.gateway.timeline.outages import GatewayOutage, OutageSpan, spans, steps
 from orrery.syntax.lines import one_line
 
 LANES: tuple[tuple[Source, str], ...] = (
@@ -32,7 +32,7 @@ def lanes(outage: GatewayOutage, columns: int) -> list[tuple[str, str]]:
     return found
 
 
-def _cell(own: Sequence[Span], begin: datetime, end: datetime, index: int, columns: int) -> str:
+def _cell(own: Sequence[OutageSpan], begin: datetime, end: datetime, index: int, columns: int) -> str:
     width = (end - begin) / columns
     left = begin + index * width
     covered = any(span.begin < left + width and (span.end or end) > left for span in own)
