@@ -14,7 +14,7 @@ _WHO = "The API"
 
 
 class HttpDelegatedApi:
-    """Asks the API at one address, and nobody else: a token is worth as much as a password."""
+    """Asks the API at one address only: a token is worth as much as a password."""
 
     def __init__(self, address: str, trust: Trust = WELL_KNOWN) -> None:
         self._address = address.rstrip("/")

@@ -47,10 +47,10 @@ class HttpRunningService:
         if answer is None:
             return None
         try:
-            said = _Problem.model_validate_json(answer.content)
+            problem = _Problem.model_validate_json(answer.content)
         except ValidationError:
             return Refusal(answer.status_code)
-        return Refusal(answer.status_code, said.error, said.message)
+        return Refusal(answer.status_code, problem.error, problem.message)
 
     async def _ask(
         self, method: str, url: str, body: bytes | None = None, headers: dict[str, str] | None = None

@@ -108,7 +108,7 @@ class SmtpNotifier:
 
 
 def _leave(client: aiosmtplib.SMTP) -> None:
-    """Say QUIT and close, without waiting for the answer.
+    """Send QUIT and close, without waiting for the answer.
 
     The server has the message. Whatever ends while the answer is outstanding, a deadline or this process, would
     have the message sent again.

@@ -1,4 +1,4 @@
-"""Whether the gateway's machine would be started again, as far as the last report of the cloud says."""
+"""Whether the gateway's machine would be started again, by the last report of the cloud."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 
 PART, WEBHOOK = "gateway cloud", "gateway webhook"
-"""The webhook is a part of its own: a warning of two months must not hide a failure that comes meanwhile."""
+"""The webhook is its own part: a warning of two months must not hide a failure that comes meanwhile."""
 
 STOPPED_AFTER = timedelta(days=2)
 """Reports come each hour: without one for so long they have stopped."""
@@ -55,7 +55,7 @@ class CloudHealth:
 
 
 def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:
-    """Yield what a report says now."""
+    """Yield the findings of a report now."""
     yield _finding(PART, list(_reasons(report, now)), _well(report))
     expires, is_known = report.webhook_expires_at, WEBHOOK_PARTS.isdisjoint(gap.part for gap in report.unknown)
     well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else "When the webhook expires is not known."
@@ -76,7 +76,7 @@ def _well(report: CloudReport) -> str:
 
 
 def _reasons(report: CloudReport, now: datetime) -> Iterator[CloudReason]:
-    # After a clock was put back, `at` may lie years ahead: that must not silence anything.
+    # After a clock was put back, `at` may be years ahead: that must not silence anything.
     if abs(now - report.at) > STOPPED_AFTER:
         yield CloudReason(
             f"No report of the cloud since {_clock_time(report.at)}.",
@@ -100,7 +100,7 @@ def _of_jobs(report: CloudReport) -> Iterator[CloudReason]:
     if last and last.status.lower() in _FAILED:
         why = f"The last job of the runbook, of {_clock_time(last.started_at)}, ended as {last.status}."
         yield CloudReason(
-            why, "`orrery gateway cloud status` says why; `orrery gateway start` starts the machine."
+            why, "`orrery gateway cloud status` shows why; `orrery gateway start` starts the machine."
         )
 
 

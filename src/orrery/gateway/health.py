@@ -1,4 +1,4 @@
-"""Whether the gateway works, as far as its pings say: silence and bad pings are findings (docs/decisions/0060).
+"""Whether the gateway works, by its pings: silence and bad pings are findings (docs/decisions/0060).
 
 good ──bad ping──▶ broken, early ──the grace since the last good ping──▶ broken ──good pings──▶ good
   └──silence of the grace──▶ broken
@@ -87,8 +87,8 @@ class GatewayHealth:
         return Finding(PART, "ok", why, todo, essential=False)
 
     def _silent(self, last: LastPing, at: datetime) -> Finding:
-        said = diagnosis(last.ping, token_script=self._plan.token_script).cause
-        before = f"The last one said: {said}" if said else "The last one was good."
+        cause = diagnosis(last.ping, token_script=self._plan.token_script).cause
+        before = f"By the last one: {cause}" if cause else "The last one was good."
         why = f"No ping since {_clock_time(at)}: whether the gateway works is unknown. {before}"
         return self._broken(why, UNKNOWN.fix)
 
@@ -97,7 +97,7 @@ class GatewayHealth:
         return Finding(PART, "broken", why, todo, essential=False, urgent=True, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:
-        # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+        # After a clock was put back, `since` may be years ahead: that must not silence anything.
         return abs(now - since) > self._plan.grace
 
 

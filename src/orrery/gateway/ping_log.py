@@ -74,10 +74,10 @@ class PingLogs:
 
     async def _pushes(self, since: datetime) -> list[GatewayPush]:
         rows = [row async for row in Outbox(self.pings.store, self.clock, {}).rows() if row.created_at >= since]
-        told = [row for row in rows if any(part.startswith(_PARTS) for part in parts_of(row))]
+        about = [row for row in rows if any(part.startswith(_PARTS) for part in parts_of(row))]
         return [
             GatewayPush(row.created_at, row.title, row.body, row.priority, row.state)
-            for row in sorted(told, key=lambda row: row.created_at)
+            for row in sorted(about, key=lambda row: row.created_at)
         ]
 
 

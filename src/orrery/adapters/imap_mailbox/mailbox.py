@@ -28,7 +28,7 @@ THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGE
 _STRUCTURE = b"BODYSTRUCTURE"
 
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
-"""Decision 36: no token says what its log-in allows."""
+"""Decision 36: no token shows what its log-in allows."""
 
 NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only where the mail program marks it."
 
@@ -37,7 +37,7 @@ NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only wh
 class ImapAccount:
     """An account: the `folders` that are listed, `days` back.
 
-    Drafts go to `drafts_folder`, and sent mail is in `sent_folder`, if not where the server says. `addresses` are
+    Drafts go to `drafts_folder`, sent mail is in `sent_folder`, or in those that the server names. `addresses` are
     those that the account has beside its own.
     """
 
@@ -134,7 +134,7 @@ class ImapMailbox:
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
     def _read(self, connection: ImapConnection, source_id: str) -> MessageBody:
-        """Return the text of a message, and what else it has: of a large one the server says it."""
+        """Return the text of a message, and what else it has: of a large one as the server describes it."""
         uid = self._listing.open(connection, source_id)
         raw = _bytes_of(connection, uid, WHOLE, b"BODY[")
         if len(raw) < LARGEST_BODY:

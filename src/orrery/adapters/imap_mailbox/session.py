@@ -1,4 +1,4 @@
-"""Connections in threads of their own: a caller that waits no longer ends its connection (decision 0070)."""
+"""Connections in their own threads: a caller that waits no longer ends its connection (decision 0070)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -53,7 +53,7 @@ class ImapSession:
         self._leave(ImapConnection.shutdown)
 
     def leave(self) -> None:
-        """Log out and close; nobody waits for it."""
+        """Log out and close, without a caller that waits."""
         self._leave(ImapConnection.leave)
 
     def _leave(self, close: Callable[[ImapConnection], None]) -> None:

@@ -122,7 +122,7 @@ class MailFolder:
         return self._judged(_message(mail, known, self._own), mail)
 
     def _judged(self, message: MailboxMessage, mail: GraphMail) -> MailboxMessage:
-        """Return a message with what its own flag says of an answer; the rest of its conversation hears of it."""
+        """Return a message with the answer that its own flag shows; the rest of its conversation gets it, too."""
         at = answered_at(mail.single_value_extended_properties, message.received_at)
         if at is None:
             return self._answered(message)
@@ -157,17 +157,17 @@ class MailFolder:
 
 
 def _message(mail: GraphMail, known: MailboxMessage | None, own: frozenset[str]) -> MailboxMessage:
-    """Return a message: as it was before, if it was known, but for what is said anew."""
-    said: set[str] = mail.model_fields_set if known else set(GraphMail.model_fields)
-    new = {name: value for field, found in _parts(mail).items() if field in said for name, value in found.items()}
+    """Return a message: as it was before, if it was known, but for what the vendor sends."""
+    sent: set[str] = mail.model_fields_set if known else set(GraphMail.model_fields)
+    new = {name: value for field, found in _parts(mail).items() if field in sent for name, value in found.items()}
     message = replace(known, **new) if known else MailboxMessage("mail", mail.id, **new)
     address = next((one.address for one in message.reply_to if one.address), message.sender_address)
-    standing = kept_once(replace(message.standing, **_standing(message, mail, said, own)))
+    standing = kept_once(replace(message.standing, **_standing(message, mail, sent, own)))
     return replace(message, address=address, standing=standing)
 
 
 def _parts(mail: GraphMail) -> dict[str, dict[str, Any]]:
-    """Return what each of the vendor's fields says of a message."""
+    """Return a message's fields by those of the vendor."""
     sender = person_of(mail.sender)
     received = {"received_at": in_utc(mail.received_date_time)} if mail.received_date_time else {}
     return {
@@ -184,18 +184,18 @@ def _parts(mail: GraphMail) -> dict[str, dict[str, Any]]:
     }
 
 
-def _standing(message: MailboxMessage, mail: GraphMail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
-    """Return what the fields that were said decide; what the vendor leaves out decides nothing."""
+def _standing(message: MailboxMessage, mail: GraphMail, sent: set[str], own: frozenset[str]) -> dict[str, Any]:
+    """Return what follows from the fields that were sent; nothing follows from a field that is left out."""
     new: dict[str, Any] = {"is_own": message.sender_address.casefold() in own}
-    if said & {"to_recipients", "cc_recipients"}:
-        is_known = mail.to_recipients is not None or "to_recipients" not in said
+    if sent & {"to_recipients", "cc_recipients"}:
+        is_known = mail.to_recipients is not None or "to_recipients" not in sent
         new["addressed"] = addressed(own, message.to, message.cc) if is_known else UNKNOWN.addressed
     if mail.internet_message_headers is not None:
         held = {
             one.name.lower(): one.value for one in mail.internet_message_headers if one.name.lower() in HEADERS
         }
         new |= {"is_bulk": is_bulk(held), "lists": lists_of(held)}
-    if "flag" in said:
+    if "flag" in sent:
         new["is_complete"] = mail.flag is not None and mail.flag.flag_status == _COMPLETE
     return new
 

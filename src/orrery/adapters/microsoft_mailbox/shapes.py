@@ -26,7 +26,7 @@ def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> object:
 
 
 Lenient = Annotated[T | None, WrapValidator(_or_nothing)]
-"""A field without which a message can be listed: what is not as documented counts as not said."""
+"""A field without which a message can be listed: what is not as documented counts as missing."""
 
 
 class GraphShape(BaseModel):
@@ -202,7 +202,7 @@ class EventMessage(GraphShape):
 
 
 class AttachedFile(GraphShape):
-    """What is attached to a message, without its content; `kind` says what it is if it is no file."""
+    """What is attached to a message, without its content; `kind` is its type if it is no file."""
 
     kind: Lenient[str] = Field(None, alias="@odata.type")
     name: Lenient[str] = None
@@ -223,7 +223,7 @@ def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of a page; in the place of one that is no object stands an empty one, to be counted.
+    """Return the items of a page; one that is no object becomes an empty one, to be counted.
 
     Raises `MailboxUnreachable` for what is no page: that is no empty one, which would take away every row.
     """
@@ -271,7 +271,7 @@ def named(recipients: Iterable[Recipient | Attendee] | None) -> tuple[Person, ..
 
 
 def person_of(recipient: Recipient | None) -> Person:
-    """Return who it is: without a name by the address, and nobody where the vendor says neither."""
+    """Return who it is: without a name by the address, and `NO_PERSON` where the vendor names neither."""
     found = recipient.email_address if recipient else None
     name, address = ((found.name or "").strip(), (found.address or "").strip()) if found else ("", "")
     return people((name or address, address))[0]

@@ -16,7 +16,7 @@ BATCH = 250
 
 
 class SampleMailbox:
-    """Messages of an account, made up anew at each start; `messages` makes it larger than the file is.
+    """Messages of an account, made up again at each start; `messages` makes it larger than the file is.
 
     Drafts are kept in `folder`, one file each.
     """

@@ -9,7 +9,7 @@ from orrery.runtime.console.tables import note
 
 
 def note_gaps(gaps: Sequence[UnknownPart]) -> None:
-    """Say once for each reason which parts are not known, and what to do."""
+    """Print each reason once, with the parts that are not known by it, and what to do."""
     parts: dict[str, list[str]] = {}
     for gap in gaps:
         parts.setdefault(f"{gap.state}. {gap.error}", []).append(gap.part)

@@ -28,7 +28,7 @@ Time = Annotated[AwareDatetime, AfterValidator(usual)]
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a ping said."""
+    """The content of a ping."""
 
     state: str = ""
     probe: str = ""
@@ -39,13 +39,13 @@ class _Said:
 
     @property
     def ping(self) -> Ping:
-        said = (self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
-        return Ping(*said, judgement=self.judgement)
+        content = (self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
+        return Ping(*content, judgement=self.judgement)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch(_Said):
-    """Pings in a row that said the same."""
+    """Pings in a row with the same content."""
 
     first_at: Time
     last_at: Time
@@ -84,7 +84,7 @@ class PingFile:
     unreadable: int
 
     def guest(self, now: datetime) -> GuestSaid | None:
-        """Return what the last ping said, and for how long its trouble has lasted; None without a ping.
+        """Return the last ping, and for how long its trouble has lasted; None without a ping.
 
         Raises `Invalid` when it is one of the items that could not be read.
         """

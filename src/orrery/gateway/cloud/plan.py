@@ -38,7 +38,7 @@ class ResourceChange:
 
 @dataclass(frozen=True, slots=True)
 class PlanTrouble:
-    """Something that `apply` does not touch and that stands in its way, and what to do about it."""
+    """Something that `apply` does not touch and that blocks it, and what to do about it."""
 
     part: Literal["machine", "rights", "runbook"]
     why: str
@@ -50,7 +50,7 @@ class PlanTrouble:
 
 @dataclass(frozen=True, slots=True)
 class CloudPlan:
-    """The changes in their order, and what stands in the way: with a trouble or a gap, nothing is changed."""
+    """The changes in their order, and what blocks them: with a trouble or a gap, nothing is changed."""
 
     changes: tuple[ResourceChange, ...]
     troubles: tuple[PlanTrouble, ...]
@@ -193,7 +193,7 @@ def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> ResourceChange
         elif runbook and (identity is None or not _same_text(runbook.text, text(identity.client_id))):
             yield "Its published text is another one."
         if runbook and runbook.edited:
-            yield "An unpublished edit lies beside it."
+            yield "It has an unpublished edit."
 
     return _change("runbook", wanted.runbook, there=runbook is not None, why=why())
 

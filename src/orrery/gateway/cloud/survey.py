@@ -1,4 +1,4 @@
-"""What is in the cloud now: each part is its value, or the error that says why it is not known; pure."""
+"""What is in the cloud now: each part is its value, or the error why it is not known; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class UnknownPart:
 
 
 def known(part: T | CloudError) -> T:
-    """Return the value of a part; raise the error that says why it is not known."""
+    """Return the value of a part; raise the error why it is not known."""
     if isinstance(part, CloudError):
         raise part
     return part
@@ -59,7 +59,7 @@ def known(part: T | CloudError) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The resources as they were found, None where there is none. `uri` is the webhook's URI that is kept here."""
+    """The resources as they were found, None for a missing one. `uri` is the webhook's URI that is kept here."""
 
     at: datetime
     machine_id: str
@@ -92,7 +92,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What has happened lately. `reasons` says why the reasons of failed jobs are missing, if they are."""
+    """What has happened lately. `reasons` is why the reasons of failed jobs are missing, if they are."""
 
     health: Health | CloudError | None
     jobs: list[Job] | CloudError

@@ -25,8 +25,8 @@ _STARTS = 40
 """More starts than the budget has."""
 
 _PAUSED, _RENEWED_AFTER = "3m", 30.0
-"""How long the recovery is paused at a time, and the seconds after which it is paused anew: a drill that is killed
-leaves the unit stopped until the pause ends. Between lie a stop and a start, which have a minute each."""
+"""How long the recovery is paused at a time, and the seconds until it is paused again: a drill that is killed
+leaves the unit stopped until the pause ends. A stop and a start come between, which have a minute each."""
 
 _BREAKS: Mapping[Fault, tuple[str, str]] = {
     "stop": ("stop", "--no-block"),
@@ -66,7 +66,7 @@ class Drill:
         return Trial(fault, noticed, answered, started=started)
 
     def learn(self, trials: Sequence[Trial]) -> Proposal | None:
-        """Keep how long a start may take, where nobody has said so; return it."""
+        """Keep how long a start may take, where no option has set it; return it."""
         measured = [trial.started for trial in trials if trial.started is not None]
         if self.options.start_within or not measured:
             return None

@@ -53,7 +53,7 @@ class GatewayOutage:
 
 def outages(events: Iterable[TimelineEvent]) -> list[GatewayOutage]:
     """Return the outages, oldest first."""
-    # At the same moment, as each source tells it: one ping may end a silence and begin the next.
+    # At the same moment, by their sources: one ping may end a silence and begin the next.
     ordered = sorted(events, key=lambda one: (one.at, one.source))
     times = [one.at for one in ordered]
     found = list[GatewayOutage]()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import NOBODY, MailboxMessage, Person, Source
+from orrery.ports.comms.messages import NO_PERSON, MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
 
@@ -51,7 +51,7 @@ class Invitation:
     zone: str = ""
     is_all_day: bool = False
     place: str = ""
-    organizer: Person = NOBODY
+    organizer: Person = NO_PERSON
     answers: tuple[tuple[Person, str], ...] = ()
 
 

@@ -24,7 +24,7 @@ class Person:
     address: str
 
 
-NOBODY = Person("", "")
+NO_PERSON = Person("", "")
 
 
 @dataclass(frozen=True, slots=True)
