@@ -52,13 +52,14 @@ class Machine:
 
     def stop_all(self) -> None:
         """Stop every gateway and its guest, each of which looks and pings for ever."""
-        names = [f"{shlex.quote(one.name)}-" for one in self.gateways]
-        units = [f"{name}{one}" for name in names for one in ("watch.service", "recover.timer", "recover.service")]
-        units += [shlex.quote(one.unit) for one in self.gateways]
+        guests = ("watch.service", "recover.timer", "recover.service")
+        ours = [shlex.quote(f"{one.name}-{guest}") for one in self.gateways for guest in guests]
+        units = " ".join(shlex.quote(one.unit) for one in self.gateways)
         self.gateways.clear()
         # A service that does not hear SIGTERM, or is stopped, would be waited for.
-        words = ("stop --no-block", "kill --signal=KILL", "stop")
-        self.run("; ".join(f"systemctl {one} -- {' '.join(units)} 2>/dev/null" for one in words) + " || true")
+        words = (f"stop -- {' '.join(ours)}", f"stop --no-block -- {units}", f"kill --signal=KILL -- {units}")
+        self.run("; ".join(f"systemctl {one} 2>/dev/null" for one in (*words, f"stop -- {units}")) + " || true")
+        self.no_faults()
 
     def gateway(self, name: str, service: str = "", before: str = "") -> "Gateway":
         """Start a service that answers HTTP. `service` are more lines of its unit; a shell does `before` first."""

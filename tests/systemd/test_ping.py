@@ -114,7 +114,7 @@ def test_a_ping_that_is_redirected_was_not_taken(machine: Machine, site: Site) -
 def test_a_refused_ping_is_logged_and_stops_nothing(machine: Machine, site: Site) -> None:
     """With a wrong token the site is silent about the unit, and the guest goes on recovering it."""
     machine.run("echo wrong > /etc/wrong-token; chmod 600 /etc/wrong-token")
-    gateway = machine.gateway("unheard")
+    gateway = machine.gateway("mistaken")
     gateway.install("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/wrong-token")
     eventually(lambda: gateway.said("The ping was not accepted"))
     assert "401" in gateway.guest("verify")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
-from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
+from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, GraphMail, GraphShape, Meeting
 from orrery.cockpit.waiting import Reason, said_of
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
@@ -70,8 +70,8 @@ MEETING: dict[str, Any] = {
     "location": {"displayName": "Room 1"},
     "webLink": "https://calendar.example/e1",
 }
-KINDS: Mapping[Part, tuple[dict[str, Any], type[Shape]]] = {
-    "mail": (MAIL, Mail),
+KINDS: Mapping[Part, tuple[dict[str, Any], type[GraphShape]]] = {
+    "mail": (MAIL, GraphMail),
     "teams": (CHAT, Chat),
     "meeting": (MEETING, Meeting),
 }
@@ -87,7 +87,7 @@ NEEDED = {"id", "receivedDateTime", "start"}
 """Without these an item has no place in the list: it is counted as unreadable."""
 
 
-def aliases(shape: type[Shape]) -> list[str]:
+def aliases(shape: type[GraphShape]) -> list[str]:
     """Return the fields of a shape by the vendor's names."""
     return [str(one.alias) for one in shape.model_fields.values()]
 

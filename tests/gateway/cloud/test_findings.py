@@ -107,7 +107,7 @@ def test_error_tunnel_answers_502() -> None:
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
     """Nobody guesses what only the guest can know."""
     said = findings(COMPLETE, WANTED, text, QUIET)
-    assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
+    assert next(one for one in said if one.part == "service").why.startswith("Unknown")
 
 
 def test_a_list_of_pings_that_cannot_be_read_is_a_part() -> None:

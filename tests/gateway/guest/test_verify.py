@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orrery.gateway.guest.effective import shown_time
-from orrery.gateway.guest.observed import Judgement, Observed, RecoveryState, SecretFile, StoredFile, Tools
+from orrery.gateway.guest.observed import HostTools, Judgement, Observed, RecoveryState, SecretFile, StoredFile
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.verify import verified
 from tests.support.guests import (
@@ -204,12 +204,12 @@ def test_a_secret_file_that_cannot_be_used_is_named(file: SecretFile, what: str)
 @pytest.mark.parametrize(
     ("tools", "what"),
     [
-        (Tools(curl=False, wget=""), "neither curl nor wget"),
-        (Tools(curl=False, wget="busybox"), "does not verify certificates"),
-        (Tools(curl=True, wget="", missing=("flock",)), "There is no flock."),
+        (HostTools(curl=False, wget=""), "neither curl nor wget"),
+        (HostTools(curl=False, wget="busybox"), "does not verify certificates"),
+        (HostTools(curl=True, wget="", missing=("flock",)), "There is no flock."),
     ],
 )
-def test_missing_programs_are_named(tools: Tools, what: str) -> None:
+def test_missing_programs_are_named(tools: HostTools, what: str) -> None:
     """What the scripts need, and what a poor one of them gives away."""
     assert what in said(replace(whole(), tools=tools))
 

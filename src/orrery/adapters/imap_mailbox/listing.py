@@ -76,7 +76,7 @@ class _Folder:
     undated: set[int] = field(default_factory=set[int])
 
 
-class Listing:
+class FolderListing:
     """The messages of one mailbox. `folders` are the names of those that are listed, `own` its addresses."""
 
     def __init__(
@@ -89,7 +89,7 @@ class Listing:
         self._known = {name: _Folder() for name in folders}
 
     def read(self, connection: ImapConnection, since: date) -> Generator[MessageBatch]:
-        """Yield what is there, the newest first; the deadline of the connection begins anew for each batch.
+        """Yield what is there, the newest first; each batch has the whole deadline of the connection.
 
         Of a folder with many new messages the last that arrived come before the times of all others are known.
         """
@@ -161,7 +161,7 @@ class Listing:
         for name, several in groupby(missing, key=lambda one: one.folder):
             by_uid = {one.uid: one for one in several}
             if stay_in(connection, name) != self._known[name].validity:
-                raise MailboxUnreachable("A folder was renumbered while it was read: it is read anew.")
+                raise MailboxUnreachable("A folder was renumbered while it was read: it is read again.")
             for uid, found in fetch(connection, by_uid, _ITEMS):
                 entry = by_uid[uid]
                 head = _EMPTY_LINES.sub(b"\r\n", _bytes(found.get(b"BODY[HEADER")))  # it is of two parts

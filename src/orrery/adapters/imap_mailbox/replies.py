@@ -56,7 +56,7 @@ def _encoded(line: str) -> str:
 
 
 def _mailboxes(people: Iterable[Person]) -> str:
-    """Return people as a header has them, each on a line of its own."""
+    """Return people as a header has them, each on its own line."""
     try:
         return ",\r\n ".join(formataddr((one_line(one.name, _LONGEST_NAME), one.address)) for one in people)
     except UnicodeEncodeError:

@@ -74,7 +74,7 @@ def beginning(body: Body | None, most: int) -> str:
 
 
 def _message(chat: Chat, own_id: str) -> MailboxMessage | None:
-    """Return a chat as a message, or None when nobody has written in it."""
+    """Return a chat as a message, or None when it has no message."""
     last = chat.last_message_preview
     if last is None:
         return None
@@ -98,7 +98,7 @@ def _message(chat: Chat, own_id: str) -> MailboxMessage | None:
 
 
 def _standing(last: ChatMessage, user: User | None, own_id: str) -> Standing:
-    """Return who has the last word: a message that was deleted, or that tells who came and went, is nobody's."""
+    """Return who has the last word: a deleted message, and a note of who came and went, have no author."""
     if last.is_deleted or last.message_type not in {None, "message"} or user is None:
         return Standing(is_notice=True)
     return Standing(is_answered=True) if user.id == own_id else UNKNOWN

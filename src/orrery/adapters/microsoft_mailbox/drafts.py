@@ -52,7 +52,7 @@ class Drafts:
     async def _reply(self, reply: ReplyRequest) -> MailboxDraft:
         """Make the reply with its key, and put back what that does to the original: it is marked as read.
 
-        Nothing says that the vendor keeps a property that comes with a reply, or how it takes recipients that do,
+        The vendor does not document whether it keeps a property that comes with a reply, or recipients that do,
         so both are stored by a second call. Where that was not reached, the draft is found by its text.
         """
         path = f"/me/messages/{segment(reply.message.source_id)}"

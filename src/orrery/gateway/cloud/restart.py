@@ -31,7 +31,7 @@ LONGEST_REASON = 200
 """Characters of what went wrong, in the sentence of a run that failed."""
 
 TEST = "this is a test"
-"""What a run says that a test has started."""
+"""The output of a run that a test has started."""
 
 TEST_MESSAGE = (
     '{"schemaId": "orrery-test", "data": {"title": "It\'s a \\"test\\"; {not}\\r\\nan alert: \U0001f514"}}'
@@ -45,7 +45,7 @@ _ACCEPTED = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 _CANNOT_HELP_ITSELF = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 _REFUSED = (
     "The cloud refused: the identity of the runbook, or its role on the machine, is missing. "
-    "Create them anew: type `orrery gateway cloud apply`."
+    "Create them again: type `orrery gateway cloud apply`."
 )
 _GONE = (
     "The machine was not found: it was moved, renamed or deleted. "
@@ -129,6 +129,6 @@ def _is_deallocated(alert: str) -> bool:
 
 
 def _has(alert: str, name: str, value: str) -> bool:
-    """Return whether a field has a value, wherever it stands, and with or without its quotes."""
+    """Return whether a field has a value, at any place, and with or without its quotes."""
     field = rf"(?<![a-z]){name}[\"'\s]*[:=][\"'\s]*{value}([\"'\s,;}}]|$)"
     return re.search(field, alert, re.IGNORECASE) is not None
