@@ -1,15 +1,16 @@
 """The baseline: findings that may stay, each by its keyed fingerprint, with a reason and until a day."""
 
 import re
-import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
 from orrery.errors import Invalid
 from orrery.scanner.findings import Finding, Kind
+from orrery.scanner.toml_tables import parsed
 
 LONGEST = timedelta(days=366)
 """How far ahead an allowance may end: what may stay for longer is looked at again after a year."""
@@ -27,7 +28,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*allowed[ \t]*\]\]", re.MULTILINE)
-_KEYS = frozenset({"fingerprint", "kind", "place", "reason", "until"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ def read_baseline(file: Path, today: date) -> Baseline:
     """Return the baseline in a file; raise `Invalid` when it cannot be read."""
     text = _text(file)
     lines = [text.count("\n", 0, found.start()) + 1 for found in _HEADING.finditer(text)]
-    numbered = dict(enumerate(lines))
+    numbered = dict(enumerate(lines, 1))
     counting: list[BaselineEntry] = []
     refused: list[Finding] = []
-    for number, entry in enumerate(_entries(file, text)):
+    for number, entry in enumerate(_entries(file, text), 1):
         if why := entry.why_refused(today):
-            said = f"Entry {number + 1} of the baseline does not count: {why}."
-            refused.append(Finding("allowance", str(file), numbered.get(number, 0), why=said))
+            sentence = f"Entry {number} of the baseline does not count: {why}."
+            refused.append(Finding("allowance", str(file), numbered.get(number, 0), why=sentence))
         else:
             counting.append(entry)
     return Baseline(str(file), tuple(counting), tuple(refused))
@@ -106,27 +106,15 @@ def _text(file: Path) -> str:
     raise Invalid(f"The baseline {file} cannot be read: {said}.")
 
 
-def _entries(file: Path, text: str) -> list[BaselineEntry]:
-    try:
-        document: dict[str, object] = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        raise Invalid(f"The baseline {file} is not TOML.") from None
-    given = document.pop("allowed", [])
-    if document or not isinstance(given, list):
-        raise Invalid(f"The baseline {file} holds something else than [[allowed]].")
-    return [_entry(file, number, one) for number, one in enumerate(cast("list[object]", given), 1)]
-
-
-def _entry(file: Path, number: int, given: object) -> BaselineEntry:
-    fields = cast("dict[str, object]", given) if isinstance(given, dict) else {"": ""}
-    if fields.keys() - _KEYS:
-        raise Invalid(f"Entry {number} of the baseline {file} has a key other than {', '.join(sorted(_KEYS))}.")
-    until = fields.pop("until", None)
-    if until is not None and type(until) is not date:
-        raise Invalid(f"Entry {number} of the baseline {file} has a wrong until: write a day, as 2027-01-31.")
-    texts = {name: fields.get(name, "") for name in _KEYS - {"until"}}
-    if not all(isinstance(one, str) for one in texts.values()):
-        raise Invalid(f"Entry {number} of the baseline {file} has a value that is not a string.")
-    if texts["kind"] not in KINDS:
-        raise Invalid(f"Entry {number} of the baseline {file} has none of the kinds {', '.join(KINDS)}.")
-    return BaselineEntry(**cast("dict[str, str]", texts), until=until)
+def _entries(file: Path, text: str) -> Iterator[BaselineEntry]:
+    top = parsed(text.encode(), f"The baseline {file}")
+    tables = top.tables("allowed")
+    top.no_more()
+    for number, table in enumerate(tables, 1):
+        table.where = f"Entry {number} of the baseline {file}"
+        kind = table.text("kind")
+        if kind not in KINDS:
+            raise table.refusal(f"has none of the kinds {', '.join(KINDS)}.")
+        fingerprint, place, reason = (table.text(key) for key in ("fingerprint", "place", "reason"))
+        yield BaselineEntry(fingerprint, kind, place, reason, table.day("until"))
+        table.no_more()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import Fingerprints
 from orrery.scanner.policy import Policy
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Sources:
     """Where a scan reads from; each raises `Invalid` for what cannot be scanned at all.
 
     `staged` is what the next commit of a repository would change, and its author; `history` is all that a
-    repository holds. `outgoing` is what a push would send: it takes the lines that git gives its hook, and the name
-    of the remote. `message` is that of a commit that is being made, and `text` is standard input.
+    repository holds. `outgoing` is what a push would send: it takes the lines that git gives its hook, and the
+    name of the remote. `message` is that of a commit that is being made, and `text` is standard input.
     """
 
     files: Callable[[Sequence[Path]], Source]
@@ -97,8 +97,8 @@ class Watching:
     """What the commands of the watch-list need.
 
     `watch_list` raises `SettingsError`. `new_key` makes a key, and returns the file that it wrote, or the text of
-    the key when that is to be printed; it raises `Invalid`. `refuse_public` raises `Invalid` for a file of terms in
-    a repository. `today` is as in `2026-05-04`.
+    the key when that is to be printed; it raises `Invalid`. `refuse_public` raises `Invalid` for a file of terms
+    in a repository. `today` is as in `2026-05-04`.
     """
 
     watch_list: Callable[[Config], "WatchListFile"]

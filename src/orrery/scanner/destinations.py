@@ -90,7 +90,7 @@ def _of_findings(news: News) -> Iterator[OutgoingMessage]:
     more = [f"and {further} more"] if further else []
     body = "\n".join([*listed, *more, f"See all: {COMMAND}"])
     number = len(news.findings)
-    title = f"{number} new finding{'s' if number > 1 else ''} in {_named(counts)}"
+    title = f"{number} new finding{'s' if number > 1 else ''} in {', '.join(counts)}"
     yield _message("leak", title, body, "urgent")
 
 
@@ -100,14 +100,14 @@ def _of_troubles(news: News) -> Iterator[OutgoingMessage]:
     by_reason: dict[str, list[str]] = {}
     for name, why in news.troubles.items():
         by_reason.setdefault(why, []).append(name)
-    lines = [_cut(f"{_named(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
+    lines = [_cut(f"{', '.join(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
     body = "\n".join([*lines[:MOST_LINES], "Until then leaks pass there unseen."])
     yield _message("no-scan", "The search for leaks has a gap", body, "high")
 
 
 def _of_return(news: News) -> Iterator[OutgoingMessage]:
     if news.searched_again:
-        body = f"{_named(news.searched_again)}: the search for leaks works again."
+        body = f"{', '.join(news.searched_again)}: the search for leaks works again."
         yield _message("scan-again", "The search for leaks is whole again", body, "low")
 
 
@@ -120,10 +120,6 @@ def _line(name: str, finding: Finding) -> str:
     """Return a finding as a line: its kind, destination and place, and never what was found."""
     where = f"{finding.place}:{finding.line}" if finding.line else finding.place
     return _cut(f"{finding.kind} in {name}: {where}", LONGEST_LINE)
-
-
-def _named(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,7 +1,9 @@
 """What a scan finds: its kind and its place, and never the text itself (decision 39)."""
 
+import hmac
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal, Protocol, get_args
 
 WatchedKind = Literal["person", "customer", "project", "domain", "address"]
@@ -11,6 +13,9 @@ BETWEEN = b"\n\0\n"
 """What stands between texts that are searched together: nothing that is looked for goes over it."""
 
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
+
+FINGERPRINT_DIGITS = 12
+"""Hexadecimal digits: enough to tell the findings of one owner apart."""
 
 Kind = Literal[
     WatchedKind,
@@ -57,6 +62,19 @@ class Finding:
     fingerprint: str = ""
     since: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """Makes fingerprints; without a key all are empty, because one without a key could be guessed."""
+
+    key: bytes = field(default=b"", repr=False)
+
+    def of(self, kind: str, value: str) -> str:
+        """Return the fingerprint of a finding."""
+        if not self.key:
+            return ""
+        return hmac.new(self.key, f"{kind}\0{value}".encode(), sha256).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 class Detector(Protocol):

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from orrery.ports.scanned import Item, NotRead, Source
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.batches import Batch, Subject, Text
-from orrery.scanner.findings import Detector, Finding, Match
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import Detector, Finding, Fingerprints, Match
 from orrery.scanner.unpack.look import views
 from orrery.scanner.unpack.view import View
 

@@ -14,8 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from orrery.errors import Invalid, NotConfigured
 from orrery.scanner.detectors.spelling import address_of, value_of
-from orrery.scanner.findings import WATCHED, WatchedKind
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import WATCHED, Fingerprints, WatchedKind
 from orrery.scanner.policy import Term
 
 MOST_TERMS = 100_000

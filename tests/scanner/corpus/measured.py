@@ -7,8 +7,7 @@ from io import BytesIO
 from orrery.ports.scanned import Item
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secrets import SecretDetector
-from orrery.scanner.findings import Finding
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import Finding, Fingerprints
 from orrery.scanner.rules import secret_rules
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.carriers import LEAKS as CARRIED

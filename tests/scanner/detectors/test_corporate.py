@@ -2,9 +2,9 @@
 
 import pytest
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy
 
 POLICY = Policy(

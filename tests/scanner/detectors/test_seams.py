@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 
 NAME = "Northwind"

@@ -5,10 +5,10 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
 from orrery.scanner.detectors.spelling import address_of, value_of, why_unsearchable
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 from tests.support.spellings import CHARACTERS, DEFANGED, ENCODINGS, OF_ONE, in_two_encodings, joined
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
 from orrery.scanner.detectors.spelling import why_unsearchable
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 
 TERMS = (

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import orrery.scanner.unpack
 from orrery.scanner.detectors import own_forms
 from orrery.scanner.detectors.all import detectors
-from orrery.scanner.findings import Finding
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import Finding, Fingerprints
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.measured import found_in

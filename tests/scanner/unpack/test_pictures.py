@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 from tests.scanner.unpack.carriers import chunk, jpeg, png
 from tests.scanner.unpack.reading import read

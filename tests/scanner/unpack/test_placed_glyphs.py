@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
+from orrery.scanner.detectors.all import terms_of
 from orrery.scanner.detectors.engine import TermSearch
 from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.unpack.pdf_texts import TEXT, records
 from tests.scanner.unpack.pdfs import pdf

@@ -53,11 +53,6 @@ class QuietParser(ArgumentParser):
         _ = self.add_argument("--config", "-c", type=Path, metavar="FILE", help="the settings file")
         return self
 
-    def with_json(self) -> "QuietParser":
-        """Add the option for machines."""
-        _ = self.add_argument("--json", action="store_true", help="print JSON")
-        return self
-
 
 def say(sentence: str) -> None:
     """Print a sentence for the person, apart from the output."""

@@ -11,8 +11,7 @@ from orrery.errors import Invalid, NotFound
 from orrery.scanner.cli.arguments import QuietParser, put, say
 from orrery.scanner.cli.given_terms import asked, entries_of, imported
 from orrery.scanner.deployment import ScanDeployment
-from orrery.scanner.findings import WATCHED
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import WATCHED, Fingerprints
 from orrery.scanner.watch_list import WatchList, WatchListEntry, fingerprint_of, kind_of
 from orrery.scanner.watch_list_file import WatchListFile
 from orrery.syntax.lines import visible
@@ -120,16 +119,13 @@ def _named(found: WatchList, texts: Sequence[str]) -> list[WatchListEntry]:
 
 def list_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch list`."""
-    parser = (
-        QuietParser(
-            "tenants watch list",
-            "List the terms by their kinds, fingerprints and days.",
-            "orrery tenants watch list",
-            "orrery tenants watch list --show",
-        )
-        .with_config()
-        .with_json()
-    )
+    parser = QuietParser(
+        "tenants watch list",
+        "List the terms by their kinds, fingerprints and days.",
+        "orrery tenants watch list",
+        "orrery tenants watch list --show",
+    ).with_config()
+    _ = parser.add_argument("--json", action="store_true", help="print JSON")
     _ = parser.add_argument("--show", action="store_true", help="print the terms, too, at a terminal only")
     options = parser.parsed(arguments)
     watch_list = deployment.watching().watch_list(options.config)

@@ -24,6 +24,7 @@ _ESCAPE = re.compile(
     r"\\(?:\\{0,3}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}(?:\\{1,4}u[0-9a-fA-F]{4})*"
     r"|x[0-9a-fA-F]{2}(?:\\{1,4}x[0-9a-fA-F]{2})*)|[0-3][0-7]{2}(?:\\[0-3][0-7]{2})*)"
 )
+_ESCAPES = {"&": _ENTITY, "%": _PERCENT, "\\": _ESCAPE}
 _UTF_7 = re.compile(rb"\+[A-Za-z0-9+/]{3,}-?")
 _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=")
 _AT = re.compile(
@@ -105,12 +106,9 @@ def _read(text: str) -> str:
     text = plain(text)
     for _ in range(DEPTH):
         before = text
-        if "&" in text:
-            text = _ENTITY.sub(_entity, text)
-        if "%" in text:
-            text = _PERCENT.sub(_percent, text)
-        if "\\" in text:
-            text = _ESCAPE.sub(_escape, text)
+        for mark, expression in _ESCAPES.items():
+            if mark in text:
+                text = expression.sub(lambda found: _meaning(found[0]), text)
         if text == before:
             break
         text = plain(text)
@@ -140,38 +138,18 @@ def _utf_7(found: re.Match[bytes]) -> bytes:
     return text.encode() if text.isprintable() else found[0]
 
 
-def _entity(found: re.Match[str]) -> str:
-    return _unescaped(found[0])
-
-
-def _percent(found: re.Match[str]) -> str:
-    return _unquoted_octets(found[0])
-
-
-def _escape(found: re.Match[str]) -> str:
-    return _character(found[0])
-
-
 @lru_cache(KEPT)
-def _unescaped(entity: str) -> str:
-    from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
+def _meaning(escape: str) -> str:
+    if escape.startswith("&"):
+        from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
 
-    return unescape(entity).translate(_BREAKS)
-
-
-@lru_cache(KEPT)
-def _unquoted_octets(text: str) -> str:
-    return _code_points(text) if text[1] == "u" else _octets(text, [int(one, 16) for one in _HEX.findall(text)])
-
-
-@lru_cache(KEPT)
-def _character(text: str) -> str:
-    form = text.lstrip("\\")[0]
+        return unescape(escape).translate(_BREAKS)
+    form = escape.lstrip("\\%")[0]
     if form in "uU":
-        return _code_points(text)
-    if form == "x":
-        return _octets(text, [int(one, 16) for one in _HEX.findall(text)])
-    return _octets(text, [int(one, 8) for one in _OCTAL.findall(text)])
+        return _code_points(escape)
+    is_octal = form != "x" and not escape.startswith("%")
+    digits = _OCTAL.findall(escape) if is_octal else _HEX.findall(escape)
+    return _octets(escape, [int(one, 8 if is_octal else 16) for one in digits])
 
 
 def _code_points(text: str) -> str:

@@ -1,13 +1,12 @@
 """Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
 from orrery.scanner.detectors.own_forms import Forms
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
-from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
 from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.detectors.spelling import is_native
@@ -21,6 +20,7 @@ from orrery.scanner.detectors.words import (
     is_random,
 )
 from orrery.scanner.findings import BETWEEN, Kind
+from orrery.scanner.regex import PatternSet, around, compiled
 from orrery.syntax.letters import LOOKS, script
 
 _NEIGHBOURS = 30
@@ -31,6 +31,46 @@ MANY = 500
 FIRST = 48 * 1024
 """Bytes that are searched before patterns for all terms are made."""
 _BETWEEN = BETWEEN.decode()
+_ESCAPES = (b"\\n", b"\\t", b"\\r")
+_ESCAPE = compiled(ESCAPE)
+_QUAD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][a-z]{3}")
+"""At the beginning of a word, where camel case begins no other one."""
+
+_ALIKE = bytes.maketrans(b"01i", b"oll")
+"""Digits may stand for letters."""
+
+
+class Candidates:
+    """Says whose patterns may be in a text, fast."""
+
+    def __init__(self, seen: Sequence[tuple[bytes, int]]) -> None:
+        self._set = PatternSet([one for one, _ in seen])
+        self._owners = [owner for _, owner in seen]
+
+    def __call__(self, octets: bytes, *, escapes: bool) -> set[int]:
+        """Return the owners of the patterns that may be there, also behind and between `escapes` like `\\n`."""
+        found = self._set(octets) | self._set(_unescaped(octets)) if escapes else self._set(octets)
+        return {self._owners[one] for one in found}
+
+
+def _unescaped(octets: bytes) -> bytes:
+    """Return what is near escapes of white space, with spaces for them."""
+    near = b"\n".join(octets[start:end] for start, end in around(_ESCAPE, octets))
+    for one in _ESCAPES:
+        near = near.replace(one, b"  ")
+    return near
+
+
+def quad_of(form: str) -> bytes:
+    """Return four letters that stand side by side in every spelling of a term, or nothing where there are none."""
+    found = _QUAD.search(form) if form.isascii() else None
+    return found[0].lower().encode().translate(_ALIKE) if found else b""
+
+
+def quads(octets: bytes) -> set[bytes]:
+    """Return each four octets that stand side by side."""
+    low = octets.lower().translate(_ALIKE)
+    return {low[at : at + 4] for at in range(len(low) - 3)}
 
 
 class _Searched:

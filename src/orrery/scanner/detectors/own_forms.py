@@ -84,7 +84,9 @@ class _Form(NamedTuple):
 
     @property
     def pattern(self) -> bytes:
-        return _pattern(self.octets, self.at)
+        if self.at is None:
+            return _GAP.join(b"(?:" + b"|".join(map(digits, one)) + b")" for one in self.octets)
+        return letters(self.octets, self.at)
 
 
 def _places(form: _Form, reading: Reading) -> Iterator[Occurrence]:
@@ -114,13 +116,6 @@ def _octets(text: str) -> Iterator[Octets]:
                 yield tuple(tuple({*bytes([octet]).lower(), *bytes([octet]).upper()}) for octet in octets)
 
 
-def _pattern(octets: Octets, at: int | None) -> bytes:
-    """Return the pattern of a term behind `at` octets of a group of Base64, or in hexadecimal digits."""
-    if at is None:
-        return _GAP.join(b"(?:" + b"|".join(map(digits, one)) + b")" for one in octets)
-    return letters(octets, at)
-
-
 def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes]:
     """Return what a block says before a term, and from it on; nothing where the block begins within its group."""
     group = start - 8 * at // 6
@@ -139,12 +134,9 @@ def _in_hex(text: bytes, start: int, end: int) -> tuple[bytes, bytes]:
     apart = not text[start:end].isalnum()
     before = _DIGITS_BEFORE[apart].search(text[max(0, start - 2 * NEAR) : start])
     behind = _DIGITS_AFTER[apart].match(text[end : end + 2 * NEAR])
-    digits = _NO_DIGIT.sub(b"", text[start:end] + (behind[0] if behind else b""))
-    return _octets_of(_NO_DIGIT.sub(b"", before[0] if before else b"")), _octets_of(digits)
-
-
-def _octets_of(digits: bytes) -> bytes:
-    return bytes.fromhex(digits.decode())
+    parts = (before[0] if before else b"", text[start:end] + (behind[0] if behind else b""))
+    first, last = (bytes.fromhex(_NO_DIGIT.sub(b"", one).decode()) for one in parts)
+    return first, last
 
 
 def _is_word(before: bytes, behind: bytes, letters: int) -> bool:

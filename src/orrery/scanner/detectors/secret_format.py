@@ -1,13 +1,13 @@
 """gitleaks' format of rules, read as data. What has no meaning here, or would be lost in silence, is refused."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
 from orrery.errors import Invalid
 from orrery.scanner.detectors.secret_rules import Allowlist, Required, Rule, RuleSet, Target
-from orrery.scanner.detectors.secret_tables import Table, parsed
 from orrery.scanner.regex import Regex, RegexRefused, of_rule
+from orrery.scanner.toml_tables import Table, parsed
 
 _ALL = frozenset({"and", "&&"})
 _ANY = frozenset({"", "or", "||"})
@@ -208,8 +208,3 @@ def _over(rule: Rule, base: Rule | None) -> Rule:
         allowlists=base.allowlists + rule.allowlists,
         reported=base.reported and rule.reported,
     )
-
-
-def joined(sets: Iterable[RuleSet]) -> RuleSet:
-    """Return the rules of several files, each with the allowlists of its own file."""
-    return sum(sets, RuleSet())

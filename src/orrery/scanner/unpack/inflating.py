@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from orrery.scanner.unpack.encodings import is_text, is_utf8
-from orrery.scanner.unpack.limits import breaking
+from orrery.scanner.unpack.limits import BROKEN, Broken, breaking
 
 _PIECE: Final = 256 * 1024
 _TRIED: Final = 4096
@@ -48,16 +48,21 @@ def begins_raw(content: bytes) -> bool:
     return True
 
 
-def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what is in a deflate stream, as far as it goes."""
+def inflated(pieces: Iterable[bytes], window: int = 0) -> Iterator[bytes]:
+    """Yield what is in a deflate stream, as far as it goes.
+
+    With a `window`, as zlib counts it, the kind of the stream is known: one without its end raises `Broken`.
+    """
     before = iter(pieces)
     first = next(before, b"")
-    stream = zlib.decompressobj(_window(first))
+    stream = zlib.decompressobj(window or _window(first))
     with breaking(zlib.error):
         for piece in chain([first], before):
             yield stream.decompress(piece, _PIECE)
             while stream.unconsumed_tail:
                 yield stream.decompress(stream.unconsumed_tail, _PIECE)
+    if window and not stream.eof:
+        raise Broken(BROKEN)
 
 
 def _may_be_raw(content: bytes) -> bool:

@@ -61,33 +61,26 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     yield from texts(part, first)
     if not (pages := _pages(part, first)):
         return
-    files = _Files()
-    yield from without_lines(part.unpacked("(values)", "", files.texts(pages), part.size))
-    for number in files.pages:
-        for value in _values(pages, *number, set()):
+    with_files: dict[tuple[int, int], None] = {}
+    yield from without_lines(part.unpacked("(values)", "", _texts(pages, with_files), part.size))
+    for page in with_files:
+        for value in filter(_is_file, _values(pages, *page, set())):
+            yield from without_lines(part.known(f"(value in page {page[1]})", "", value))
+
+
+def _texts(pages: _Pages, with_files: dict[tuple[int, int], None]) -> Iterator[bytes]:
+    """Yield all values that are no files, a line each, and then what is left of deleted ones over several pages.
+
+    The pages with values that are files are added to `with_files`.
+    """
+    seen: set[int] = set()
+    for page in pages.places:
+        for value in _values(pages, *page, seen):
             if _is_file(value):
-                yield from without_lines(part.known(f"(value in page {number[1]})", "", value))
-
-
-@dataclass(slots=True)
-class _Files:
-    """The pages with values that are files."""
-
-    pages: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-
-    def texts(self, pages: _Pages) -> Iterator[bytes]:
-        """Yield all other values, a line each, and then what is left of deleted ones over several pages."""
-        met: set[int] = set()
-        for place in pages.places:
-            files = False
-            for value in _values(pages, *place, met):
-                if _is_file(value):
-                    files = True
-                else:
-                    yield value + b"\n"
-            if files:
-                self.pages.append(place)
-        yield from _left(pages, met)
+                with_files[page] = None
+            else:
+                yield value + b"\n"
+    yield from _left(pages, seen)
 
 
 def _size_by_numbers(part: UnpackedFile) -> int:

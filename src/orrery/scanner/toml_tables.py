@@ -1,11 +1,12 @@
-"""The tables of a file of rules: each key is read once, by its type, and one that nobody reads is refused.
+"""The tables of a file of rules or of a baseline: each key is read once, by its type; others are refused.
 
-A message names the file, the rule and the key, and no value: rules may say what somebody's secrets look like.
+A message names the file, the table and the key, and no value: rules may show what somebody's secrets look like.
 """
 
 import re
 import tomllib
 from collections.abc import Callable
+from datetime import date
 from typing import cast
 
 from orrery.errors import Invalid
@@ -47,6 +48,11 @@ class Table:
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
         return tuple(cast("list[str]", self._taken(key, [], "a list of strings", lambda one: _are(str, one))))
+
+    def day(self, key: str) -> date | None:
+        """Return a day, or None."""
+        found = self._taken(key, None, "a day, as 2027-01-31", lambda one: one is None or type(one) is date)
+        return cast("date | None", found)
 
     def table(self, key: str) -> "Table | None":
         """Return a table in this one, or None."""
