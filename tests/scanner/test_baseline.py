@@ -10,11 +10,11 @@ import pytest
 from orrery.errors import Invalid
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import read_baseline
-from orrery.scanner.findings import Finding, Match
+from orrery.scanner.findings import Match, ScanFinding
 
 TODAY = date(2026, 11, 23)
 UNTIL = date(2027, 1, 31)
-FOUND = Finding("secret", "docs/a.md", 3, "push-token", "0123456789ab")
+FOUND = ScanFinding("secret", "docs/a.md", 3, "push-token", "0123456789ab")
 ENTRY = """[[allowed]]
 fingerprint = "0123456789ab"
 kind = "secret"
@@ -31,7 +31,7 @@ def allowances(folder: Path, text: str = ENTRY) -> Allowances:
     return Allowances(read_baseline(file, TODAY), TODAY)
 
 
-def left(allowed: Allowances, finding: Finding) -> list[Finding]:
+def left(allowed: Allowances, finding: ScanFinding) -> list[ScanFinding]:
     """Return what is left of a finding."""
     return list(allowed.judge(finding, b"", Match(finding.kind, 0, 0, "")))
 
@@ -52,7 +52,7 @@ def test_an_entry_allows_its_finding(tmp_path: Path, place: str) -> None:
     ],
     ids=["fingerprint", "no fingerprint", "place", "kind"],
 )
-def test_an_entry_allows_nothing_else(tmp_path: Path, other: Finding) -> None:
+def test_an_entry_allows_nothing_else(tmp_path: Path, other: ScanFinding) -> None:
     """Another finding stays one."""
     assert left(allowances(tmp_path), other) == [other]
 
@@ -76,7 +76,7 @@ def test_an_entry_that_does_not_count(tmp_path: Path, old: str, new: str, why: s
     """It is a finding that names it, and what it was for stays one."""
     allowed = allowances(tmp_path, f"# two entries\n{ENTRY}\n{ENTRY.replace(old, new)}")
     said = f"Entry 2 of the baseline does not count: {why}."
-    assert allowed.baseline.refused == (Finding("allowance", str(tmp_path / "baseline.toml"), 9, why=said),)
+    assert allowed.baseline.refused == (ScanFinding("allowance", str(tmp_path / "baseline.toml"), 9, why=said),)
     finding = replace(FOUND, kind="customer") if "customer" in new else FOUND
     assert left(allowances(tmp_path, ENTRY.replace(old, new)), finding) == [finding]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from orrery.errors import Invalid
-from orrery.scanner.findings import Finding, Kind
+from orrery.scanner.findings import Kind, ScanFinding
 from orrery.scanner.toml_tables import parsed
 
 LONGEST = timedelta(days=366)
@@ -20,8 +20,8 @@ NEVER: frozenset[Kind] = frozenset(
 )
 """What nothing allows: a customer (spec 3, Authentication 4), and each kind that one may hide in.
 
-A watched domain or address may be a customer's; a label or a canary says that the whole document is track A's; and
-nobody knows what is in a file that could not be read.
+A watched domain or address may be a customer's; a label or a canary marks the whole document as track A's; and
+a file that could not be read may hold anything.
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -40,7 +40,7 @@ class BaselineEntry:
     reason: str
     until: date | None
 
-    def allows(self, finding: Finding) -> bool:
+    def allows(self, finding: ScanFinding) -> bool:
         """Return whether a finding is this one."""
         known = (finding.fingerprint, finding.kind) == (self.fingerprint, self.kind)
         return known and (finding.place == self.place or fnmatchcase(finding.place, self.place))
@@ -75,7 +75,7 @@ class Baseline:
 
     name: str = ""
     entries: tuple[BaselineEntry, ...] = ()
-    refused: tuple[Finding, ...] = ()
+    refused: tuple[ScanFinding, ...] = ()
 
 
 def read_baseline(file: Path, today: date) -> Baseline:
@@ -84,11 +84,11 @@ def read_baseline(file: Path, today: date) -> Baseline:
     lines = [text.count("\n", 0, found.start()) + 1 for found in _HEADING.finditer(text)]
     numbered = dict(enumerate(lines, 1))
     counting: list[BaselineEntry] = []
-    refused: list[Finding] = []
+    refused: list[ScanFinding] = []
     for number, entry in enumerate(_entries(file, text), 1):
         if why := entry.why_refused(today):
             sentence = f"Entry {number} of the baseline does not count: {why}."
-            refused.append(Finding("allowance", str(file), numbered.get(number, 0), why=sentence))
+            refused.append(ScanFinding("allowance", str(file), numbered.get(number, 0), why=sentence))
         else:
             counting.append(entry)
     return Baseline(str(file), tuple(counting), tuple(refused))
@@ -98,12 +98,12 @@ def _text(file: Path) -> str:
     try:
         if file.is_file() or not file.exists():
             return file.read_bytes().decode()
-        said = "it is no file"
+        reason = "it is no file"
     except OSError as error:
-        said = error.strerror
+        reason = error.strerror
     except UnicodeDecodeError:
-        said = "it is not UTF-8"
-    raise Invalid(f"The baseline {file} cannot be read: {said}.")
+        reason = "it is not UTF-8"
+    raise Invalid(f"The baseline {file} cannot be read: {reason}.")
 
 
 def _entries(file: Path, text: str) -> Iterator[BaselineEntry]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.findings import Fingerprints
+from orrery.scanner.findings import FingerprintKey
 from orrery.scanner.policy import Policy
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Loaded:
     """
 
     policy: Policy = field(default_factory=Policy)
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    fingerprints: FingerprintKey = field(default_factory=FingerprintKey)
     allowances: Allowances = field(default_factory=Allowances)
     rules: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()

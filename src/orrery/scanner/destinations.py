@@ -10,9 +10,9 @@ from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.private_file import PrivateFile
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import PublicDestination, Push, Sources
-from orrery.scanner.findings import Finding
+from orrery.scanner.findings import ScanFinding
+from orrery.scanner.pushed import Looked, News, PushedFindings
 from orrery.scanner.scanning import Scan
-from orrery.scanner.told import Looked, News, Told
 from orrery.syntax.lines import one_line
 
 MOST_LINES, LONGEST_LINE = 12, 160
@@ -39,7 +39,7 @@ def _sources(place: PublicDestination, sources: Sources) -> Iterator[Source]:
 
 
 def _looked(place: PublicDestination, scan: Scan, sources: Sources) -> Looked:
-    found: dict[Finding, None] = {}
+    found: dict[ScanFinding, None] = {}
     try:
         if not place.folder.is_dir():
             return Looked(place.name, trouble="Its folder is missing.")
@@ -57,8 +57,8 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
 
     Raises `NotConfigured` when the file of what was pushed cannot be used.
     """
-    told = Told.of(file.read())
-    news = told.news(looked)
+    pushed = PushedFindings.of(file.read())
+    news = pushed.news(looked)
     failed: list[str] = []
 
     def accepted(messages: Iterable[OutgoingMessage]) -> bool:
@@ -70,7 +70,7 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
             return False
         return True
 
-    after = told.after(
+    after = pushed.after(
         looked,
         now,
         findings=accepted(_of_findings(news)),
@@ -116,7 +116,7 @@ def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high
     return OutgoingMessage(id=f"{kind}-{digest}", title=_cut(title, LONGEST_LINE), body=body, priority=priority)
 
 
-def _line(name: str, finding: Finding) -> str:
+def _line(name: str, finding: ScanFinding) -> str:
     """Return a finding as a line: its kind, destination and place, and never what was found."""
     where = f"{finding.place}:{finding.line}" if finding.line else finding.place
     return _cut(f"{finding.kind} in {name}: {where}", LONGEST_LINE)

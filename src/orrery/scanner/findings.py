@@ -10,12 +10,12 @@ WatchedKind = Literal["person", "customer", "project", "domain", "address"]
 """What a term of the watch-list is."""
 
 BETWEEN = b"\n\0\n"
-"""What stands between texts that are searched together: nothing that is looked for goes over it."""
+"""What separates texts that are searched together: nothing that is looked for goes over it."""
 
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
 
 FINGERPRINT_DIGITS = 12
-"""Hexadecimal digits: enough to tell the findings of one owner apart."""
+"""Hexadecimal digits: enough to distinguish the findings of one owner."""
 
 Kind = Literal[
     WatchedKind,
@@ -48,11 +48,11 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ScanFinding:
     """What must not be public.
 
     `line` is 0 where lines mean nothing. `fingerprint` is keyed, and empty without the key of the watch-list.
-    `since` is the first commit that has it. `why` says why something could not be searched.
+    `since` is the first commit that has it. `why` is the reason why something could not be searched.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprints:
+class FingerprintKey:
     """Makes fingerprints; without a key all are empty, because one without a key could be guessed."""
 
     key: bytes = field(default=b"", repr=False)
@@ -90,5 +90,5 @@ class Detector(Protocol):
         ...
 
     def is_for_path(self, path: str) -> bool:
-        """Return whether a text with this path is searched by itself: its path says what to look for."""
+        """Return whether a text with this path is searched by itself: its path decides what to look for."""
         ...

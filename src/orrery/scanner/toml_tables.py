@@ -23,15 +23,15 @@ class Table:
         self._has_twins = len(self._values) < len(values)
 
     def refusal(self, sentence: str) -> Invalid:
-        """Return the error that says where something is wrong."""
+        """Return the error that names the place."""
         return Invalid(f"{self.where} {sentence}")
 
     def text(self, key: str) -> str:
-        """Return a string, which is empty if there is none."""
+        """Return a string, which is empty if it is missing."""
         return cast("str", self._taken(key, "", "a string", lambda one: isinstance(one, str)))
 
     def number(self, key: str) -> float:
-        """Return a number from 0, which is 0 if there is none."""
+        """Return a number from 0, which is 0 if it is missing."""
         return cast("float", self._taken(key, 0.0, "a number from 0", lambda one: _is_number(one, int, float)))
 
     def count(self, key: str) -> int | None:
@@ -42,7 +42,7 @@ class Table:
         )
 
     def flag(self, key: str) -> bool:
-        """Return true or false, which is false if there is none."""
+        """Return true or false, which is false if it is missing."""
         return cast("bool", self._taken(key, False, "true or false", lambda one: isinstance(one, bool)))  # noqa: FBT003  a value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def parsed(document: bytes, file: str) -> Table:
         return Table(file, tomllib.loads(document.decode()))
     except tomllib.TOMLDecodeError as error:
         where = _POSITION.search(str(error))
-        said = f"{file} is not TOML{' ' + where[0] if where else ''}."
+        reason = f"{file} is not TOML{' ' + where[0] if where else ''}."
     except (UnicodeDecodeError, RecursionError, ValueError):
-        said = f"{file} is not TOML: it is not UTF-8, or nested too deeply, or holds a number too long to read."
-    raise Invalid(said)
+        reason = f"{file} is not TOML: it is not UTF-8, or nested too deeply, or holds a number too long to read."
+    raise Invalid(reason)

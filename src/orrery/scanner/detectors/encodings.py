@@ -1,4 +1,4 @@
-"""What stands in a text in another way of writing: mark-up, addresses, escapes of programs, mail."""
+"""What a text has in another way of writing: mark-up, addresses, escapes of programs, mail."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from functools import lru_cache
 from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN
 from orrery.scanner.findings import BETWEEN
 from orrery.scanner.regex import around, compiled
-from orrery.syntax.letters import plain, tags_as_text
+from orrery.syntax.character_folding import plain, tags_as_text
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
@@ -16,7 +16,7 @@ DEPTH = 4
 _COMPILED = {one: compiled(one) for one in (WRITTEN, UTF_7, MAIL, WIDE)}
 
 KEPT = 2048
-"""Ways of writing of which the meaning is kept: the same few are met again and again."""
+"""Ways of writing of which the meaning is kept: the same few come again and again."""
 
 _ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
 _PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
@@ -141,7 +141,7 @@ def _utf_7(found: re.Match[bytes]) -> bytes:
 @lru_cache(KEPT)
 def _meaning(escape: str) -> str:
     if escape.startswith("&"):
-        from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
+        from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans have entities
 
         return unescape(escape).translate(_BREAKS)
     form = escape.lstrip("\\%")[0]
@@ -162,7 +162,7 @@ def _code_points(text: str) -> str:
 
 
 def _octets(text: str, octets: list[int]) -> str:
-    """Return the text that octets are: UTF-8, or each a letter of Latin-1; what is neither stays as it was."""
+    """Return the text that octets are: UTF-8, or each a letter of Latin-1; what is neither is not changed."""
     data = bytes(octets)
     try:
         return data.decode().translate(_BREAKS)

@@ -1,4 +1,4 @@
-"""Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
+"""Where a text has terms, in any spelling: candidates are found fast, and then judged exactly."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from orrery.scanner.detectors.words import (
 )
 from orrery.scanner.findings import BETWEEN, Kind
 from orrery.scanner.regex import PatternSet, around, compiled
-from orrery.syntax.letters import LOOKS, script
+from orrery.syntax.character_folding import LOOKS, script
 
 _NEIGHBOURS = 30
 
@@ -41,7 +41,7 @@ _ALIKE = bytes.maketrans(b"01i", b"oll")
 
 
 class Candidates:
-    """Says whose patterns may be in a text, fast."""
+    """Finds fast whose patterns may be in a text."""
 
     def __init__(self, seen: Sequence[tuple[bytes, int]]) -> None:
         self._set = PatternSet([one for one, _ in seen])
@@ -62,13 +62,13 @@ def _unescaped(octets: bytes) -> bytes:
 
 
 def quad_of(form: str) -> bytes:
-    """Return four letters that stand side by side in every spelling of a term, or nothing where there are none."""
+    """Return four letters that are side by side in every spelling of a term, or nothing."""
     found = _QUAD.search(form) if form.isascii() else None
     return found[0].lower().encode().translate(_ALIKE) if found else b""
 
 
 def quads(octets: bytes) -> set[bytes]:
-    """Return each four octets that stand side by side."""
+    """Return each four octets that are side by side."""
     low = octets.lower().translate(_ALIKE)
     return {low[at : at + 4] for at in range(len(low) - 3)}
 
@@ -124,7 +124,7 @@ class _Searched:
         return [quad_of(form) for _, _, form in self._spellings]
 
     def _made(self, numbers: Iterable[int], forms: Sequence[bytes] = ()) -> Candidates:
-        """Return what tells which of some terms and of the forms may be there."""
+        """Return what finds which of some terms and of the forms may be there."""
         made = [(one, number) for number in numbers for one in self._seen(number)]
         return Candidates([*made, *((one, len(self._spellings) + at) for at, one in enumerate(forms))])
 
@@ -146,7 +146,7 @@ class TermSearch:
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
 
     def __call__(self, readings: Sequence[Reading]) -> Iterator[Occurrence]:
-        """Yield what stands in a block, and of a domain in an address only the address, however it is read."""
+        """Yield what a block has, and of a domain in an address only the address, however it is read."""
         alone: list[Occurrence] = []
         hidden: set[tuple[str, int]] = set()
         for reading in readings:
@@ -211,7 +211,7 @@ def _counts(term: Pattern, reading: Reading, start: int, end: int) -> bool:
 
 
 def _is_of_other_script(reading: Reading, start: int, end: int) -> bool:
-    """Return whether a word that only looks Latin stands among words of its own script, and so is one of them."""
+    """Return whether a word that only looks Latin is among words of its script, and so is one of them."""
     word = reading.base[start:end]
     if isinstance(reading, Raw) or any(one.isascii() and one.isalpha() for one in word):
         return False

@@ -1,4 +1,4 @@
-"""Tenant ids that are foreign, wherever a text says that a GUID is one, and sites of sensitivity labels."""
+"""Tenant ids that are foreign, wherever a text names a GUID as one, and sites of sensitivity labels."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from orrery.scanner.policy import Policy
 from orrery.scanner.regex import compiled
 
 BEFORE = 400
-"""Characters before a GUID that say what it is."""
+"""Characters before a GUID that name what it is."""
 
 AFTER = 40
 
@@ -44,7 +44,7 @@ _CALLED = re.compile(
 )
 _NEAR = 12
 _WORDS = ("tenan", "tid", "realm", "director")
-"""One of these stands before a GUID that is named; the expression is tried only then."""
+"""One of these is before a GUID that is named; the expression is tried only then."""
 
 _SITE = re.compile(
     r"(?:MSIP_Label_[^\s\"'<>=]{1,80}_SiteId(?:[\s\"'=:>,{(]|<[^<>]{1,120}>|value){0,12}"
@@ -98,7 +98,7 @@ class TenantSearch:
         return "tenant-id" if named else None
 
     def _in_tokens(self, reading: Reading) -> Iterator[Occurrence]:
-        """Yield the tenants that tokens name; one that stands as it is may be longer than its block."""
+        """Yield the tenants that tokens name; one that is not encoded may be longer than its block."""
         found = _TOKEN.search(reading.octets)
         while found:
             start, end = found.start(), found.end()
@@ -111,7 +111,7 @@ class TenantSearch:
 
 
 def is_named(before: str, after: str) -> bool:
-    """Return whether what stands around a GUID says that it is the id of a tenant."""
+    """Return whether the text around a GUID names it as the id of a tenant."""
     end = before[-_NEAR:]
     tried = (
         (_NAMED, any(word in before.lower() for word in _WORDS)),
@@ -151,7 +151,7 @@ def _canonical(written: str) -> str:
 
 
 def is_placeholder(guid: str) -> bool:
-    """Return whether a GUID stands for none: nil, of one or two digits, of runs, counted up, or of words."""
+    """Return whether a GUID is a placeholder: nil, of one or two digits, of runs, counted up, or of words."""
     digits = guid.replace("-", "")
     fours = [digits[at : at + 4] for at in range(0, len(digits), 4)]
     return (

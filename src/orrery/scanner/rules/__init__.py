@@ -44,11 +44,11 @@ def _with_extended(file: Path, deepest: int) -> RuleFile:
 def _content(file: Path) -> bytes:
     try:
         if file.exists() and not file.is_file():
-            said = "it is no file"
+            reason = "it is no file"
         elif file.stat().st_size > MOST_BYTES:
-            said = f"it has more than {MOST_BYTES} bytes"
+            reason = f"it has more than {MOST_BYTES} bytes"
         else:
             return file.read_bytes()
     except OSError as error:
-        said = error.strerror
-    raise Invalid(f"The rules {file} cannot be read: {said}.")
+        reason = error.strerror
+    raise Invalid(f"The rules {file} cannot be read: {reason}.")

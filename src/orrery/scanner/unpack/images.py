@@ -1,4 +1,4 @@
-"""Pictures: what stands beside their pixels."""
+"""Pictures: what is beside their pixels."""
 
 import re
 import zlib
@@ -184,7 +184,7 @@ def _sub_blocks(data: bytes, place: int) -> tuple[int, bytes]:
 
 
 def _beside(part: UnpackedFile, contents: Iterable[Iterable[bytes]]) -> Views:
-    """Yield the texts of what stands in a picture one after another, and apart from each other for a reader."""
+    """Yield the texts of a picture one after another, and apart from each other for a reader."""
     pieces = (piece for content in contents for piece in chain(content, [b"\n"]))
     with part.budget.unpacked(part.place, pieces, part.size) as (content, _why):
         first = content.read(WINDOW)

@@ -82,5 +82,5 @@ def _begins_as_mail(first: bytes) -> bool:
 
 
 def begins_as_file(content: bytes) -> bool:
-    """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough to say so."""
+    """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough."""
     return _ANY.match(content) is not None

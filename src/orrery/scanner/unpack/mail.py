@@ -41,7 +41,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
 
 
 class Headers(NamedTuple):
-    """What the headers of a message, or of a part of one, say; `text` are all of them."""
+    """The headers of a message, or of a part of one; `text` are all of them."""
 
     text: bytes
     type: str
@@ -52,7 +52,7 @@ class Headers(NamedTuple):
 
 
 class _Body(NamedTuple):
-    """A part without parts of its own: its headers, and from where to where its body goes."""
+    """A part that has no parts: its headers, and from where to where its body goes."""
 
     headers: Headers
     start: int
@@ -87,12 +87,12 @@ class _Messages:
             blank = line in _BLANK
         yield from self._closed(place)
 
-    def _boundary(self, said: bytes) -> tuple[int, bool] | None:
+    def _boundary(self, mark: bytes) -> tuple[int, bool] | None:
         """Return how many boundaries stay, and whether a part follows; nothing when a line is none of them."""
         for at in range(len(self._boundaries) - 1, -1, -1):
-            if said == self._boundaries[at]:
+            if mark == self._boundaries[at]:
                 return at + 1, True
-            if said == self._boundaries[at] + b"--":
+            if mark == self._boundaries[at] + b"--":
                 return at, False
         return None
 
@@ -156,7 +156,7 @@ def _whole_groups(held: bytes) -> int:
 
 
 def parsed(raw: bytes) -> Headers:
-    """Return what headers say."""
+    """Return the meaning of headers."""
     text = decoded_words(_CONTINUED.sub(b"", _FOLD.sub(b" ", raw)))
     name = next(_groups(_NAME, text), b"").decode(errors="replace")
     return Headers(
@@ -181,16 +181,16 @@ def decoded_words(text: bytes) -> bytes:
 def _decoded(words: list[tuple[bytes, bytes, bytes]]) -> bytes:
     runs: list[tuple[bytes, bytes]] = []
     for charset, way, word in words:
-        said = decode(word) or word if way in b"bB" else a2b_qp(word.replace(b"_", b" "))
+        content = decode(word) or word if way in b"bB" else a2b_qp(word.replace(b"_", b" "))
         if runs and runs[-1][0].lower() == charset.lower():  # a character may be cut in two
-            said = runs.pop()[1] + said
-        runs.append((charset, said))
-    return b"".join(_in_utf8(charset, said) for charset, said in runs)
+            content = runs.pop()[1] + content
+        runs.append((charset, content))
+    return b"".join(_in_utf8(charset, content) for charset, content in runs)
 
 
-def _in_utf8(charset: bytes, said: bytes) -> bytes:
+def _in_utf8(charset: bytes, content: bytes) -> bytes:
     encoding = known(charset.decode(errors="replace"))
-    return said.decode(encoding, "replace").encode(errors="replace") if encoding else said
+    return content.decode(encoding, "replace").encode(errors="replace") if encoding else content
 
 
 def _groups(pattern: re.Pattern[bytes], text: bytes) -> Iterator[bytes]:
