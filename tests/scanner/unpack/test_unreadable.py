@@ -20,21 +20,13 @@ from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import UnpackLimits
 from orrery.scanner.unpack.look import views
 from orrery.scanner.unpack.view import View
-from tests.scanner.unpack.carriers import WORD, chunk, docx, nested, png, tarred, zipped
+from tests.scanner.unpack.carriers import WORD, chunk, docx, encrypted_zip, nested, png, tarred, zipped
 from tests.scanner.unpack.pdfs import pdf, written
 from tests.scanner.unpack.reading import read
 from tests.scanner.unpack.table import CARRIERS, PDFS
 
 _WORD = WORD.encode()
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
-
-
-def encrypted_zip() -> bytes:
-    """Return a zip archive whose member says that it is encrypted."""
-    archive = bytearray(zipped({"a.txt": b"here"}))
-    for mark, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        archive[archive.index(mark) + place] |= 1
-    return bytes(archive)
 
 
 def with_method(method: int) -> bytes:
