@@ -150,7 +150,14 @@ MAP = json.dumps(
     {"version": 3, "sources": ["a.ts"], "sourcesContent": [f"const a = '{LONG}'"], "mappings": "AAAA"}
 )
 SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:Issuer>".encode())), safe="")
+CODED = [" ".join([*(f"{one * one * factor}" for one in range(40)), LONG]).encode() for factor in (7, 17)]
+"""Texts that zlib packs in individual codes; in short lines nothing but its head shows them."""
+
 CARRIERS: dict[str, tuple[str, bytes]] = {
+    **{
+        f"individual codes {number}": ("a.txt", b"k: " + wrapped(base64(zlib.compress(text)), 40, b"\n") + b"\n")
+        for number, text in enumerate(CODED)
+    },
     "diagram": ("a.drawio", DIAGRAM),
     "diagram in a picture": ("a.drawio.png", png(chunk(b"tEXt", b"mxfile\0" + quote(DIAGRAM).encode()))),
     "diagram in a packed chunk": (
