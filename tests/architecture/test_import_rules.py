@@ -45,7 +45,7 @@ PLANTED = [
     ),
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
     Planted("inside-scanner", "scanner/findings.py", "import orrery.scanner.scanning", "orrery.scanner.scanning"),
-    Planted("pure-scanner", "scanner/detectors/terms.py", "import pathlib", "terms -> pathlib"),
+    Planted("pure-scanner", "scanner/detectors/all.py", "import pathlib", "all -> pathlib"),
     Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.selling.service", "selling.service"),
     Planted(
         "inside-checkout",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import FingerprintKey
 from orrery.scanner.policy import Policy
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Loaded:
     """
 
     policy: Policy = field(default_factory=Policy)
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    fingerprints: FingerprintKey = field(default_factory=FingerprintKey)
     allowances: Allowances = field(default_factory=Allowances)
     rules: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
@@ -96,9 +96,9 @@ class Protected:
 class Watching:
     """What the commands of the watch-list need.
 
-    `watch_list` raises `SettingsError`. `new_key` makes a key, and returns the file that it wrote, or the text
-    of the key when that is to be printed; it raises `Invalid`. `refuse_public` raises `Invalid` for a file of
-    terms in a repository. `today` is as in `2026-05-04`.
+    `watch_list` raises `SettingsError`. `new_key` makes a key, and returns the file that it wrote, or the text of
+    the key when that is to be printed; it raises `Invalid`. `refuse_public` raises `Invalid` for a file of terms
+    in a repository. `today` is as in `2026-05-04`.
     """
 
     watch_list: Callable[[Config], "WatchListFile"]

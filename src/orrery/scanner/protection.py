@@ -8,7 +8,7 @@ from orrery.errors import OrreryError
 from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import HOOKS, Hooks, HookState
-from orrery.scanner.told import Looked
+from orrery.scanner.pushed import Looked
 
 
 def states(folder: Path, deployment: ScanDeployment, settings: Path | None = None) -> Mapping[Path, HookState]:

@@ -8,7 +8,7 @@ import pytest
 
 from orrery.app.scan.deployment import DEPLOYMENT
 from orrery.app.scan.files import scan_files
-from orrery.scanner.told import Told
+from orrery.scanner.pushed import PushedFindings
 from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
@@ -67,7 +67,7 @@ def test_a_timer_that_stopped_is_broken(user: ScanUser) -> None:
     file, now = DEPLOYMENT.rounds().pushed(None), DEPLOYMENT.rounds().now()
     for hours, state in ((1, "ok"), (4, "broken")):
         ended = (now - timedelta(hours=hours)).isoformat()
-        told = Told.of(None).after([], ended, findings=True, troubles=True, again=True)
+        told = PushedFindings.of(None).after([], ended, findings=True, troubles=True, again=True)
         file.change(lambda _, told=told: told.to_bytes())
         assert parts(user)[1]["timer"] == state
 

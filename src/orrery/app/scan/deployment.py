@@ -1,4 +1,4 @@
-"""The composition root of the role scan: what its commands stand on. It imports no pydantic by itself."""
+"""The composition root of the role scan: what its commands need. It imports no pydantic by itself."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a round of the destinations stands on: the destinations, the file of what was pushed, and the push."""
+"""What a round of the destinations needs: the destinations, the file of what was pushed, and the push."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

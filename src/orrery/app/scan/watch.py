@@ -1,4 +1,4 @@
-"""What the commands of the watch-list stand on."""
+"""What the commands of the watch-list need."""
 
 import os
 from pathlib import Path

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orrery.errors import Invalid
-from orrery.scanner.cli.arguments import put, say
+from orrery.scanner.cli.arguments import explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.destinations import look, notify
 from orrery.scanner.protection import gaps
+from orrery.scanner.pushed import Looked
 from orrery.scanner.report import json_of, line_of
 from orrery.scanner.scanning import Scan
-from orrery.scanner.told import Looked
 
 
 def scan_destinations(
@@ -33,7 +33,7 @@ def scan_destinations(
         _print(one, as_json=as_json)
     failed = notify(looked, file, push, rounds.now().isoformat()) if file and push else []
     for why in failed:
-        say(f"{why} The next round tries again.")
+        explain(f"{why} The next round tries again.")
     return int(bool(failed) or any(one.findings or one.trouble for one in looked))
 
 
@@ -47,6 +47,6 @@ def _print(looked: Looked, *, as_json: bool) -> None:
     if as_json and looked.trouble:
         put(json.dumps({"destination": looked.name, "trouble": looked.trouble}))
     elif looked.trouble:
-        say(f"{looked.name}: {looked.trouble}")
+        explain(f"{looked.name}: {looked.trouble}")
     elif not looked.findings:
-        say(f"{looked.name}: no finding.")
+        explain(f"{looked.name}: no finding.")

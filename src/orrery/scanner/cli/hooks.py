@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orrery.errors import NotConfigured, NotFound, OrreryError
 from orrery.ports.scanner import NO_NAMES
-from orrery.scanner.cli.arguments import put, say
+from orrery.scanner.cli.arguments import explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import HOOKS, Hooks
 from orrery.scanner.protection import states
@@ -38,7 +38,7 @@ def _install(options: Namespace, deployment: ScanDeployment) -> int:
     if without_list and not options.without_watch_list:
         raise NotConfigured(NO_NAMES)
     for note in loaded.notes:
-        say(note)
+        explain(note)
     if without_list:
         listed = ", ".join(str(one.work_tree) for one in every)
         deployment.write_journal(options.config, f"Hooks search without a watch-list, so for no name: {listed}")
@@ -77,7 +77,9 @@ def _list(options: Namespace, deployment: ScanDeployment) -> int:
         except OrreryError as error:
             if folder not in protected:
                 raise
-            say(f"{visible(str(error))} To protect it no more: orrery tenants hooks remove {visible(str(folder))}")
+            explain(
+                f"{visible(str(error))} To protect it no more: orrery tenants hooks remove {visible(str(folder))}"
+            )
             code = 1
             continue
         for place, state in found.items():
@@ -108,7 +110,9 @@ def _parser() -> ArgumentParser:
         help="The settings file that the hooks use, outside the repositories.",
     )
     _ = parser.add_argument(
-        "--shared", action="store_true", help="Install where core.hooksPath says, for other repositories, too."
+        "--shared",
+        action="store_true",
+        help="Install into the folder of core.hooksPath, for other repositories, too.",
     )
     _ = parser.add_argument(
         "--without-watch-list",

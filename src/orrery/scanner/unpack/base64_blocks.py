@@ -50,7 +50,7 @@ LONG_DEFLATED: Final = 50
 """Characters from which on a stream may have own codes."""
 
 LONG: Final = b"[A-Za-z0-9+/]{60}"
-"""A line of a block that may be a file, although nothing in it tells of which kind."""
+"""A line of a block that may be a file, although nothing in it shows of which kind."""
 
 _REST: Final = b"(?:" + _GAP + _ANY + b")"
 
@@ -79,7 +79,7 @@ _CODES: Final = tuple(
 _ZLIB_HEAD: Final = (
     b"e(?:J[w-z]|N[o-r]|A[E-H]|F[4-7])" + _GAP + b"(?:%b%b{10}|%b%b{20})" % (_CODES[0], _REST, _CODES[1], _REST)
 )
-"""How zlib begins, with a block of fixed codes or none, or of its own ones, which is longer: RFC 1951, 3.2.3.
+"""How zlib begins, with a block of fixed codes or none, or of individual codes, which is longer: RFC 1951, 3.2.3.
 
 It is searched for by itself: what begins with a fixed character is found ten times as fast.
 """
@@ -91,7 +91,7 @@ _SMALL: Final = bytes(range(ord("a"), ord("z") + 1))
 _BEGINS: Final = b"(?:^|[^A-Za-z0-9+])"
 _FIXED: Final = rb"[CKMOSUceiqsuy048][w-z0-9+/_-]"
 _OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
-"""How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of its own ones.
+"""How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of individual ones.
 
 See RFC 1951, 3.2.3.
 """
@@ -145,13 +145,13 @@ class Together:
         self._places = [(begin, begin + len(one)) for begin, one in zip(begins, plain, strict=False)]
         self._plain = _APART.join(plain) + _APART
 
-    def said(self) -> Iterator[tuple[int, bytes]]:
-        """Yield each alignment, and what the blocks say there."""
+    def decoded(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each alignment, and what the blocks encode there."""
         for start in range(4):
             yield start, a2b_base64(self._plain[start : start + (len(self._plain) - start & ~3)])
 
     def block_at(self, start: int, place: int) -> tuple[int, int, int]:
-        """Return the number of the block that says an octet, and where what it says begins and ends."""
+        """Return the number of the block that encodes an octet, and where its octets begin and end."""
         number = bisect_right(self._places, (start + place * 4 // 3 + 1,)) - 1
         begin, end = ((letter - start) * 3 // 4 for letter in self._places[number])
         return number, begin, end
@@ -164,14 +164,14 @@ def heads(block: bytes) -> Iterator[int]:
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says at each of its four alignments."""
+    """Yield what a block encodes at each of its four alignments."""
     plain = _stripped(block)
     for start in range(4):
         yield decoded(plain[start:])
 
 
 def streams(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says from each place on at which a stream begins, as far as its first letters tell."""
+    """Yield what a block encodes from each place on at which its first letters may begin a stream."""
     least = SHORTEST_DEFLATED if block.rstrip(b"=").endswith(_ENDS_FIXED) else LONG_DEFLATED - 2
     for start in (0, *(found.end() for found in islice(_STARTS.finditer(block), _PARTS))):
         if len(block) - start >= least and begins_raw(decode(block[start : start + _TRIED])):
@@ -179,7 +179,7 @@ def streams(block: bytes) -> Iterator[bytes]:
 
 
 def decode(block: bytes) -> bytes:
-    """Return what a block of Base64 says, in either alphabet, wrapped, with or without its end."""
+    """Return what a block of Base64 encodes, in either alphabet, wrapped, with or without its end."""
     return decoded(_stripped(block))
 
 

@@ -121,19 +121,19 @@ def stretches(text: bytes) -> Iterator[bytes]:
 
 
 def in_other_pages(text: bytes, pattern: Regex = _FOREIGN) -> Iterator[bytes]:
-    """Yield what is not ASCII in a text, with what is near, in each code page in which it says something else."""
+    """Yield what is not ASCII in a text, with what is near, in each code page in which it reads differently."""
     if 4 * len(text.translate(None, _ASCII)) > len(text):  # such texts have few other letters
         return
     near = b"\n".join(text[slice(*found.span())] for found in pattern.finditer(text))
     seen = {near.decode("cp1252", "replace")}
     for page in _PAGES if near else ():
-        if (said := near.decode(page, "replace")) not in seen:
-            seen.add(said)
-            yield said.encode()
+        if (other := near.decode(page, "replace")) not in seen:
+            seen.add(other)
+            yield other.encode()
 
 
 def declared(first: bytes) -> str:
-    """Return the encoding with 8 bits that a page or a document says it has; else nothing."""
+    """Return the encoding with 8 bits that a page or a document declares; else nothing."""
     found = _DECLARED.search(first[:_HEAD])
     return known(found[1].decode()) if found else ""
 

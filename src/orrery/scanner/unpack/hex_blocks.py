@@ -47,7 +47,7 @@ _FIXED: Final = _octets(
 """The first octet of a raw deflate stream of a text in fixed codes."""
 
 _OWN: Final = _X + b"[45CDcd]"
-"""The first octet of a stream that begins with a block of its own codes: RFC 1951, 3.2.3."""
+"""The first octet of a stream that begins with a block of individual codes: RFC 1951, 3.2.3."""
 
 _WRAPPED: Final = WRAP + b"?"
 _SEPARATOR: Final = rb"(?:[ \t]?[ \t,:;-][ \t]?(?:[ \t]*\r?\n[ \t]*)?(?:0[xX])?|[ \t]*\r?\n[ \t]*(?:0[xX])?)"
@@ -55,7 +55,7 @@ _BEFORE: Final = b"(?:^|[^0-9A-Za-z])"
 _OFFSET: Final = rb"[ \t]*[0-9A-Fa-f]{4,16}:?[ \t]{1,4}"
 _SOME: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4})*"
 _CELLS: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4}){2,}"
-_SAID: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
+_SHOWN: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
 _ONE_BY_ONE: Final = _XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS
 _OCTETS: Final = compiled(_ONE_BY_ONE)
 """What has none of these has no octets one by one: one search is faster than those for all their forms."""
@@ -71,7 +71,7 @@ _APART: Final = (
         b"(?:%(xx)b%(sep)b)*[2-7]%(x)b(?:%(sep)b[2-7]%(x)b){5}(?:%(sep)b%(xx)b)*"
         % {b"x": _X, b"xx": _XX, b"sep": _SEPARATOR}
     ),
-    compiled(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SAID + b")+(?:" + _OFFSET + _SOME + _SAID + b")?"),
+    compiled(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SHOWN + b")+(?:" + _OFFSET + _SOME + _SHOWN + b")?"),
     compiled(_BEFORE + b"(?:0[xX])?(?:" + _FIXED + b"|78|1[Ff]|" + _OWN + b")(?:" + _SEPARATOR + _XX + b"){4,}"),
 )
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
@@ -85,7 +85,7 @@ _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
 
 def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield where digits stand that have a text or the head of a file in them."""
+    """Yield where digits are that have a text or the head of a file in them."""
     del hints
     return outermost(places(text, _DIGITS, *(_APART if _OCTETS.search(text) else ())))
 
@@ -99,7 +99,7 @@ def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, i
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what digits say, from the first three of them on; those of a dump without their places."""
+    """Yield what digits encode, from the first three of them on; those of a dump without their places."""
     if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return
@@ -109,7 +109,7 @@ def variants(block: bytes) -> Iterator[bytes]:
 
 
 def _dumped(block: bytes) -> Iterator[bytes]:
-    """Yield what a dump says, and the same when it is one of words with their last octet first."""
+    """Yield what a dump shows, and the same when it is one of words with their last octet first."""
     cells = [found[1].split() for line in block.splitlines() if (found := _LINE.match(line))]
     yield bytes.fromhex("".join(one.decode() for line in cells for one in line))
     if all(len(one) == 4 for line in cells for one in line):  # noqa: PLR2004  digits of a word

@@ -124,7 +124,7 @@ def without_tags(text: bytes, dialect: Dialect) -> bytes:
 
 
 def _until(pattern: re.Pattern[bytes], end: bytes, text: bytes) -> bytes:
-    """Remove what a lazy pattern matches; behind the last end it would search the rest in vain each time."""
+    """Remove what a lazy pattern matches; behind the last end it would search the rest each time."""
     last = text.rfind(end) + len(end)
     return text if last < len(end) else pattern.sub(b"", text[:last]) + text[last:]
 

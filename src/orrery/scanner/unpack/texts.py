@@ -1,4 +1,4 @@
-"""Any file as texts: its bytes, and what they say in other encodings, in Base64 and without mark-up."""
+"""Any file as texts: its bytes, and what they are in other encodings, in Base64 and without mark-up."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

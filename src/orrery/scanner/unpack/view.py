@@ -16,7 +16,7 @@ OVERLAP = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text of a file. `part` says which, with `!` between archives and their members, and is empty for the file.
+    """A text of a file. `part` names it, with `!` between archives and their members, and is empty for the file.
 
     `line` is the number of its first line, and 0 where lines mean nothing to a reader.
     """
