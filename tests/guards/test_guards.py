@@ -16,7 +16,7 @@ GUARDS = {
     "checkout/access/fulfilment.py": [WEBHOOK, "tests/checkout/access/test_erasure_reach.py"],
     "checkout/access/raw_events.py": ["tests/checkout/access/test_event_ids.py"],
     "checkout/access/refusals.py": ["tests/checkout/access/test_refusals.py"],
-    "checkout/selling/operations.py": [PREFLIGHT, FORGED],
+    "checkout/selling/sessions.py": [PREFLIGHT, FORGED],
     "checkout/selling/preflight.py": [PREFLIGHT],
     "checkout/selling/receipts.py": ["tests/checkout/selling/test_products.py"],
     "checkout/selling/products.py": ["tests/checkout/selling/test_products.py"],
@@ -165,25 +165,25 @@ MUTATIONS = [
     ),
     Mutation(
         "an approval covers what was not recorded under its run",
-        "checkout/selling/operations.py",
+        "checkout/selling/sessions.py",
         "        return found is not None and",
         "        return found is None or",
     ),
     Mutation(
         "an approval covers another run's sessions",
-        "checkout/selling/operations.py",
+        "checkout/selling/sessions.py",
         " and found.record.run_id == run_id\n",
         "\n",
     ),
     Mutation(
         "an erased one is granted again", "checkout/access/fulfilment.py", 'return AccessVerdict("erased")', "pass"
     ),
-    Mutation("an approval covers a visitor's", "checkout/selling/operations.py", "entry(session_id)", 'entry("")'),
+    Mutation("an approval covers a visitor's", "checkout/selling/sessions.py", "entry(session_id)", 'entry("")'),
     Mutation(
         "a preflight asks under the key in its record",
         "checkout/selling/trials.py",
-        "trial_key(trial.run_id, trial.product, trial.attempt),\n",
-        "trial.idempotency_key,\n",
+        "    return trial_key(trial.run_id, trial.product, trial.attempt)\n",
+        "    return trial.idempotency_key\n",
     ),
     Mutation(
         "a session is expired without the owner's word",

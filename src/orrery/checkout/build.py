@@ -28,13 +28,13 @@ from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout
+from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification

@@ -15,10 +15,10 @@ from orrery.approvals.approvals import Approvals, IntentDraft, Proposal
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Product
 from orrery.checkout.records import Trial
-from orrery.checkout.selling.operations import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
+from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_anew
 from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
