@@ -27,7 +27,7 @@ GUARDS = {
     "fraud/entries.py": ["tests/fraud/test_entries.py"],
     "fraud/screening.py": ["tests/fraud/test_screening.py"],
     "fraud/watch.py": ["tests/fraud/test_watch.py"],
-    "live/domain.py": ["tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once"],
+    "live/build.py": ["tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once"],
     "live/freshness.py": ["tests/live/test_freshness.py"],
     "live/plan.py": ["tests/live/test_quota.py"],
     "live/refresh.py": ["tests/live/test_refresh.py"],
@@ -206,7 +206,7 @@ MUTATIONS = [
     ),
     Mutation(
         "a public read of an empty cache asks the provider",
-        "live/domain.py",
+        "live/build.py",
         "        self.monitor = Monitor(",
         "        cache.loaded = self.refresh.run\n        self.monitor = Monitor(",
     ),

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from orrery.adapters.memory import MemoryStore
 from orrery.live import keys
 from orrery.live.budget import StoredBudget
-from orrery.live.overview import Overview
+from orrery.live.health import LiveHealth
 from orrery.live.quota import Limits
 from orrery.live.records import Active, LastError
 from orrery.ports.panels import Panel
@@ -21,6 +21,12 @@ pytestmark = pytest.mark.anyio
 MINUTE = timedelta(minutes=1)
 
 
+def health(store: MemoryStore, clock: ManualClock, *, is_used: bool = True) -> LiveHealth:
+    """Return the health of a counter over a store."""
+    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    return LiveHealth(store, clock, MemoryAnalytics(), budget, is_used, has_key=True, can_admit=True)
+
+
 async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "", count: int = 12) -> Panel:
     """Return the panel of a count of this age, or of none, after an error or none."""
     clock = ManualClock()
@@ -31,8 +37,7 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
     if error:
         last = LastError(message=error, status=429, attempted_at=START - MINUTE)
         await store.commit([Put(keys.LAST_ERROR, last.model_dump_json().encode())])
-    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
-    return await Overview(store, clock, budget, is_used=is_used).panel()
+    return await health(store, clock, is_used=is_used).panel()
 
 
 @pytest.mark.parametrize(
@@ -56,9 +61,8 @@ async def test_a_count_that_cannot_be_read() -> None:
     clock = ManualClock()
     store = MemoryStore(clock)
     await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
-    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
     with capture_logs() as log:
-        found = await Overview(store, clock, budget, is_used=True).panel()
+        found = await health(store, clock).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
     assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]
 

@@ -74,7 +74,7 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Cached
     total = current_count(snapshot, now, reachable=reachable)
     pages, pages_age = _shown_pages(snapshot.pages, total, now)
     listed = [page.model_dump() for page in pages.pages] if pages else []
-    fields: dict[str, object] = {"active": total.count, "pages": listed, **_common(total)}
+    fields: dict[str, object] = {"active": total.count, "pages": listed, **dated(total)}
     if pages and pages_age is not None:
         fields["pages_generated_at"] = stamp(pages.generated_at)
         fields["pages_age_s"] = floor(pages_age.total_seconds())
@@ -84,7 +84,7 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Cached
 def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
     """Return the cosmos read: the count of the whole family."""
     total = current_count(snapshot, now, reachable=reachable)
-    return _answer({"totalUnique": total.count, "scope": "cosmos", **_common(total)}, total, None, None)
+    return _answer({"totalUnique": total.count, "scope": "cosmos", **dated(total)}, total, None, None)
 
 
 def _shown_pages(
@@ -100,7 +100,8 @@ def _shown_pages(
     return pages, found
 
 
-def _common(total: CurrentCount) -> dict[str, object]:
+def dated(total: CurrentCount) -> dict[str, object]:
+    """Return the fields that date a count, with why it is not newer or is missing."""
     fields: dict[str, object] = {
         "generated_at": stamp(total.generated_at) if total.generated_at else None,
         "age_s": floor(total.age.total_seconds()) if total.age is not None else None,

@@ -8,6 +8,7 @@ follows from the stored state, so after a failure of the tracker the next check 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -25,6 +26,7 @@ from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.record import Record
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, sortable
+from orrery.runtime.lasting import all_clear, push
 from orrery.runtime.tasks import together
 
 LABEL = "realtime-degraded"
@@ -61,7 +63,6 @@ TRACKER_SECONDS = 45.0
 
 TITLE = "The live counter is degraded"
 
-TrackerCall = Literal["open", "comment", "close"]
 TrackerChange = Literal["opened", "found", "commented", "closed"]
 
 log = structlog.get_logger()
@@ -184,41 +185,18 @@ def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
     return (*state.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
-def due_call(state: MonitorState) -> TrackerCall | None:
-    match state.tracker:
-        case "opening":
-            return "open"
-        case "closing":
-            return "close"
-        case "open":
-            return "comment" if state.told != state.kind else None
-        case "unknown" | "closed":
-            return None
-
-
 def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.Draft]:
     """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
         text = f"{often if after.bad < IN_A_ROW else ''}{after.reason}"
-        return [_push("degraded", after.degraded_since, TITLE, text)]
+        return [push(f"realtime-degraded-{sortable(after.degraded_since)}", TITLE, text)]
     if before.degraded_since is not None and after.degraded_since is None:
         minutes = (now - before.degraded_since) // timedelta(minutes=1)
         text = f"It was degraded for {minutes} minutes. Last: {before.reason}"
-        return [_push("recovered", before.degraded_since, "The live counter is well again", text)]
+        over = f"realtime-recovered-{sortable(before.degraded_since)}"
+        return [all_clear(over, "The live counter is well again", text)]
     return []
-
-
-def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.Draft:
-    bad = what == "degraded"
-    return outbox.Draft(
-        id=f"realtime-{what}-{sortable(since)}",
-        channel="push",
-        title=title,
-        body=text,
-        priority="high" if bad else "low",
-        tags=("warning",) if bad else ("white_check_mark",),
-    )
 
 
 class Monitor:
@@ -301,8 +279,8 @@ class _TrackerSync:
         """Make the due calls; return why they were not completed, if they were not."""
         try:
             async with asyncio.timeout(TRACKER_SECONDS):
-                while call := due_call(self.state):
-                    await self._call(call)
+                while call := self._due():
+                    await call()
         except (TrackerFailed, NotConfigured) as error:
             trouble = str(error)
         except TimeoutError:
@@ -312,14 +290,16 @@ class _TrackerSync:
         log.warning("tracker is behind", why=trouble)
         return trouble
 
-    async def _call(self, call: TrackerCall) -> None:
-        match call:
-            case "open":
-                await self._open()
-            case "comment":
-                await self._comment()
-            case "close":
-                await self._close()
+    def _due(self) -> Callable[[], Awaitable[None]] | None:
+        match self.state.tracker:
+            case "opening":
+                return self._open
+            case "closing":
+                return self._close
+            case "open" if self.state.told != self.state.kind:
+                return self._comment
+            case _:
+                return None
 
     async def _open(self) -> None:
         """Open an issue, or use an open one: an answer was lost, or another person opened it."""
