@@ -8,7 +8,7 @@ from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age, freshness
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import AnalyticsFailed, By, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, By, Report, ReportRow
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.single_flight import SingleFlight
@@ -20,7 +20,7 @@ KEEP_GUIDED = timedelta(minutes=5)
 PLANETS_AT_MOST = 100
 
 
-Intel = tuple[CurrentCount, Sequence[Row] | None]
+Intel = tuple[CurrentCount, Sequence[ReportRow] | None]
 """The family's count, and its breakdown by planet: None when the provider could not be asked."""
 
 

@@ -16,7 +16,7 @@ from orrery.sandbox.analytics.errors import Refused, as_json
 from orrery.sandbox.analytics.population import Population
 from orrery.sandbox.analytics.quota import Quota, exhausted
 from orrery.sandbox.analytics.report import Query, read_query, report, subject
-from orrery.sandbox.analytics.tokens import Denied, Tokens
+from orrery.sandbox.analytics.tokens import AnalyticsTokens, Denied
 from orrery.sandbox.faults import CutConnection, Fault, Faults
 from orrery.sandbox.pages import form_of
 from orrery.sandbox.state import Document, DocumentStore
@@ -54,7 +54,7 @@ class AnalyticsApi:
         self._config = config
         self._clock = clock
         self._faults = faults
-        self._tokens = Tokens(config, clock)
+        self._tokens = AnalyticsTokens(config, clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, state, clock)

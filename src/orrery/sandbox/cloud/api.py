@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.cloud import webhooks
-from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
+from orrery.sandbox.cloud.access import OPERATOR, AccessTokens, Denied, expired, may_start
 from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
 from orrery.sandbox.cloud.config import TOKEN_PATH
 from orrery.sandbox.cloud.odd import odd
@@ -57,7 +57,7 @@ class CloudApi:
         self._clock = ground.clock
         self._faults = ground.faults
         self._refusals = {**_REFUSALS, "cloud_401": self._expired}
-        self.tokens = Tokens(cloud)
+        self.tokens = AccessTokens(cloud)
         self.requests: deque[Document] = deque(maxlen=MOST_SHOWN)
 
     def routes(self) -> list[Route]:

@@ -12,7 +12,7 @@ from orrery.sandbox.identity.authorize import Authorize
 from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.errors import Refusal
 from orrery.sandbox.identity.grants import Grants, check_tenant
-from orrery.sandbox.identity.tokens import Tokens
+from orrery.sandbox.identity.tokens import TokenEndpoint
 from orrery.sandbox.pages import form_of
 from orrery.sandbox.state import Document
 
@@ -28,7 +28,7 @@ class IdentityApi:
     """Answers a client that signs a person in."""
 
     def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants, authorize: Authorize
+        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, authorize: Authorize
     ) -> None:
         self._config = config
         self._clock = clock

@@ -13,7 +13,7 @@ from orrery.sandbox.identity.config import ACCOUNTS, TENANTS, IdentityConfig
 from orrery.sandbox.identity.errors import refusal
 from orrery.sandbox.identity.grants import Grants, check_redirect, members
 from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.identity.tokens import Tokens
+from orrery.sandbox.identity.tokens import TokenEndpoint
 from orrery.sandbox.pages import form_of, render
 
 _SCRIPTS = "; script-src 'self'"
@@ -23,7 +23,7 @@ class Authorize:
     """The page with the accounts, and the answer to the redirect address."""
 
     def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants, switches: Switches
+        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, switches: Switches
     ) -> None:
         self._config = config
         self._clock = clock

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account
+from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount
 from orrery.sandbox.identity.errors import refusal
 from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.identity.tokens import Signed, Tokens
+from orrery.sandbox.identity.tokens import Signed, TokenEndpoint
 from orrery.sandbox.state import Document, DocumentStore
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -29,7 +29,9 @@ Form = Mapping[str, str]
 class Grants:
     """Device codes, authorization codes and refresh tokens, kept in the sandbox's state."""
 
-    def __init__(self, state: DocumentStore, clock: Clock, tokens: Tokens, page: str, interval: int) -> None:
+    def __init__(
+        self, state: DocumentStore, clock: Clock, tokens: TokenEndpoint, page: str, interval: int
+    ) -> None:
         self._state = state
         self._clock = clock
         self._tokens = tokens
@@ -213,7 +215,7 @@ class Grants:
         return self._clock.now().timestamp()
 
 
-def members(tenant: str) -> list[Account]:
+def members(tenant: str) -> list[SignInAccount]:
     """Return the accounts that may sign in to a tenant, guests too."""
     return [one for one in ACCOUNTS.values() if tenant in one.object_ids]
 

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from orrery.sandbox.identity.config import ACCOUNTS, Account
+from orrery.sandbox.identity.config import ACCOUNTS, SignInAccount
 from orrery.sandbox.state import DocumentStore
 
 _KIND = "_identity_access"
@@ -13,7 +13,7 @@ _KIND = "_identity_access"
 class Issued:
     """What an access token stands for; it is good until `expires`, a Unix time by the sandbox's clock."""
 
-    account: Account
+    account: SignInAccount
     tenant: str
     scopes: frozenset[str]
     expires: float

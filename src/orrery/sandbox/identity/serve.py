@@ -13,7 +13,7 @@ from orrery.sandbox.identity.config import IdentityConfig
 from orrery.sandbox.identity.grants import Grants
 from orrery.sandbox.identity.levers import ADDRESS, identity_board
 from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.identity.tokens import Tokens
+from orrery.sandbox.identity.tokens import TokenEndpoint
 
 
 class IdentityProvider:
@@ -31,7 +31,7 @@ class IdentityProvider:
 
     def routes(self) -> list[Route]:
         config, ground = self._config, self._ground
-        tokens = Tokens(config, ground.state, ground.clock)
+        tokens = TokenEndpoint(config, ground.state, ground.clock)
         grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}", config.interval)
         switches = Switches(ground.state)
         authorize = Authorize(config, ground.clock, tokens, grants, switches)

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity.config import GRAPH, Account, IdentityConfig
+from orrery.sandbox.identity.config import GRAPH, IdentityConfig, SignInAccount
 from orrery.sandbox.identity.doctoring import doctored, signed_by
 from orrery.sandbox.identity.keys import FOREIGN, NEXT, SigningKeys, encoded, kid
 from orrery.sandbox.identity.registry import Issued, Registry
@@ -21,14 +21,14 @@ LIFETIME = 3600
 class Signed:
     """A person who has signed in: which account, to which tenant, with which client, for which scopes."""
 
-    account: Account
+    account: SignInAccount
     tenant: str
     client: str
     scopes: tuple[str, ...]
     nonce: str | None = None
 
 
-class Tokens:
+class TokenEndpoint:
     """Makes the answer to a grant."""
 
     def __init__(self, config: IdentityConfig, state: DocumentStore, clock: Clock) -> None:
@@ -141,7 +141,7 @@ class Tokens:
         signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
         return f"{_encoded(json.dumps(header))}.{payload}.{signature}"
 
-    def client_info(self, account: Account) -> str:
+    def client_info(self, account: SignInAccount) -> str:
         """Return where an account is at home, in base64url, whichever tenant it signs in to."""
         known: Document = {"uid": account.object_ids[account.home], "utid": account.home}
         return _encoded(doctored(known, self._switches.changes("client_info")))
