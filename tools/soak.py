@@ -51,7 +51,7 @@ def guards() -> Failures:
 def simulations() -> Failures:
     """Let weeks pass in which the analytics provider fails in every way."""
     say("Weeks of failures of the analytics provider, minute by minute:\n")
-    yield from failures("simulations", run("./run", "test", "tests/live/test_quota_weeks.py", SOAK="1"))
+    yield from failures("simulations", run("./run", "test", "tests/live/test_quota_days.py", SOAK="1"))
 
 
 def rehearsal() -> Failures:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 
-PREFLIGHT, FORGED = (f"tests/checkout/selling/test_preflight{one}.py" for one in ("", "_forged"))
+PREFLIGHT, FORGED = (f"tests/checkout/selling/test_preflight{one}.py" for one in ("", "_kills"))
 WEBHOOK = "tests/checkout/access/test_webhook.py"
 
 GUARDS = {
@@ -14,7 +14,7 @@ GUARDS = {
     "checkout/access/rules.py": ["tests/checkout/access/test_rules.py"],
     "checkout/access/webhook.py": [WEBHOOK],
     "checkout/access/fulfilment.py": [WEBHOOK, "tests/checkout/access/test_erasure_reach.py"],
-    "checkout/access/raw_events.py": ["tests/checkout/access/test_event_ids.py"],
+    "checkout/access/raw_events.py": ["tests/checkout/access/test_events.py"],
     "checkout/access/refusals.py": ["tests/checkout/access/test_refusals.py"],
     "checkout/selling/sessions.py": [PREFLIGHT, FORGED],
     "checkout/selling/preflight.py": [PREFLIGHT],
@@ -28,7 +28,7 @@ GUARDS = {
     "fraud/screening.py": ["tests/fraud/test_screening.py"],
     "fraud/watch.py": ["tests/fraud/test_watch.py"],
     "live/build.py": ["tests/live/test_routes.py::test_public_reads_show_the_refresh_at_once"],
-    "live/freshness.py": ["tests/live/test_freshness.py"],
+    "live/freshness.py": ["tests/live/test_answers.py"],
     "live/plan.py": ["tests/live/test_quota.py"],
     "live/refresh.py": ["tests/live/test_refresh.py"],
     "secrets/baseline.py": ["tests/secrets/test_baseline.py"],

@@ -16,7 +16,7 @@ KEEP_TROUBLE = 5
 """Seconds that a shared cache may keep an answer without a count: it may be put right at any moment."""
 
 WHILE_REVALIDATING = 10
-"""Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
+"""Seconds that a shared cache may go on serving while it asks again: tick 60 + edge 60 + this + poll 45 < 180."""
 
 ROUNDING = 3
 """Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is
@@ -92,7 +92,7 @@ def _shown_pages(
 ) -> tuple[Pages, timedelta] | tuple[None, None]:
     """Return the pages and their age, unless they or the total are too old to be shown, or the total is zero.
 
-    Pages may be older than the total: people on them beside a count of nobody would contradict it (decision 43).
+    Pages may be older than the total: people on them beside a count of zero would contradict it (decision 43).
     """
     found = age(pages.generated_at, now) if pages else None
     if pages is None or found is None or found > TOO_OLD_ABOVE or not total.count:

@@ -49,17 +49,17 @@ APART_AT_MOST = timedelta(minutes=2)
 
 COUNTS_ONCE_IN = timedelta(seconds=60)
 """A check within this time of one that counted does not count: both may have seen the same cached bytes (spec 2,
-Limits: edge cache 60 s). It is also the time in which nobody else speaks to the tracker."""
+Limits: edge cache 60 s). It is also the time in which no other check uses the tracker."""
 
 GRACE = timedelta(minutes=2)
 """How long the workers wait before a bad check counts: a tick and an edge cache of 60 s each. After a jump of
 the clock, or a standstill, the count is old until the refresher has had its tick."""
 
 JUMP = timedelta(seconds=60)
-"""A wait that is off by more than this has met a jump of the clock."""
+"""A wait that is off by more than this saw a jump of the clock."""
 
 TRACKER_SECONDS = 45.0
-"""How long a check speaks to the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
+"""How long a check uses the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
 
 TITLE = "The live counter is degraded"
 
@@ -105,7 +105,7 @@ class MonitorState(Record):
 class MonitorResult:
     """The result of a check.
 
-    `reason` is None when the counter is well. A check that is not `counted` changed nothing. `trouble` says why
+    `reason` is None when the counter is well. A check that is not `counted` changed nothing. `trouble` is why
     the tracker is not up to date.
     """
 
@@ -129,7 +129,7 @@ def judge(site: PublicCount | None, cosmos: PublicCount | None, now: datetime) -
     reads = (("site", site), ("cosmos", cosmos))
     for name, reading in reads:
         if reading.error is not None:
-            return CheckFailure(f"error {reading.error}", f"The {name} read says {reading.error}.")
+            return CheckFailure(f"error {reading.error}", f"The {name} read reports {reading.error}.")
     aged = (_aged(name, reading, now) for name, reading in reads)
     return next((reason for reason in aged if reason), None) or _disagreement(site, cosmos)
 
@@ -236,8 +236,8 @@ class Monitor:
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _result(reason, before, counted=False)
         after = after_check(before, reason, now)
-        told = pushes(before, after, now) if self._pushes else []
-        version = await self._store_state(after, unmoved, outbox.enqueue(told, now))
+        due = pushes(before, after, now) if self._pushes else []
+        version = await self._store_state(after, unmoved, outbox.enqueue(due, now))
         if version is None:
             return _result(reason, before, counted=False)
         return await self._synchronize_tracker(reason, after, version)
@@ -304,9 +304,9 @@ class _TrackerSync:
     async def _open(self) -> None:
         """Open an issue, or use an open one: an answer was lost, or another person opened it."""
         issue = await self._tracker.find_open(LABEL)
-        told, done = ("", "found") if issue else (self.state.kind, "opened")
+        kind, done = ("", "found") if issue else (self.state.kind, "opened")
         issue = issue or await self._tracker.open(LABEL, TITLE, _opening(self.state))
-        self._note(done, tracker="open", issue=issue.id, url=issue.url, told=told)
+        self._note(done, tracker="open", issue=issue.id, url=issue.url, told=kind)
 
     async def _comment(self) -> None:
         """Comment the new reason; an issue that the owner closed stays closed."""

@@ -29,7 +29,7 @@ FIELDS = frozenset({b"realtime", b"intel", b"refresh"})
 GUIDED_PATH = "/guided/api/admin/realtime"
 
 NO_AUTH = "no-auth"
-"""The analytics key is missing, as an admin read says it (spec 2, Errors)."""
+"""The analytics key is missing, as an admin read reports it (spec 2, Errors)."""
 
 _PRIVATE = {"Cache-Control": "private, no-store"}
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
@@ -111,7 +111,7 @@ class GuidedRead(BaseModel):
 
 
 class Refused(BaseModel):
-    """What is said to those without a valid bearer, and when a part is missing."""
+    """The answer without a valid bearer, and when a part is missing."""
 
     ok: Literal[False]
     error: str
@@ -173,7 +173,7 @@ class LiveRoutes:
         return await self._for_owner(request, self.admin_reads and self.admin_reads.intel, _intel, NO_AUTH)
 
     async def other(self, request: Request) -> Response:
-        """Answer a browser's preflight request for a header of its own; refuse other requests."""
+        """Answer a browser's preflight request for an own header; refuse other requests."""
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | _PREFLIGHT)
         if request.method == "HEAD":

@@ -198,7 +198,7 @@ class Trials:
         return ""
 
     async def _with_session(self, trial: Trial) -> Trial:
-        """Return the trial with its session, `open`, or in the state that says why it has none of its own."""
+        """Return the trial with its session, `open`, or in the state that explains why it has none."""
         if trial.state != "open":
             return await self._with_new_session(trial)
         if not await self._expiry.is_own(trial.run_id, trial.session_id or ""):
@@ -236,7 +236,7 @@ class Trials:
             return _key(trial)
 
         request = SessionRequest(parameters_of(trial), trial.api_version, renew)
-        # Reckoned, not read: under a key that was put into the record another's session may lie.
+        # Computed, not read: a key that was put into the record may lead to another's session.
         session = await ask_for_session(
             self._processor, self._stored.clock, request, _key(trial), seconds=TRIES * DEADLINE
         )
