@@ -24,12 +24,17 @@ _UNUSED = dict.fromkeys(
 )
 
 
-def certificate_of(folder: Path, ca_file: str, server_file: str) -> Path:
-    """Return the file of the server's key and certificate; it and the authority's are made unless they are there.
+def authority_file(folder: Path, vendor: str) -> Path:
+    """Return the file of the authority's certificate, which a client of `cloud` or `identity` is to trust."""
+    return folder / f"{vendor}-ca.pem"
 
-    A client is to trust `ca_file`. The authority's key is kept nowhere: there is nothing else for it to sign.
+
+def certificate_of(folder: Path, vendor: str) -> Path:
+    """Return the file of the server's key and certificate; it and the authority's are made unless they exist.
+
+    The authority's key is kept nowhere: it has nothing else to sign.
     """
-    server, authority = folder / server_file, folder / ca_file
+    server, authority = folder / f"{vendor}-server.pem", authority_file(folder, vendor)
     if not (server.exists() and authority.exists()):
         folder.mkdir(parents=True, exist_ok=True)
         shown, secret = _make()

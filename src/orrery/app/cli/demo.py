@@ -33,7 +33,7 @@ from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
-from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
+from orrery.sandbox.authority import authority_file, certificate_of
 from orrery.sandbox.cloud.config import (
     IDENTITY_HEADER,
     LOCATION,
@@ -225,7 +225,7 @@ def _prepared(data: Path, ports: Ports) -> Path:
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
     _ = stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
-    _ = certificate_of(data)
+    _ = certificate_of(data, "cloud")
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)
     _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
@@ -266,7 +266,7 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
-        authority=json.dumps(str(data / CA_FILE)),
+        authority=json.dumps(str(authority_file(data, "cloud"))),
         subscription=SUBSCRIPTION,
         group=RESOURCE_GROUP,
         machine=MACHINE,

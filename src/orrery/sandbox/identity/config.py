@@ -4,12 +4,6 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-CA_FILE = "identity-ca.pem"
-"""The authority's certificate, in the sandbox's data folder: what a client is to trust."""
-
-SERVER_FILE = "identity-server.pem"
-"""The server's key and certificate, beside it."""
-
 TENANT_A = "00000000-0000-4000-8000-0000000000a0"
 TENANT_B = "00000000-0000-4000-8000-0000000000b0"
 CLIENT_A = "00000000-0000-4000-8000-0000000000a1"
