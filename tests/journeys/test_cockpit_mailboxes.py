@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.graph.odd import ODD
+from orrery.sandbox.graph.levers import ODD
 from tests.support.all_kinds import AllKinds
 from tests.support.cockpit import Client, code_in
 from tests.support.dovecot import PASSWORD, running_dovecot, skip_without_dovecot

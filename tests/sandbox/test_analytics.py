@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.key import service_account_key
+from orrery.sandbox.analytics.access import AnalyticsConfig, service_account_key
 from orrery.sandbox.analytics.quota import TEXTS, Quota
 from orrery.sandbox.analytics.report import DIMENSIONS
 from orrery.sandbox.faults import KINDS
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
 from tests.sandbox.analytics import (
     CONCURRENT,
     CONTRACTS,

@@ -8,7 +8,7 @@ import pytest
 import stripe
 from stripe._v1_services import V1Services
 
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
 from tests.sandbox.conftest import EUR_PRICE, PRICE, SESSION, Running
 from tests.sandbox.contract import check_answer, check_object, needs_contract
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.state import DocumentStore
+from orrery.sandbox.ground import DocumentStore
 from tests.sandbox.conftest import PRICE, Running, until
 
 HTML = {"Accept": "text/html,*/*"}

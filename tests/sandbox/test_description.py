@@ -2,9 +2,9 @@
 
 import pytest
 
-from orrery.sandbox.processor.call import Operation
-from orrery.sandbox.processor.operations import OPERATIONS
-from orrery.sandbox.processor.schema import (
+from orrery.sandbox.processor.api import OPERATIONS
+from orrery.sandbox.processor.call import ApiOperation
+from orrery.sandbox.processor.parameters import (
     Choice,
     Flag,
     Kind,
@@ -91,13 +91,13 @@ def differing_fields(kind: Shape, published: Schema, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=lambda one: f"{one.method} {one.path}")
-def test_bodies(operation: Operation) -> None:
+def test_bodies(operation: ApiOperation) -> None:
     """Names, types, values, limits and required parameters of the body are the contract's."""
     assert disagreements(operation.parameters, request_schema(operation.path), "") == []
 
 
 @pytest.mark.parametrize("operation", WITH_QUERY, ids=lambda one: f"{one.method} {one.path}")
-def test_queries(operation: Operation) -> None:
+def test_queries(operation: ApiOperation) -> None:
     """Names, types, values and required parameters of the query are the contract's."""
     assert disagreements(operation.parameters, query_schema(operation.path), "") == []
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.forms import Form, parse_form
+from orrery.sandbox.processor.parameters import Form, parse_form
+from orrery.sandbox.processor.world import ApiError
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="[]"), min_size=1).filter(
     lambda name: not name.isdigit()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.sandbox.processor.versions import VERSIONS
+from orrery.sandbox.processor.world import VERSIONS
 from tests.sandbox.conftest import PRICE, Running, until
 from tests.sandbox.contract import needs_contract, request_schema
 

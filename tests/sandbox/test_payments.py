@@ -6,7 +6,7 @@ import httpx2
 import pytest
 import stripe
 
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
 from tests.sandbox.conftest import EUR_PRICE, SECRET, SESSION, Running, until
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import stripe
 
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
 from tests.sandbox.conftest import KEY, SECRET, Running, receiving, running, until
 from tests.support.certificates import make_authority
 from tests.support.ports import nobody_listening

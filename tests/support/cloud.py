@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
-from orrery.sandbox.authority import authority_file, certificate_of
-from orrery.sandbox.cloud.config import TOKEN_PATH
+from orrery.sandbox.cloud.resources import TOKEN_PATH
+from orrery.sandbox.serving import authority_file, certificate_of
 from tests.support.waiting import PATIENCE, eventually
 
 SCOPE = "https://management.azure.com/.default"

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A
 from tests.support.identity import IdentityBox, identity
 
 READING = ("User.Read", "Mail.Read", "Chat.Read", "Calendars.Read", "Tasks.Read")

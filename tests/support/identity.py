@@ -15,7 +15,7 @@ import httpx2
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
-from orrery.sandbox.authority import authority_file, certificate_of
+from orrery.sandbox.serving import authority_file, certificate_of
 from tests.support.cloud import served
 from tests.support.waiting import PATIENCE
 

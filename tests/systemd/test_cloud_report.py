@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orrery.sandbox.authority import authority_file
-from orrery.sandbox.cloud.config import LOCATION, MACHINE, RESOURCE_GROUP, SUBSCRIPTION, TOKEN_PATH
+from orrery.sandbox.cloud.resources import LOCATION, MACHINE, RESOURCE_GROUP, SUBSCRIPTION, TOKEN_PATH
+from orrery.sandbox.serving import authority_file
 from tests.rehearsal.owner import edited
 from tests.rehearsal.page import Edited, Typed, section
 from tests.rehearsal.typist import Typist

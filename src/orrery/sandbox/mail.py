@@ -12,10 +12,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.board import Board
 from orrery.sandbox.faults import Faults
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore, SandboxGround
 
 _KIND = "_mail"
 _TIMEOUT_SECONDS = 30.0

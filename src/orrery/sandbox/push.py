@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.board import Board
 from orrery.sandbox.faults import Fault, Faults, LateAnswer, never
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
 
 MAX_MESSAGE_BYTES = 4096
 """ntfy's published limit of a message's body."""

@@ -17,9 +17,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.board import Board
 from orrery.sandbox.faults import CutConnection, Fault, Faults
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
 
 REPOSITORY = "orrery/sandbox"
 """The repository that there is."""

@@ -10,7 +10,7 @@ from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.identity import CredentialUnavailableError, ManagedIdentityCredential
 from azure.mgmt.compute import ComputeManagementClient
 
-from orrery.sandbox.cloud.config import TOKEN_PATH
+from orrery.sandbox.cloud.resources import TOKEN_PATH
 from tests.sandbox.cloud.official import ACCOUNT, IDENTITY, Official, code_of, operating
 from tests.support.cloud import SCOPE
 

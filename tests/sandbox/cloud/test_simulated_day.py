@@ -11,7 +11,7 @@ import pytest
 from orrery.gateway.simulation.combinations import BOTH, Combination
 from orrery.gateway.simulation.parameters import Parameters, read_parameters
 from orrery.gateway.simulation.replica import Cycle
-from orrery.sandbox.cloud.world import DELAYS
+from orrery.sandbox.cloud.resources import DELAYS
 from tests.support.provisioning import Layer, layer_in
 from tests.support.simulated_day import Day, one_day
 

@@ -4,7 +4,7 @@ import json
 
 import httpx2
 
-from orrery.sandbox.graph.scopes import SCOPES, SENDS
+from orrery.sandbox.graph.call import SCOPES, SENDS
 from tests.sandbox.graph.contract import PERMISSIONS, check_answer, needs_contract, operations
 from tests.support.graph import GraphBox
 

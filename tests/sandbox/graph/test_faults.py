@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from orrery.sandbox.graph.odd import ODD
+from orrery.sandbox.graph.levers import ODD
 from tests.sandbox.graph.reading import DRAFTS, INBOX, Item, listed, refused
 from tests.support.graph import GraphBox
 from tests.support.waiting import eventually

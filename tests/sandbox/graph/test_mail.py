@@ -5,7 +5,7 @@ from http import HTTPStatus
 import httpx2
 import pytest
 
-from orrery.sandbox.identity.config import TENANT_A
+from orrery.sandbox.identity.directory import TENANT_A
 from tests.sandbox.graph.reading import DRAFTS, INBOX, listed, named, refused
 from tests.support.graph import GraphBox
 

@@ -5,7 +5,7 @@ import base64
 import jwt
 import pytest
 
-from orrery.sandbox.identity.config import TENANT_A, TENANT_B
+from orrery.sandbox.identity.directory import TENANT_A, TENANT_B
 from orrery.sandbox.identity.switches import SWITCHES
 from tests.sandbox.identity.client import Client, Result, verified
 from tests.support.identity import IdentityBox

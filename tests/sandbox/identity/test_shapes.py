@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.identity.config import CLIENT_A, TENANT_A
+from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
 from tests.support.identity import IdentityBox, identity
 
 TOKEN = f"/{TENANT_A}/oauth2/v2.0/token"

@@ -8,10 +8,9 @@ from typing import Any
 import jwt
 import pytest
 
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
 from orrery.sandbox.identity.grants import DEVICE_CODE_LIFETIME
-from orrery.sandbox.identity.registry import Registry
-from orrery.sandbox.identity.tokens import LIFETIME
+from orrery.sandbox.identity.tokens import LIFETIME, Registry
 from tests.sandbox.identity.client import Client, verified
 from tests.support.identity import IdentityBox
 

@@ -33,8 +33,7 @@ from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
-from orrery.sandbox.authority import authority_file, certificate_of
-from orrery.sandbox.cloud.config import (
+from orrery.sandbox.cloud.resources import (
     IDENTITY_HEADER,
     LOCATION,
     MACHINE,
@@ -42,6 +41,7 @@ from orrery.sandbox.cloud.config import (
     SUBSCRIPTION,
     TOKEN_PATH,
 )
+from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.sandbox.site import create_site
 
 _SECRETS = {

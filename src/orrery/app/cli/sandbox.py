@@ -14,8 +14,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
 from orrery.gateway.cloud.restart import restart
 from orrery.ports.cloud.machine import Reply, Step
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
+from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key, token_url_of
 from orrery.sandbox.app import (
     EVERYTHING,
     AnalyticsConfig,
@@ -26,9 +25,9 @@ from orrery.sandbox.app import (
     Service,
     create_app,
 )
-from orrery.sandbox.authority import authority_file, certificate_of
-from orrery.sandbox.cloud.config import MACHINE_ID
+from orrery.sandbox.cloud.resources import MACHINE_ID
 from orrery.sandbox.ground import PING_TOKEN as TOKEN
+from orrery.sandbox.serving import authority_file, certificate_of
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """The price of the demo's product."""
@@ -131,7 +130,9 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     if cloud_port is not None:
         typer.echo(f"cloud: https://localhost:{cloud_port}, which {authority_file(data, 'cloud')} certifies")
     if identity_port is not None:
-        typer.echo(f"identity: https://localhost:{identity_port}, which {authority_file(data, 'identity')} certifies")
+        typer.echo(
+            f"identity: https://localhost:{identity_port}, which {authority_file(data, 'identity')} certifies"
+        )
     server.run(sockets=[listener])
 
 

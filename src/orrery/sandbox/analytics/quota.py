@@ -6,9 +6,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.errors import Refused
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.analytics.access import AnalyticsConfig, Refused
+from orrery.sandbox.ground import Document, DocumentStore
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the day of the tokens begins at midnight."""

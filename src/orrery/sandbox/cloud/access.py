@@ -5,10 +5,18 @@ import secrets
 from collections.abc import Mapping
 from uuid import UUID
 
-from orrery.sandbox.cloud.arm import ArmError, bad_request, contains, normal, part, timestamp
-from orrery.sandbox.cloud.config import TENANT
-from orrery.sandbox.cloud.world import Cloud, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import (
+    TENANT,
+    ArmError,
+    Cloud,
+    bad_request,
+    contains,
+    new_guid,
+    normal,
+    part,
+    timestamp,
+)
+from orrery.sandbox.ground import Document
 
 MACHINE_CONTRIBUTOR = "9980e02c-c2be-4d73-94e8-173b1dc7cf3c"
 """The built-in role that may start and stop machines (facts/gateway.md, Cloud)."""

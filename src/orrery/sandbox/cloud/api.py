@@ -1,4 +1,4 @@
-"""The cloud over HTTP: the management API, the token endpoint, the webhooks, the levers."""
+"""The cloud over HTTP: the management API, the token endpoint and the webhooks."""
 
 import json
 import re
@@ -10,16 +10,42 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.cloud import webhooks
 from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
-from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
-from orrery.sandbox.cloud.config import TOKEN_PATH
-from orrery.sandbox.cloud.odd import odd
-from orrery.sandbox.cloud.operations import OPERATIONS, Answer, Asked, Operation
-from orrery.sandbox.cloud.world import Cloud, new_guid
+from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
+from orrery.sandbox.cloud.operations import OPERATIONS, ArmAnswer, ArmOperation, ArmRequest
+from orrery.sandbox.cloud.resources import TOKEN_PATH, ArmError, Cloud, bad_request, new_guid, not_found
 from orrery.sandbox.faults import Fault
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document, SandboxGround
+
+
+def _leaves(found: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401  JSON of any shape
+    if isinstance(found, dict):
+        return {name: _leaves(value, change) for name, value in cast("Document", found).items()}
+    if isinstance(found, list):
+        return [_leaves(value, change) for value in cast("list[Any]", found)]
+    return change(found)
+
+
+SHAPES: tuple[Callable[[Any], Any], ...] = (
+    lambda _: [],
+    lambda _: {},
+    lambda _: None,
+    lambda _: "text",
+    lambda found: _leaves(found, lambda _: None),
+    lambda found: _leaves(found, lambda _: ["a list"]),
+    lambda found: dict.fromkeys(found) | {"id": "/of/another", "value": [None]},
+)
+"""What becomes of an answer."""
+
+
+def odd(answer: Response, shape: int) -> Response:
+    """Return an answer in another shape."""
+    try:
+        found = json.loads(bytes(answer.body))
+    except ValueError:
+        found = {}
+    return Response(json.dumps(SHAPES[shape](found)), answer.status_code, media_type="application/json")
+
 
 MOST_SHOWN = 50
 """How many requests are remembered to be shown."""
@@ -63,7 +89,7 @@ class CloudApi:
     def routes(self) -> list[Route]:
         return [
             Route(TOKEN_PATH, self.token, methods=["GET"]),
-            Route(webhooks.PATH, self.webhook, methods=["POST"]),
+            Route(WEBHOOK_PATH, self.webhook, methods=["POST"]),
             Route("/subscriptions/{rest:path}", self.answer, methods=_METHODS),
             Route("//subscriptions/{rest:path}", self.answer, methods=_METHODS),
         ]
@@ -94,7 +120,7 @@ class CloudApi:
         if broken is not None:
             return broken
         moment = self._cloud.now()
-        status, answer = webhooks.call(self._cloud, moment, str(request.url), body, headers)
+        status, answer = call_webhook(self._cloud, moment, str(request.url), body, headers)
         return self._late(CALL, JSONResponse(answer, status))
 
     async def answer(self, request: Request) -> Response:
@@ -117,7 +143,7 @@ class CloudApi:
         answer.headers["x-ms-request-id"] = new_guid()
         return self._shown(request, subject, answer.status_code, self._late(subject, answer))
 
-    def _carried_out(self, operation: Operation | None, asked: Asked) -> Answer:
+    def _carried_out(self, operation: ArmOperation | None, asked: ArmRequest) -> ArmAnswer:
         if not _VERSION.fullmatch(asked.query.get("api-version", "")):
             raise bad_request("The api-version query parameter is required.", "MissingApiVersionParameter")
         self._check_place(asked)
@@ -128,10 +154,10 @@ class CloudApi:
             raise ArmError(403, "AuthorizationFailed", message)
         return operation.run(self._cloud, asked)
 
-    def _may(self, principal: str, operation: Operation) -> bool:
+    def _may(self, principal: str, operation: ArmOperation) -> bool:
         return operation.name in _NEED_THE_ROLE and may_start(self._cloud, principal)
 
-    def _check_place(self, asked: Asked) -> None:
+    def _check_place(self, asked: ArmRequest) -> None:
         """Refuse another subscription, resource group or machine than those that there are."""
         config = self._cloud.config
         words = asked.path.split("/")
@@ -158,7 +184,7 @@ class CloudApi:
         return answer
 
 
-def _found(method: str, path: str) -> tuple[Operation | None, Mapping[str, str]]:
+def _found(method: str, path: str) -> tuple[ArmOperation | None, Mapping[str, str]]:
     for operation in OPERATIONS:
         ids = operation.ids(path) if operation.method == method else None
         if ids is not None:
@@ -166,7 +192,7 @@ def _found(method: str, path: str) -> tuple[Operation | None, Mapping[str, str]]
     return None, {}
 
 
-def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, principal: str) -> Asked:
+def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, principal: str) -> ArmRequest:
     text = body.decode(errors="replace")
     document: Document = {}
     if body and "json" in request.headers.get("content-type", ""):
@@ -177,10 +203,10 @@ def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, prin
         if not isinstance(given, dict):
             raise bad_request("The request content is no JSON object.", "InvalidRequestContent")
         document = cast("Document", given)
-    return Asked(path, ids, dict(request.query_params), document, text, request.headers, principal)
+    return ArmRequest(path, ids, dict(request.query_params), document, text, request.headers, principal)
 
 
-def _as_response(answer: Answer) -> Response:
+def _as_response(answer: ArmAnswer) -> Response:
     if isinstance(answer.body, dict):
         return JSONResponse(answer.body, answer.status, dict(answer.headers))
     kind = None if answer.body is None else answer.kind

@@ -16,10 +16,9 @@ from orrery.ports.cloud.machine import (
     Wait,
 )
 from orrery.sandbox.cloud.access import identities, may_start
-from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
 from orrery.sandbox.cloud.machine import start, state_of
-from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import ArmError, Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.ground import Document
 
 _TYPE = "Microsoft.Automation/automationAccounts/jobs"
 _FAULTS = {"cloud_403": 403, "cloud_409": 409, "cloud_429": 429, "cloud_500": 500}

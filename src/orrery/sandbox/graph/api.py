@@ -11,27 +11,50 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.faults import Fault
-from orrery.sandbox.graph import scopes
 from orrery.sandbox.graph.calendar import Calendar
-from orrery.sandbox.graph.call import Call, Handler, preferences_of
-from orrery.sandbox.graph.chats import Chats
-from orrery.sandbox.graph.delta import Delta
-from orrery.sandbox.graph.errors import (
+from orrery.sandbox.graph.call import (
+    SCOPES,
+    SENDS,
     Created,
+    GraphCall,
+    GraphError,
+    Handler,
     Ids,
-    Refusal,
     access_denied,
     bad_request,
+    check_scopes,
     no_such_call,
+    preferences_of,
     throttled,
     unauthenticated,
     unavailable,
 )
-from orrery.sandbox.graph.mail import Mail
-from orrery.sandbox.graph.me import me
+from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.graph.levers import Levers
+from orrery.sandbox.graph.mail import Delta, Mail
+from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.tasks import Tasks
-from orrery.sandbox.graph.world import World
-from orrery.sandbox.identity.registry import Issued, Registry
+from orrery.sandbox.ground import Document, SandboxGround
+from orrery.sandbox.identity.directory import GRAPH
+from orrery.sandbox.identity.tokens import Issued, Registry
+
+ALIAS = "also."
+"""What stands ahead of an account's address in its second one."""
+
+
+def me(call: GraphCall) -> Document:
+    """Return who a token is."""
+    account, tenant = call.issued.account, call.issued.tenant
+    return {
+        "@odata.context": f"{GRAPH}/v1.0/$metadata#users/$entity",
+        "displayName": account.name,
+        "mail": account.username,
+        "preferredLanguage": None,
+        "userPrincipalName": account.upn(tenant),
+        "id": account.object_ids[tenant],
+        "proxyAddresses": [f"SMTP:{account.username}", f"smtp:{ALIAS}{account.username}"],
+    }
+
 
 _SEGMENT = r"([^/]+)"
 _QUOTED = re.compile(r"\('([^/']+)'\)")
@@ -46,9 +69,9 @@ _FAULTS: dict[str, Callable[[Fault], Exception]] = {
 
 
 class GraphApi:
-    """Answers the calls that `scopes.SCOPES` names."""
+    """Answers the calls that `SCOPES` names."""
 
-    def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
+    def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
         self._world = world
         self._registry = Registry(world.ground.state)
         self._handlers = _handlers(world, chats, calendar)
@@ -61,7 +84,7 @@ class GraphApi:
         ids = Ids(made, request.headers.get("client-request-id") or made)
         try:
             response = await self._answered(request)
-        except Refusal as refusal:
+        except GraphError as refusal:
             body = ids.body(refusal, self._world.ground.clock.now())
             response = JSONResponse(body, refusal.status, refusal.headers)
         response.headers.update(ids.headers())
@@ -80,7 +103,7 @@ class GraphApi:
         self._permit(issued, template)
         if "$filter" in request.query_params and "essages" not in template:
             raise bad_request("Invalid filter clause: the sandbox filters messages only.")
-        call = Call(
+        call = GraphCall(
             issued,
             template,
             ids,
@@ -97,9 +120,9 @@ class GraphApi:
 
     def _permit(self, issued: Issued, template: str) -> None:
         try:
-            scopes.check(template, issued.scopes)
-        except Refusal:
-            if template in scopes.SENDS:
+            check_scopes(template, issued.scopes)
+        except GraphError:
+            if template in SENDS:
                 self._world.note_send(issued.account.username, template, refused=True)
             raise
 
@@ -115,7 +138,7 @@ class GraphApi:
         return issued
 
 
-def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
+def _handlers(world: Mailboxes, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
     mail, tasks = Mail(world), Tasks(world)
     read: dict[str, Handler] = {
         "GET /me": me,
@@ -140,10 +163,10 @@ def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handl
         "PATCH /me/todo/lists/{id}/tasks/{id}": tasks.change,
         "POST /me/todo/lists/{id}/tasks/{id}/linkedResources": tasks.link,
     }
-    return read | dict.fromkeys(scopes.SENDS, partial(_sent, world))
+    return read | dict.fromkeys(SENDS, partial(_sent, world))
 
 
-def _sent(world: World, call: Call) -> None:
+def _sent(world: Mailboxes, call: GraphCall) -> None:
     """Note a send, which goes nowhere."""
     world.note_send(call.account, call.template, refused=False)
 
@@ -153,7 +176,7 @@ def _pattern(template: str) -> tuple[str, re.Pattern[str]]:
     return method, re.compile(re.escape(path).replace(r"\{id\}", _SEGMENT), re.IGNORECASE)
 
 
-_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in scopes.SCOPES}
+_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in SCOPES}
 
 
 def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
@@ -178,7 +201,7 @@ def _json(content: bytes) -> object:
         raise bad_request("Unable to read JSON request payload.") from error
 
 
-def _response(answer: object, call: Call) -> Response:
+def _response(answer: object, call: GraphCall) -> Response:
     applied = [f'{name}="{value}"' for key, name in _APPLIED.items() if (value := call.preferences.get(key))]
     headers = {"Preference-Applied": ", ".join(applied)} if applied else {}
     match answer:
@@ -188,3 +211,10 @@ def _response(answer: object, call: Call) -> Response:
             return JSONResponse(body, 201, headers)
         case _:
             return JSONResponse(answer, 200, headers)
+
+
+def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
+    """Return the routes; `url` is the address that links in answers begin with."""
+    world = Mailboxes(ground, url)
+    chats, calendar = Chats(world), Calendar(world)
+    return [*GraphApi(world, chats, calendar).routes(), *Levers(world, chats, calendar).routes()]

@@ -1,19 +1,140 @@
-"""One request of a signed-in person, with what its address and headers ask for."""
+"""One request of a signed-in person: its scopes, its query, its refusals in the vendor's words."""
 
+import base64
+import hashlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import cast
+from urllib.parse import quote
 
-from orrery.sandbox.graph.errors import Created, bad_query, bad_request
-from orrery.sandbox.identity.registry import Issued
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.tokens import Issued
+
+
+class GraphError(Exception):
+    """An error with the vendor's code, a sentence, the HTTP status, and headers."""
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, code, message)
+        self.status, self.code, self.message = status, code, message
+        self.headers = dict(headers or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """What an answer and the vendor's support know a request by; `client` is what the client called it."""
+
+    request: str
+    client: str
+
+    def headers(self) -> dict[str, str]:
+        return {"request-id": self.request, "client-request-id": self.client}
+
+    def body(self, refusal: GraphError, now: datetime) -> Document:
+        """Return an error's body."""
+        inner = {"date": f"{now:%Y-%m-%dT%H:%M:%S}", **self.headers()}
+        return {"error": {"code": refusal.code, "message": refusal.message, "innerError": inner}}
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """An answer whose status is 201."""
+
+    body: Document = field(default_factory=dict[str, object])
+
+
+def unauthenticated(message: str) -> GraphError:
+    headers = {"WWW-Authenticate": 'Bearer realm="", authorization_uri="", client_id=""'}
+    return GraphError(401, "InvalidAuthenticationToken", message, headers)
+
+
+def access_denied() -> GraphError:
+    return GraphError(403, "ErrorAccessDenied", "Access is denied. Check credentials and try again.")
+
+
+def missing_scope(needed: str, granted: str) -> GraphError:
+    text = (
+        f"Missing scope permissions on the request. API requires one of '{needed}'. "
+        f"Scopes on the request '{granted}'"
+    )
+    return GraphError(403, "Forbidden", text)
+
+
+def no_privileges() -> GraphError:
+    return GraphError(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
+
+
+def no_mailbox() -> GraphError:
+    text = "The mailbox is either inactive, soft-deleted, or is hosted on-premise."
+    return GraphError(404, "MailboxNotEnabledForRESTAPI", text)
+
+
+def item_not_found() -> GraphError:
+    return GraphError(404, "ErrorItemNotFound", "The specified object was not found in the store.")
+
+
+def not_found(what: str) -> GraphError:
+    return GraphError(404, "NotFound", what)
+
+
+def malformed_id() -> GraphError:
+    return GraphError(400, "ErrorInvalidIdMalformed", "Id is malformed.")
+
+
+def bad_request(message: str) -> GraphError:
+    return GraphError(400, "BadRequest", message)
+
+
+def bad_query(message: str) -> GraphError:
+    return GraphError(400, "RequestBroker--ParseUri", message)
+
+
+def bad_argument(message: str) -> GraphError:
+    return GraphError(400, "ErrorInvalidArgument", message)
+
+
+def inefficient() -> GraphError:
+    text = "The restriction or sort order is too complex for this operation."
+    return GraphError(400, "InefficientFilter", text)
+
+
+def changed_meanwhile() -> GraphError:
+    text = (
+        "The send or update operation could not be performed because the change key passed in the request does "
+        "not match the current change key for the item., Cannot save changes made to an item to store."
+    )
+    return GraphError(412, "ErrorIrresolvableConflict", text)
+
+
+def resync(address: str) -> GraphError:
+    """Return the refusal of a token that is too old; `address` begins anew."""
+    text = "The sync state generation is not found; the client must synchronize from the beginning."
+    return GraphError(410, "syncStateNotFound", text, {"Location": address})
+
+
+def throttled(seconds: float) -> GraphError:
+    text = "Application is over its MailboxConcurrency limit."
+    return GraphError(429, "ApplicationThrottled", text, {"Retry-After": f"{seconds:.0f}"})
+
+
+def unavailable() -> GraphError:
+    text = "The service is temporarily unavailable. Please try again later."
+    return GraphError(503, "ServiceUnavailable", text)
+
+
+def no_such_call(path: str) -> GraphError:
+    return bad_request(
+        f"Resource not found for the segment '{path.rpartition('/')[2]}': the sandbox does not have it."
+    )
+
 
 _PREFERENCE = re.compile(r'\s*([\w.-]+)\s*(?:=\s*(?:"([^"]*)"|([^,;]*)))?\s*(?:[,;]|$)')
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class GraphCall:
     """`ids` are those in the path, `query` has its names with their `$`, `preferences` are lower-case names."""
 
     issued: Issued
@@ -54,10 +175,165 @@ class Call:
         return tuple(one for part in self.query.get(name, "").split(",") if (one := part.strip()))
 
 
-Handler = Callable[[Call], Document | Created | None]
+Handler = Callable[[GraphCall], Document | Created | None]
 """Answers a call: 200 with a document, 201, or 202 with nothing."""
 
 
 def preferences_of(text: str) -> dict[str, str]:
     """Return the preferences of a header, by their names in lower case."""
     return {found[1].lower(): found[2] or found[3] or "" for found in _PREFERENCE.finditer(text) if found[1]}
+
+
+_ALWAYS = frozenset({"id", "@odata.etag", "@odata.type"})
+
+
+def selected(document: Document, names: Sequence[str]) -> Document:
+    """Return the properties that are asked for, with those that always come; all when none are named."""
+    if not names:
+        return document
+    return {name: value for name, value in document.items() if name in _ALWAYS or name in names}
+
+
+def check_selected(names: Sequence[str], known: frozenset[str], kind: str) -> None:
+    """Refuse a property that the kind does not have."""
+    for name in names:
+        if name not in known and name != "id":
+            raise bad_query(f"Could not find a property named '{name}' on type '{kind}'.")
+
+
+def link(address: str, query: Sequence[tuple[str, object]]) -> str:
+    """Return an address with a query, written as the vendor writes it."""
+    return f"{address}?{'&'.join(f'{quote(name)}={quote(str(value))}' for name, value in query)}"
+
+
+def next_link(address: str, call: GraphCall, name: str, value: object) -> str:
+    """Return the address of the next page: the same query with the place where it begins."""
+    kept = [(one, text) for one, text in call.query.items() if one != name]
+    return link(address, [*kept, (name, value)])
+
+
+_READING_MAIL = ("Mail.Read", "Mail.ReadBasic", "Mail.ReadWrite")
+_CHANGING_MAIL = ("Mail.ReadWrite",)
+_SENDING_MAIL = ("Mail.Send",)
+_READING_TASKS = ("Tasks.Read", "Tasks.ReadWrite")
+_CHANGING_TASKS = ("Tasks.ReadWrite",)
+_SENDING_CHAT = ("Chat.ReadWrite", "ChatMessage.Send", "Group.ReadWrite.All")
+_SENDING_CHANNEL = ("ChannelMessage.Send", "Group.ReadWrite.All")
+
+SCOPES: dict[str, tuple[str, ...]] = {
+    "GET /me": (
+        "AgentIdUser.ReadWrite.All",
+        "AgentIdUser.ReadWrite.IdentityParentedBy",
+        "Directory.Read.All",
+        "Directory.ReadWrite.All",
+        "User.Read",
+        "User.Read.All",
+        "User.ReadBasic.All",
+        "User.ReadWrite",
+        "User.ReadWrite.All",
+    ),
+    "GET /me/messages": _READING_MAIL,
+    "GET /me/mailFolders/{id}/messages": _READING_MAIL,
+    "GET /me/mailFolders/{id}/messages/delta": _READING_MAIL,
+    "GET /me/messages/{id}": ("Mail.Read", "Mail.ReadBasic"),
+    "POST /me/messages": _CHANGING_MAIL,
+    "GET /me/messages/{id}/attachments": ("Mail.Read", "Mail.ReadWrite"),
+    "POST /me/messages/{id}/createReply": _CHANGING_MAIL,
+    "POST /me/messages/{id}/createReplyAll": _CHANGING_MAIL,
+    "PATCH /me/messages/{id}": _CHANGING_MAIL,
+    "POST /me/sendMail": _SENDING_MAIL,
+    "POST /me/messages/{id}/send": _SENDING_MAIL,
+    "POST /me/messages/{id}/reply": _SENDING_MAIL,
+    "POST /me/messages/{id}/replyAll": _SENDING_MAIL,
+    "POST /me/messages/{id}/forward": _SENDING_MAIL,
+    "GET /me/chats": ("Chat.Read", "Chat.ReadBasic", "Chat.ReadWrite"),
+    "GET /chats/{id}/messages": ("Chat.Read", "Chat.ReadWrite"),
+    "GET /chats/{id}/messages/{id}": ("Chat.Read", "Chat.ReadWrite", "Group.Read.All", "Group.ReadWrite.All"),
+    "POST /chats/{id}/messages": _SENDING_CHAT,
+    "POST /teams/{id}/channels/{id}/messages": _SENDING_CHANNEL,
+    "POST /teams/{id}/channels/{id}/messages/{id}/replies": _SENDING_CHANNEL,
+    "GET /me/calendarView": ("Calendars.Read", "Calendars.ReadBasic", "Calendars.ReadWrite"),
+    "GET /me/events/{id}": ("Calendars.Read", "Calendars.ReadBasic"),
+    "GET /me/todo/lists": _READING_TASKS,
+    "POST /me/todo/lists": _CHANGING_TASKS,
+    "GET /me/todo/lists/{id}/tasks": _READING_TASKS,
+    "POST /me/todo/lists/{id}/tasks": _CHANGING_TASKS,
+    "PATCH /me/todo/lists/{id}/tasks/{id}": _CHANGING_TASKS,
+    "POST /me/todo/lists/{id}/tasks/{id}/linkedResources": _CHANGING_TASKS,
+}
+"""Each call that there is, by its method and path template."""
+
+SENDS = frozenset(
+    {
+        "POST /me/sendMail",
+        "POST /me/messages/{id}/send",
+        "POST /me/messages/{id}/reply",
+        "POST /me/messages/{id}/replyAll",
+        "POST /me/messages/{id}/forward",
+        "POST /chats/{id}/messages",
+        "POST /teams/{id}/channels/{id}/messages",
+        "POST /teams/{id}/channels/{id}/messages/{id}/replies",
+    }
+)
+"""Those that send something to somebody."""
+
+_IN_WORDS = ("/chats", "/teams", "/me/chats", "/me/todo")
+"""Paths whose refusal names the scopes."""
+
+
+def check_scopes(template: str, granted: frozenset[str]) -> None:
+    """Raise the vendor's refusal unless one of the scopes that the call takes was granted.
+
+    A wider scope counts where the published table omits it: Mail.ReadWrite reads a message, too.
+    """
+    needed = SCOPES[template]
+    wider = {scope.replace("ReadWrite", "Read") for scope in granted}
+    if not (granted | wider) & set(needed):
+        raise _refusal(template, needed, granted)
+
+
+def _refusal(template: str, needed: tuple[str, ...], granted: frozenset[str]) -> GraphError:
+    path = template.partition(" ")[2]
+    if path == "/me":
+        return no_privileges()
+    if path.startswith(_IN_WORDS):
+        return missing_scope(", ".join(needed), ", ".join(sorted(granted)))
+    return access_denied()
+
+
+_PREFIX = {True: "AAkALgAAAAAAHYQDEapm", False: "AAMkADNkYjVhNWYxLTQ1"}
+_SHAPE = re.compile(r"[A-Za-z0-9_-]+={0,2}")
+_SHORTEST = 20
+
+
+def item_id(owner: str, number: int, turn: int, *, immutable: bool) -> str:
+    """Return the id of an item: its capitals alone tell two neighbours apart.
+
+    `turn` is raised by what changes an id: any move, and for an immutable one only a mailbox that is moved.
+    """
+    known = hashlib.sha512(f"{owner} {turn} {immutable}".encode()).digest()[:39]
+    shown = base64.urlsafe_b64encode(known + (number // 2).to_bytes(6, "big")).decode()
+    return f"{_PREFIX[immutable]}{shown}{'Aa'[number % 2]}="
+
+
+def number_of(text: str) -> int | None:
+    """Return the number of the item that an id may belong to; None when it cannot be an id."""
+    if len(text) < _SHORTEST or not _SHAPE.fullmatch(text):
+        return None
+    end = text.rstrip("=")
+    try:
+        half = int.from_bytes(base64.urlsafe_b64decode(end[-9:-1]), "big")
+    except ValueError:
+        return None
+    return half * 2 + (end[-1] == "a")
+
+
+def digest(*parts: object) -> str:
+    """Return a short text that follows from the parts, such as a change key."""
+    return base64.b64encode(hashlib.sha256(repr(parts).encode()).digest()[:15]).decode()
+
+
+def guid(*parts: object) -> str:
+    """Return a GUID that follows from the parts."""
+    text = hashlib.sha256(repr(parts).encode()).hexdigest()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:32]}"

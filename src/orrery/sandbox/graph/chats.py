@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 
-from orrery.sandbox.graph import ids
-from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.chat_seed import first_chats
-from orrery.sandbox.graph.errors import bad_request, not_found
-from orrery.sandbox.graph.pages import next_link
-from orrery.sandbox.graph.rendering import doctored, utc
-from orrery.sandbox.graph.world import CHATS, World
-from orrery.sandbox.identity.config import ACCOUNTS, GRAPH
-from orrery.sandbox.identity.registry import Issued
-from orrery.sandbox.state import Document
+from orrery.sandbox.graph.call import GraphCall, bad_request, guid, next_link, not_found
+from orrery.sandbox.graph.mailbox import CHATS, Mailboxes
+from orrery.sandbox.graph.messages import doctored, utc
+from orrery.sandbox.graph.seed import first_chats
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH
+from orrery.sandbox.identity.tokens import Issued
 
 _EXPANSIONS = {"lastMessagePreview", "members"}
 _ORDER_OF_CHATS = {"", "lastmessagepreview/createddatetime desc"}
@@ -22,10 +19,10 @@ _PREVIEW = ("id", "createdDateTime", "messageType", "from", "body", "eventDetail
 class Chats:
     """The calls about chats. An account's chats are kept as one document."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
 
-    def chats(self, call: Call) -> Document:
+    def chats(self, call: GraphCall) -> Document:
         """List the chats, the one with the newest message first."""
         if call.query.get("$orderby", "").lower() not in _ORDER_OF_CHATS:
             raise bad_request("QueryOptions to order by is not supported.")
@@ -36,7 +33,7 @@ class Chats:
         shown = [_shown(one, wanted, call.issued) for one in chats]
         return self._page(shown, call, "/me/chats", "chats")
 
-    def messages(self, call: Call) -> Document:
+    def messages(self, call: GraphCall) -> Document:
         """List a chat's messages, newest first."""
         if call.query.get("$orderby", "").lower() not in _ORDER_OF_MESSAGES:
             raise bad_request("QueryOptions to order by is not supported.")
@@ -45,7 +42,7 @@ class Chats:
         name = f"chats('{call.ids[0]}')/messages"
         return self._page(messages, call, f"/chats/{call.ids[0]}/messages", name)
 
-    def message(self, call: Call) -> Document:
+    def message(self, call: GraphCall) -> Document:
         chat = self._chat(call)
         for one in chat["messages"]:
             if one["id"] == call.ids[1]:
@@ -53,7 +50,7 @@ class Chats:
                 return {"@odata.context": context, **_message(one, chat, call.issued)}
         raise not_found("The message does not exist.")
 
-    def known(self, account: str, call: Call | None = None) -> list[Document]:
+    def known(self, account: str, call: GraphCall | None = None) -> list[Document]:
         """Return the chats of an account, which a guest has none of."""
         if call is not None and call.issued.account.is_guest(call.issued.tenant):
             return []
@@ -79,13 +76,13 @@ class Chats:
     def _save(self, account: str, chats: list[Document]) -> None:
         self._world.ground.state.save({"object": CHATS, "id": account, "chats": chats})
 
-    def _chat(self, call: Call) -> Document:
+    def _chat(self, call: GraphCall) -> Document:
         for one in self.known(call.account, call):
             if one["id"] == call.ids[0]:
                 return one
         raise not_found("The chat does not exist, or the caller is not a member of it.")
 
-    def _page(self, shown: Sequence[Document], call: Call, path: str, name: str) -> Document:
+    def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
         top = _top(call)
         place = call.query.get("$skiptoken", "0")
         if not place.isdecimal():
@@ -101,7 +98,7 @@ class Chats:
         return page
 
 
-def _top(call: Call) -> int:
+def _top(call: GraphCall) -> int:
     text = call.query.get("$top", "20")
     if not text.isdecimal() or not 1 <= int(text) <= 50:  # noqa: PLR2004  the vendor's limit
         raise bad_request(f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
@@ -138,7 +135,7 @@ def _member(person: Sequence[str | None], issued: Issued) -> Document:
     name, address = person
     return {
         "@odata.type": "#microsoft.graph.aadUserConversationMember",
-        "id": ids.guid("member", name, address),
+        "id": guid("member", name, address),
         "roles": ["owner"],
         "displayName": name,
         "visibleHistoryStartDateTime": "0001-01-01T00:00:00Z",
@@ -153,7 +150,7 @@ def _user_id(person: Sequence[str | None], issued: Issued) -> str:
     name, address = person
     account = ACCOUNTS.get(address or "")
     if account is None:
-        return ids.guid("user", address or name)
+        return guid("user", address or name)
     return account.object_ids.get(issued.tenant, account.object_ids[account.home])
 
 

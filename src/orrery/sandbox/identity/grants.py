@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account
-from orrery.sandbox.identity.errors import refusal
+from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account, refusal
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Signed, Tokens
-from orrery.sandbox.state import Document, DocumentStore
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 

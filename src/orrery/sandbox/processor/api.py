@@ -1,25 +1,199 @@
-"""The processor's API over HTTP: keys, versions, parameters, idempotency, faults, answers."""
+"""The processor's API over HTTP: keys, idempotency, faults, and the table of operations (spec 1, Endpoints)."""
 
 import base64
 import binascii
+import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from orrery.sandbox.faults import CutConnection
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor import resources, sessions
 from orrery.sandbox.processor.account import ACCOUNT_ID
-from orrery.sandbox.processor.call import Operation, Pending
-from orrery.sandbox.processor.errors import ApiError, invalid, unrecognized_url
-from orrery.sandbox.processor.expand import expand
-from orrery.sandbox.processor.forms import Form, parse_form
-from orrery.sandbox.processor.idempotency import IdempotencyKeys, fingerprint
-from orrery.sandbox.processor.operations import OPERATIONS, UNUSED
-from orrery.sandbox.processor.versions import known_version
-from orrery.sandbox.processor.world import API_VERSION, World, mode_of, new_id
-from orrery.sandbox.state import Document
+from orrery.sandbox.processor.call import ApiOperation, Pending, expand, page
+from orrery.sandbox.processor.parameters import (
+    CREATE_CONFIGURATION,
+    CREATE_SESSION,
+    CREATE_VALUE_LIST_ITEM,
+    CREATE_WEBHOOK_ENDPOINT,
+    LIST_BY_TIME,
+    LIST_CHARGES,
+    LIST_CUSTOMERS,
+    LIST_EVENTS,
+    LIST_PAGE,
+    LIST_PRICES,
+    LIST_SESSIONS,
+    LIST_VALUE_LIST_ITEMS,
+    LIST_VALUE_LISTS,
+    NOTHING,
+    ONLY_EXPAND,
+    UPDATE_ACCOUNT,
+    UPDATE_CONFIGURATION,
+    UPDATE_WEBHOOK_ENDPOINT,
+    Form,
+    parse_form,
+)
+from orrery.sandbox.processor.world import (
+    API_VERSION,
+    ApiError,
+    World,
+    invalid,
+    known_version,
+    mode_of,
+    new_id,
+    unrecognized_url,
+)
+
+MAX_KEY_LENGTH = 255
+KEPT_SECONDS = 24 * 3600
+_KIND = "_idempotency"
+
+
+def fingerprint(method: str, path: str, form: dict[str, Form]) -> str:
+    """Return a digest of the request."""
+    asked = json.dumps([method, path, form], sort_keys=True)
+    return hashlib.sha256(asked.encode()).hexdigest()
+
+
+class IdempotencyKeys:
+    """The keys that were used in the last day, and those in use right now."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._in_use: set[str] = set()
+
+    def first_answer(self, key: str, asked: str) -> Document | None:
+        """Return the stored `status` and `body` of this key's first use, or None when there was none.
+
+        Raises `ApiError` for a key that is too long, in use, or was used for something else.
+        """
+        if len(key) > MAX_KEY_LENGTH:
+            raise invalid(f"An idempotency key has at most {MAX_KEY_LENGTH} characters.")
+        if key in self._in_use:
+            message = "Another request with this idempotency key is in progress. Please try again later."
+            raise ApiError(409, message, "idempotency_error", "idempotency_key_in_use", stored=False)
+        self._prune()
+        stored = self._world.state.get(_KIND, key)
+        if stored is not None and stored["asked"] != asked:
+            message = f"Keys for idempotent requests can only be used with the same parameters: '{key}' was not."
+            raise ApiError(400, message, "idempotency_error", stored=False)
+        return stored
+
+    def keep(self, key: str, asked: str, status: int, body: Document, request_id: str) -> None:
+        """Store the first answer."""
+        answer = {"asked": asked, "status": status, "body": body, "request_id": request_id}
+        self._world.state.save({"object": _KIND, "id": key, "created": self._world.now(), **answer})
+
+    @contextmanager
+    def held(self, key: str) -> Generator[None]:
+        """Hold the key while its request is carried out."""
+        self._in_use.add(key)
+        try:
+            yield
+        finally:
+            self._in_use.discard(key)
+
+    def _prune(self) -> None:
+        oldest_kept = self._world.now() - KEPT_SECONDS
+        for key in self._world.state.older_than(_KIND, oldest_kept):
+            self._world.state.remove(_KIND, key)
+
+
+_CONFIGURATIONS = "/v1/payment_method_configurations"
+_ENDPOINTS = "/v1/webhook_endpoints"
+_ITEMS = "/v1/radar/value_list_items"
+_SESSIONS = "/v1/checkout/sessions"
+
+OPERATIONS: tuple[ApiOperation, ...] = tuple(
+    ApiOperation(*row)
+    for row in (
+        ("POST", _SESSIONS, "checkout_session_write", CREATE_SESSION, sessions.create),
+        ("GET", _SESSIONS, "checkout_session_read", LIST_SESSIONS, sessions.list_all),
+        ("GET", f"{_SESSIONS}/{{session}}", "checkout_session_read", ONLY_EXPAND, sessions.retrieve),
+        (
+            "POST",
+            f"{_SESSIONS}/{{session}}/expire",
+            "checkout_session_write",
+            ONLY_EXPAND,
+            sessions.expire_one,
+        ),
+        ("GET", "/v1/prices", "price_read", LIST_PRICES, resources.lister("price")),
+        ("GET", "/v1/charges", "charge_read", LIST_CHARGES, resources.lister("charge")),
+        ("GET", "/v1/customers", "customer_read", LIST_CUSTOMERS, resources.lister("customer")),
+        (
+            "GET",
+            _CONFIGURATIONS,
+            "payment_method_configuration_read",
+            LIST_PAGE,
+            resources.lister("payment_method_configuration"),
+        ),
+        (
+            "POST",
+            _CONFIGURATIONS,
+            "payment_method_configuration_write",
+            CREATE_CONFIGURATION,
+            resources.create_configuration,
+        ),
+        (
+            "GET",
+            f"{_CONFIGURATIONS}/{{configuration}}",
+            "payment_method_configuration_read",
+            ONLY_EXPAND,
+            resources.get_configuration,
+        ),
+        (
+            "POST",
+            f"{_CONFIGURATIONS}/{{configuration}}",
+            "payment_method_configuration_write",
+            UPDATE_CONFIGURATION,
+            resources.update_configuration,
+        ),
+        (
+            "GET",
+            "/v1/radar/value_lists",
+            "value_list_read",
+            LIST_VALUE_LISTS,
+            resources.list_value_lists,
+        ),
+        ("GET", _ITEMS, "value_list_read", LIST_VALUE_LIST_ITEMS, resources.list_value_list_items),
+        ("POST", _ITEMS, "value_list_write", CREATE_VALUE_LIST_ITEM, resources.create_value_list_item),
+        ("DELETE", f"{_ITEMS}/{{item}}", "value_list_write", NOTHING, resources.delete_value_list_item),
+        ("GET", "/v1/reviews", "review_read", LIST_BY_TIME, resources.list_reviews),
+        ("GET", "/v1/balance", "balance_read", ONLY_EXPAND, resources.get_balance),
+        ("GET", "/v1/account", "account_read", ONLY_EXPAND, resources.get_account),
+        ("PATCH", "/v1/account", "account_write", UPDATE_ACCOUNT, resources.patch_account),
+        ("GET", "/v1/events", "event_read", LIST_EVENTS, resources.list_events),
+        ("GET", "/v1/events/{id}", "event_read", ONLY_EXPAND, resources.get_event),
+        ("GET", _ENDPOINTS, "webhook_read", LIST_PAGE, resources.list_endpoints),
+        ("POST", _ENDPOINTS, "webhook_write", CREATE_WEBHOOK_ENDPOINT, resources.create_endpoint),
+        (
+            "POST",
+            f"{_ENDPOINTS}/{{webhook_endpoint}}",
+            "webhook_write",
+            UPDATE_WEBHOOK_ENDPOINT,
+            resources.update_endpoint,
+        ),
+        (
+            "DELETE",
+            f"{_ENDPOINTS}/{{webhook_endpoint}}",
+            "webhook_write",
+            NOTHING,
+            resources.delete_endpoint,
+        ),
+    )
+)
+
+UNUSED: tuple[ApiOperation, ...] = tuple(
+    ApiOperation("GET", f"/v1/{name}s", f"{name}_read", LIST_PAGE, lambda call: page([], call.params, call.path))
+    for name in ("invoice", "payout", "subscription")
+)
+"""Empty lists that no client of ours needs: only to check whether a restricted key is refused here."""
+
 
 EVERYTHING = "*"
 """The permission of an unrestricted key."""
@@ -165,7 +339,7 @@ def _version(request: Request) -> str:
     return known_version(request.headers.get("stripe-version", API_VERSION))
 
 
-def _route(method: str, path: str) -> tuple[Operation, dict[str, str]]:
+def _route(method: str, path: str) -> tuple[ApiOperation, dict[str, str]]:
     for operation in (*OPERATIONS, *UNUSED):
         ids = _ids(operation.path, path) if operation.method == method else None
         if ids is not None:
@@ -183,7 +357,7 @@ def _ids(template: str, path: str) -> dict[str, str] | None:
     return {want.strip("{}"): have for want, have in pairs if want.startswith("{")}
 
 
-def _check_permission(held: frozenset[str], operation: Operation, shown: str) -> None:
+def _check_permission(held: frozenset[str], operation: ApiOperation, shown: str) -> None:
     needed = operation.permission
     if held & {EVERYTHING, needed, needed.replace("_read", "_write")}:
         return

@@ -7,9 +7,9 @@ from copy import deepcopy
 
 import httpx2
 
-from orrery.sandbox.processor.endpoints import endpoint_view, sign, wants
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor.resources import endpoint_view, sign, wants
 from orrery.sandbox.processor.world import World
-from orrery.sandbox.state import Document
 from orrery.trust import WELL_KNOWN, Trust
 
 BACK_OFF = (5, 30, 120, 300, 900, 3600, 7200, 14400, 28800, 43200)

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.pages import Fields, money, render
+from orrery.sandbox.board import Fields, money, render
+from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
-from orrery.sandbox.processor.session_rules import is_email
+from orrery.sandbox.processor.sessions import is_email
 from orrery.sandbox.processor.world import World, holding
-from orrery.sandbox.state import Document
 
 _ALWAYS_CHALLENGED = ("any", "challenge")
 _WALLETS = ("apple_pay", "google_pay")

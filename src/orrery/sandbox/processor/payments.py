@@ -4,9 +4,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.world import World, new_id
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor.world import ApiError, World, new_id
 
 Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
 """The bank's answer: approved, declined, authentication required, later, or approved with a review."""

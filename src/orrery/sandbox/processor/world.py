@@ -1,4 +1,4 @@
-"""The state of the sandbox processor in one mode: the documents, the time, the events."""
+"""The processor in one mode: its documents, its time, its events, its refusals."""
 
 import heapq
 import secrets
@@ -9,8 +9,79 @@ from typing import Literal
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
-from orrery.sandbox.processor.errors import no_such
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
+
+_DOCS = "https://docs.stripe.com/error-codes/"
+
+
+@dataclass
+class ApiError(ValueError):
+    """A refusal: an HTTP status and the fields of the vendor's error object."""
+
+    status: int
+    message: str
+    type: str = "invalid_request_error"
+    code: str | None = None
+    param: str | None = None
+    stored: bool = True
+    """Whether an idempotency key keeps this answer: validation failures are not kept."""
+    extra: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __str__(self) -> str:
+        return self.message
+
+    def body(self, request_id: str, base_url: str) -> Document:
+        error: Document = {"message": self.message, "type": self.type, **self.extra}
+        error["request_log_url"] = f"{base_url}/#{request_id}"
+        if self.code:
+            error |= {"code": self.code, "doc_url": _DOCS + self.code.replace("_", "-")}
+        if self.param:
+            error["param"] = self.param
+        return {"error": error}
+
+
+def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
+    """Return a 400 that validation found before anything was carried out."""
+    return ApiError(400, message, code=code, param=param, stored=False)
+
+
+def unknown_parameter(param: str) -> ApiError:
+    """Return the refusal of a parameter that the operation does not have."""
+    return invalid(f"Received unknown parameter: {param}", param, "parameter_unknown")
+
+
+def missing_parameter(param: str) -> ApiError:
+    """Return the refusal of a request without a required parameter."""
+    return invalid(f"Missing required param: {param}.", param, "parameter_missing")
+
+
+def no_such(kind: str, key: str, param: str, status: int = 404, hint: str = "") -> ApiError:
+    """Return the refusal of an id that names nothing; `hint` goes on with the sentence."""
+    return ApiError(status, f"No such {kind}: '{key}'{hint}", code="resource_missing", param=param, stored=False)
+
+
+def unrecognized_url(method: str, path: str, more: str = "") -> ApiError:
+    """Return the answer to a route that does not exist."""
+    return ApiError(404, f"Unrecognized request URL ({method}: {path}).{more}", stored=False)
+
+
+_NAMED = (
+    "2024-09-30.acacia 2024-10-28.acacia 2024-11-20.acacia 2024-12-18.acacia 2025-01-27.acacia 2025-02-24.acacia "
+    "2025-03-01.dashboard 2025-03-31.basil 2025-04-30.basil 2025-05-28.basil 2025-06-30.basil 2025-07-30.basil "
+    "2025-08-27.basil 2025-09-30.clover 2025-10-29.clover 2025-11-17.clover 2025-12-15.clover 2026-01-28.clover "
+    "2026-02-25.clover 2026-03-25.dahlia 2026-04-22.dahlia 2026-05-27.dahlia 2026-06-24.dahlia 2026-07-29.dahlia "
+    "2026-08-26.dahlia 2026-09-30.endive"
+)
+VERSIONS = frozenset(_NAMED.split())
+"""Those with a name; the vendor takes older ones, too."""
+
+
+def known_version(version: str, param: str | None = None) -> str:
+    """Return the version, or raise the refusal of one that does not exist."""
+    if version not in VERSIONS:
+        raise invalid(f"Invalid Stripe API version: {version[:40]}", param)
+    return version
+
 
 API_VERSION = "2026-08-26.dahlia"
 """The version that the account is pinned to (decision 1)."""
