@@ -15,7 +15,7 @@ from rich.table import Table
 
 from orrery.gateway.simulation.combinations import CEILING
 from orrery.gateway.simulation.parameters import read_parameters
-from orrery.gateway.simulation.statistics import Figures, Plan, simulated
+from orrery.gateway.simulation.statistics import Figures, SimulationPlan, simulated
 from orrery.runtime.console.terminal import new_console
 from tests.support.provisioning import Layer, layer_in
 
@@ -87,7 +87,7 @@ def _said(minutes: Sequence[float | None]) -> list[str]:
 
 
 def _months() -> Table:
-    plan = Plan(read_parameters())
+    plan = SimulationPlan(read_parameters())
     began = time.perf_counter()
     found = simulated(plan)
     seconds = time.perf_counter() - began

@@ -10,7 +10,7 @@ from bench.service import Service
 from bench.webhook import deliver, request
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.ports.store import Entry, Put, Write
+from orrery.ports.store import Put, StoreEntry, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk
 
@@ -40,7 +40,7 @@ async def multiply(path: Path) -> None:
     await store.close()
 
 
-def _sale(pattern: list[Entry], number: int, now: datetime) -> Iterator[Write]:
+def _sale(pattern: list[StoreEntry], number: int, now: datetime) -> Iterator[Write]:
     session = f"cs_test_sale{number:07}"
     for entry in pattern:
         key = _DIGEST.sub(f"{number:064x}", entry.key.replace(PATTERN, session))
@@ -48,7 +48,7 @@ def _sale(pattern: list[Entry], number: int, now: datetime) -> Iterator[Write]:
         if not entry.key.startswith("outbox"):
             yield Put(key, value)
         elif entry.key.startswith(outbox.ROW):
-            row = outbox.Row.from_bytes(value).change(due_at=now)
+            row = outbox.Notification.from_bytes(value).change(due_at=now)
             if number < WAITING // 2:
                 yield from outbox.enqueue([outbox.Draft(row.id, row.channel, row.title, row.body, row.to)], now)
             else:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import AwareDatetime
 
 from orrery.approvals.chain import LogEntry, first_break, following
-from orrery.approvals.progress import Progress, Use
+from orrery.approvals.progress import IntentProgress, Use
 from orrery.record import Record, Sealed
 from orrery.runtime.operations import Intent
 
@@ -100,9 +100,9 @@ def test_an_erasure_drops_unknown_fields() -> None:
 def test_notes_are_erased_with_unknown_fields() -> None:
     """An erasure of an intent's notes drops what later releases have written beside them."""
     use = Use(state="done", changed_at=NOON, note="n")
-    progress = Progress(intent_id="in-1", digest="d", changed_at=NOON, note="n", uses={"cs_1": use})
+    progress = IntentProgress(intent_id="in-1", digest="d", changed_at=NOON, note="n", uses={"cs_1": use})
     stored = progress.to_bytes().replace(b'"note":"n"', b'"note":"n","more":"x@buyer.example"')
-    read = Progress.from_bytes(stored)
+    read = IntentProgress.from_bytes(stored)
     assert b"more" in read.after("cs_1", "unknown", NOON).after("", "done", NOON).to_bytes()
     assert b"x@buyer.example" not in read.without_notes().to_bytes()
 

@@ -14,7 +14,7 @@ from orrery.account.account import (
     checked_branding,
 )
 from orrery.account.configurations import ConfigurationPatch
-from orrery.approvals.progress import Progress
+from orrery.approvals.progress import IntentProgress
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import BRANDING, Configuration
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
@@ -36,7 +36,7 @@ class Owner:
         self.at = AccountDesk(self.account, self.account, self.desk.approvals)
         self.desk.approvals.allow(*self.at.operations())
 
-    async def sign(self, proposed: AccountProposal) -> Progress:
+    async def sign(self, proposed: AccountProposal) -> IntentProgress:
         """Sign what was proposed."""
         return await self.desk.sign(proposed.intent)
 

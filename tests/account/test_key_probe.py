@@ -6,7 +6,7 @@ import pytest
 
 from orrery.account.key_probe import KeyProbe
 from orrery.errors import OrreryError
-from orrery.ports.processor import Account, ProcessorReads
+from orrery.ports.processor import ProcessorAccount, ProcessorReads
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.secret_probe import ProbeContext, Remark
 from tests.support.clock import ManualClock
@@ -25,11 +25,11 @@ class AccountReads(ProcessorReads):
 
     trouble: OrreryError | None = None
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account."""
         if self.trouble:
             raise self.trouble
-        return Account("acct_1", "nzd", "NZ")
+        return ProcessorAccount("acct_1", "nzd", "NZ")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.ports.comms.errors import MailboxRefused, RowGone
 from orrery.ports.comms.mailboxes import Mailboxes, Reply
-from orrery.ports.comms.messages import Message, Priority
+from orrery.ports.comms.messages import MailboxMessage, Priority
 from orrery.syntax.track import Track
 from tests.support.clock import START, ManualClock
 from tests.support.mailboxes import reply_to
@@ -39,10 +39,10 @@ def mailbox(folder: Path, track: Track = "A", messages: int = 0) -> SampleMailbo
     return SampleMailbox("ann@corp.example", track, folder, ManualClock(), messages)
 
 
-def listed(opened: SampleMailbox) -> list[Message]:
+def listed(opened: SampleMailbox) -> list[MailboxMessage]:
     """Return every message of a mailbox."""
 
-    async def read() -> list[Message]:
+    async def read() -> list[MailboxMessage]:
         return [*chain.from_iterable([batch.messages async for batch in opened.messages()])]
 
     return asyncio.run(read())

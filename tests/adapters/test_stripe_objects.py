@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orrery.adapters.stripe.objects import read_event
-from orrery.ports.processor import CheckoutSession, Event
+from orrery.ports.processor import CheckoutSession, ProcessorEvent
 from tests.support.checkout import event_body, session_json
 
 json_values = st.recursive(
@@ -19,10 +19,10 @@ json_values = st.recursive(
 )
 
 
-def reads(body: bytes) -> Event | None:
+def reads(body: bytes) -> ProcessorEvent | None:
     """Return the event, or None when it cannot be read; any error fails the test."""
     found = read_event(body)
-    return found if isinstance(found, Event) else None
+    return found if isinstance(found, ProcessorEvent) else None
 
 
 def event(**other: Any) -> dict[str, Any]:  # noqa: ANN401  any field of an event

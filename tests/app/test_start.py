@@ -16,7 +16,7 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.ports.store import Put, Write
 from orrery.runtime.collection import sortable
 from orrery.runtime.index_key import index_key
-from orrery.runtime.outbox import MOST_COUNTED, ROW, Row
+from orrery.runtime.outbox import MOST_COUNTED, ROW, Notification
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.tasks import Tasks
 from tests.support.counting_store import CountingStore
@@ -62,7 +62,7 @@ def of_every_kind(count: int, _: datetime) -> Iterator[Write]:
 
 def of_notifications(count: int, now: datetime) -> Iterator[Write]:
     """Put so many notifications in every state."""
-    row = Row(id="NAME", channel="email", to="", title="t", body="b", created_at=now, due_at=now)
+    row = Notification(id="NAME", channel="email", to="", title="t", body="b", created_at=now, due_at=now)
     waiting = f"outbox-next:email:{sortable(now)}:{sortable(now)}:"
     indexes = {"waiting": waiting, "held": "outbox-held:", "dead": "outbox-dead:"}
     values = {state: row.change(state=state).to_bytes() for state in (*indexes, "delivered")}

@@ -8,7 +8,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approval_log import HEAD, LOG
 from orrery.approvals.chain import LogEntry, following
 from orrery.errors import ApprovalRefused, StoreUnavailable
-from orrery.ports.store import Delete, Entry, Put
+from orrery.ports.store import Delete, Put, StoreEntry
 from orrery.runtime.outbox import Outbox
 from tests.support.approving import Desk
 from tests.support.unreliable_store import UnreliableStore
@@ -22,7 +22,7 @@ def desk() -> Desk:
     return Desk()
 
 
-async def put_back(desk: Desk, *entries: Entry) -> None:
+async def put_back(desk: Desk, *entries: StoreEntry) -> None:
     """Store what was there before, behind everybody's back."""
     await desk.store.commit([Put(entry.key, entry.value) for entry in entries])
 

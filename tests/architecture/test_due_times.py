@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.approvals.progress import Progress, in_words
+from orrery.approvals.progress import IntentProgress, in_words
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.verification import SLACK
@@ -77,7 +77,7 @@ async def messages(clock: WallClock) -> Case:
 
 async def operation_under_way(clock: WallClock) -> Case:
     """The owner may settle an operation whose answer was lost."""
-    started = Progress(intent_id="in-1", digest="d", changed_at=clock.now(), state="started")
+    started = IntentProgress(intent_id="in-1", digest="d", changed_at=clock.now(), state="started")
     assert in_words(started, clock.now()) == "under way"
     yield
     assert in_words(started, clock.now()) == "unknown"
@@ -87,7 +87,7 @@ async def standing_approval(clock: WallClock) -> Case:
     """A preflight's approval is not in force until then."""
     desk = ApprovalDesk(clock=clock)
     statement = desk.approvals.statement(await desk.proposed()).to_bytes().decode()
-    approved = Progress(
+    approved = IntentProgress(
         intent_id="in-1", digest="d", changed_at=clock.now(), state="approved", statement=statement, signature="s"
     )
     assert in_words(approved, clock.now()) == "in force"

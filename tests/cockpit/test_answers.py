@@ -7,17 +7,17 @@ import pytest
 
 from orrery.cockpit.answers import newest_of, quoted, recipients_of
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Message, Person, Standing
+from orrery.ports.comms.messages import MailboxMessage, Person, Standing
 from tests.support.clock import START
 
 OWN = ["ann@corp.example", "a.lind@corp.example"]
 CY, BO, DI = (Person(one, f"{one.lower()}@lab.example") for one in ("Cy", "Bo", "Di"))
 ANN, ALIAS = Person("Ann", "Ann@Corp.example"), Person("", "a.lind@corp.example")
-MESSAGE = Message("mail", "1", "Cy", "cy@lab.example", "Noon", "", START, sender_address="cy@lab.example")
+MESSAGE = MailboxMessage("mail", "1", "Cy", "cy@lab.example", "Noon", "", START, sender_address="cy@lab.example")
 LOUD = Person("", "BO@LAB.example")
 LIST = Person("Friends", "friends@lists.example")
 
-WHOM: dict[str, tuple[Message, list[Person], list[Person], list[Person]]] = {
+WHOM: dict[str, tuple[MailboxMessage, list[Person], list[Person], list[Person]]] = {
     "the sender": (MESSAGE, [CY], [CY], []),
     "everybody but the owner": (replace(MESSAGE, to=(ANN, BO), cc=(ALIAS, DI)), [CY], [CY, BO], [DI]),
     "each once": (replace(MESSAGE, to=(BO, BO, CY), cc=(BO, DI, replace(DI, name="D."))), [CY], [CY, BO], [DI]),

@@ -18,7 +18,7 @@ from orrery.cockpit.schema import PersonRead
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import SCORES, CockpitSettings
 from orrery.ports.comms.errors import MailboxRefused, RowGone
-from orrery.ports.comms.messages import Message, Person, Standing
+from orrery.ports.comms.messages import MailboxMessage, Person, Standing
 from orrery.runtime.tasks import Tasks
 from tests.support.clock import START, ManualClock
 from tests.support.mailboxes import ScriptedMailbox, a_message
@@ -29,7 +29,7 @@ CORP, LAB = "ann@corp.example", "ann@lab.example"
 ANN, BO, DI = Person("Ann", CORP), Person("Bo", "bo@corp.example"), Person("Di", "di@corp.example")
 
 
-def written(number: int, sender: str, address: str, **more: object) -> Message:
+def written(number: int, sender: str, address: str, **more: object) -> MailboxMessage:
     """Return a message; a higher number is an older one."""
     one = replace(a_message(number), sender=sender, address=address, sender_address=address, to=(ANN,))
     return replace(one, **more)  # pyright: ignore[reportArgumentType]  fields of a message
@@ -38,7 +38,7 @@ def written(number: int, sender: str, address: str, **more: object) -> Message:
 class Desk:
     """A mailbox of each track, and what is done with their rows."""
 
-    def __init__(self, corp: Sequence[Message], lab: Sequence[Message] = ()) -> None:
+    def __init__(self, corp: Sequence[MailboxMessage], lab: Sequence[MailboxMessage] = ()) -> None:
         clock, tasks = ManualClock(), Tasks()
         store = MemoryStore(clock)
         self.corp, self.lab = ScriptedMailbox("A", CORP, [*corp]), ScriptedMailbox("B", LAB, [*lab])

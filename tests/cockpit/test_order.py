@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from orrery.cockpit.order import in_order
-from orrery.cockpit.rows import Row, row_of
-from orrery.ports.comms.messages import Message, Priority, Source
+from orrery.cockpit.rows import CockpitRow, row_of
+from orrery.ports.comms.messages import MailboxMessage, Priority, Source
 from tests.support.mailboxes import a_message
 
 pytestmark = pytest.mark.usefixtures("zone")
@@ -32,20 +32,20 @@ def row(
     until: date | None = None,
     priority: Priority = "normal",
     is_all_day: bool = False,
-) -> Row:
+) -> CockpitRow:
     """Return a row that is named so; the scores are those of its priority."""
-    message: Message = replace(
+    message: MailboxMessage = replace(
         a_message(1, source, priority, name), received_at=at or local(*NOW), is_all_day=is_all_day
     )
     return row_of("A", "ann@corp.example", message, {"high": 80, "normal": 50, "low": 20}[priority], until)
 
 
-def names(rows: list[Row]) -> list[str]:
+def names(rows: list[CockpitRow]) -> list[str]:
     """Return the names of rows in the order of the list."""
     return [one.id.source_id for one in in_order(rows, local(*NOW))]
 
 
-def expect(*rows: Row) -> None:
+def expect(*rows: CockpitRow) -> None:
     """Expect rows to be in this order, however they came."""
     wanted = [one.id.source_id for one in rows]
     for seed in range(10):

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from orrery.cockpit.errors import NotARow
 from orrery.cockpit.rows import LONGEST_TEXT, RowId, merged, newest_first, parse_row_id, row_of
-from orrery.ports.comms.messages import Message, Priority
+from orrery.ports.comms.messages import MailboxMessage, Priority
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def message(source_id: str = "m-1", *, minutes: int = 0, priority: Priority = "normal", **texts: str) -> Message:
+def message(
+    source_id: str = "m-1", *, minutes: int = 0, priority: Priority = "normal", **texts: str
+) -> MailboxMessage:
     """Return a mail that came some minutes before noon."""
     given_texts: dict[str, Any] = {
         "sender": "Bo",
@@ -26,7 +28,7 @@ def message(source_id: str = "m-1", *, minutes: int = 0, priority: Priority = "n
         "preview": "Hi",
         **texts,
     }
-    return Message(
+    return MailboxMessage(
         "mail", source_id, **given_texts, received_at=AT - timedelta(minutes=minutes), priority=priority
     )
 

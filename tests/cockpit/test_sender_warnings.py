@@ -9,17 +9,19 @@ import pytest
 
 from orrery.cockpit.correspondents import Correspondents, person_key
 from orrery.cockpit.sender_warnings import ENOUGH, warnings_of
-from orrery.ports.comms.messages import Message, Person, Standing
+from orrery.ports.comms.messages import MailboxMessage, Person, Standing
 from tests.support.clock import START
 
 OWN = ("Ann@Corp.example", "ann@lab.example")
 BOSS = "odile.marchetti@partner.example"
 
 
-def mail(sender: str, address: str, hours: float = 1, **more: Any) -> Message:  # noqa: ANN401  fields of a message
+def mail(sender: str, address: str, hours: float = 1, **more: Any) -> MailboxMessage:  # noqa: ANN401  fields of a message
     """Return a message that came so long ago; `lists`, `is_bulk` and the like are its standing."""
     standing = {name: more.pop(name) for name in ("lists", "is_bulk", "is_answered", "is_own") if name in more}
-    one = Message("mail", f"{address} {hours}", sender, address, "Subject", "", START - timedelta(hours=hours))
+    one = MailboxMessage(
+        "mail", f"{address} {hours}", sender, address, "Subject", "", START - timedelta(hours=hours)
+    )
     return replace(one, sender_address=address, standing=Standing(**standing), **more)
 
 
@@ -47,7 +49,7 @@ KNOWN = Correspondents(BEFORE, OWN, written_to=WRITTEN_TO)
 NAME, PERSON, ALIKE, REPLY, FIRST = "name-is-address", "known-person", "look-alike", "reply-to", "first-contact"
 EVIL = "x@evil.example"
 
-WARNED: list[tuple[Message, Sequence[str]]] = [
+WARNED: list[tuple[MailboxMessage, Sequence[str]]] = [
     (mail("boss@corp.example", EVIL), [NAME, FIRST]),
     (mail("Boss <boss@corp.example>", EVIL), [NAME, FIRST]),
     (mail("boss @ corp . example", EVIL), [NAME, FIRST]),
@@ -133,7 +135,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("message", "kinds"), WARNED, ids=lambda one: getattr(one, "sender", ""))
-def test_warned(message: Message, kinds: Sequence[str]) -> None:
+def test_warned(message: MailboxMessage, kinds: Sequence[str]) -> None:
     """Each way to pose as another is found, in the order of its weight; each sentence names an address."""
     found = warnings_of(message, KNOWN)
     assert [one.kind for one in found] == kinds
@@ -141,7 +143,7 @@ def test_warned(message: Message, kinds: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("message", SILENT, ids=lambda one: f"{one.sender} {one.sender_address}")
-def test_silent(message: Message) -> None:
+def test_silent(message: MailboxMessage) -> None:
     """What looks alike and is usual is not warned of."""
     assert [one.words for one in warnings_of(message, KNOWN)] == []
 
@@ -149,7 +151,7 @@ def test_silent(message: Message) -> None:
 def test_the_sentences() -> None:
     """Each says what is so, with both addresses, and what is written in other letters in those of the network."""
 
-    def words(message: Message) -> list[str]:
+    def words(message: MailboxMessage) -> list[str]:
         return [one.words for one in warnings_of(message, KNOWN)]
 
     assert words(mail("boss@corp.example", EVIL))[0] == (

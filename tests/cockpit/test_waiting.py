@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, midnight_after, said_of, why_not
-from orrery.ports.comms.messages import UNKNOWN, Message, Person, Source, Standing
+from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Person, Source, Standing
 from tests.support.clock import START
 from tests.support.mailboxes import a_message
 
@@ -139,4 +139,4 @@ def test_every_reason_has_its_words() -> None:
 
 def test_what_is_not_said_lets_it_wait() -> None:
     """A message of whose standing nothing is known waits."""
-    assert said_of(Message("mail", "m", "", "", "", "", START), WATCHED) is None
+    assert said_of(MailboxMessage("mail", "m", "", "", "", "", START), WATCHED) is None

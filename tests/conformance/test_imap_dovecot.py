@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from orrery.adapters.imap_mailbox.connection import Server
-from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
+from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.trust import Trust
 from tests.support.dovecot import DRAFTS, PASSWORD, Dovecot, running_dovecot, skip_without_dovecot
-from tests.support.imap import ImapAccount, mail
+from tests.support.imap import ImapTestAccount, mail
 from tests.support.mailboxes import reply_to
 
 pytestmark = pytest.mark.anyio
@@ -29,17 +29,17 @@ HOSTILE = (
 
 
 @pytest.fixture
-def account(dovecot: Dovecot) -> ImapAccount:
+def account(dovecot: Dovecot) -> ImapTestAccount:
     """Return a new account."""
-    return ImapAccount(dovecot)
+    return ImapTestAccount(dovecot)
 
 
-async def listed(mailbox: ImapMailbox) -> list[Message]:
+async def listed(mailbox: ImapMailbox) -> list[MailboxMessage]:
     """Return every message."""
     return [one async for batch in mailbox.messages() for one in batch.messages]
 
 
-async def test_what_is_listed(account: ImapAccount) -> None:
+async def test_what_is_listed(account: ImapTestAccount) -> None:
     """What came in the last days, read or not, and is not deleted; with whether it is marked as answered."""
     for number, flags in enumerate(("", r"(\Seen)", r"(\Answered)", r"(\Deleted)"), 1):
         account.receive(mail(number), number, flags=flags)
@@ -53,7 +53,7 @@ async def test_what_is_listed(account: ImapAccount) -> None:
     assert len(await listed(account.mailbox(days=60))) == 4
 
 
-async def test_several_folders(account: ImapAccount) -> None:
+async def test_several_folders(account: ImapTestAccount) -> None:
     """The messages of several folders are one list, and nothing is listed of a folder that is not named."""
     account.dovecot.make_folder(account.name, "Z&APw-rich &- mehr")
     account.receive(mail(1), 2)
@@ -68,7 +68,7 @@ async def test_several_folders(account: ImapAccount) -> None:
     assert len(await listed(account.mailbox())) == 1
 
 
-async def test_a_folder_that_is_not_there(account: ImapAccount) -> None:
+async def test_a_folder_that_is_not_there(account: ImapTestAccount) -> None:
     """The sentence names it, at the check too."""
     mailbox = account.mailbox(("INBOX", "Todo"))
     for call in (mailbox.check(), listed(mailbox)):
@@ -76,7 +76,7 @@ async def test_a_folder_that_is_not_there(account: ImapAccount) -> None:
             await call
 
 
-async def test_a_message_that_is_moved(account: ImapAccount) -> None:
+async def test_a_message_that_is_moved(account: ImapTestAccount) -> None:
     """Its row goes, and a call for it finds that it is gone; the others stay."""
     account.fill(3)
     mailbox = account.mailbox()
@@ -90,7 +90,7 @@ async def test_a_message_that_is_moved(account: ImapAccount) -> None:
 
 
 @pytest.mark.parametrize("rest", HOSTILE, ids=range(len(HOSTILE)))
-async def test_hostile_messages(rest: bytes, account: ImapAccount) -> None:
+async def test_hostile_messages(rest: bytes, account: ImapTestAccount) -> None:
     """What anybody may send is listed, read and answered, beside a message that is as it should be."""
     account.receive(mail(1), 2)
     account.receive(b"From: Eve <eve@lab.example>\r\n" + rest, 1)
@@ -105,7 +105,7 @@ async def test_hostile_messages(rest: bytes, account: ImapAccount) -> None:
     assert draft.to == hostile.address
 
 
-async def test_a_draft_in_another_mail_program(account: ImapAccount) -> None:
+async def test_a_draft_in_another_mail_program(account: ImapTestAccount) -> None:
     """It is marked as a draft that was seen, is in the thread of its original, and has its key."""
     account.receive(mail(1, head=b"References: <0@lab.example>\r\n"))
     mailbox = account.mailbox()
@@ -119,7 +119,7 @@ async def test_a_draft_in_another_mail_program(account: ImapAccount) -> None:
     assert draft.web_link == ""
 
 
-async def test_a_draft_that_was_deleted(account: ImapAccount) -> None:
+async def test_a_draft_that_was_deleted(account: ImapTestAccount) -> None:
     """It is no draft any more: the next call makes a new one."""
     account.receive(mail())
     mailbox = account.mailbox()
@@ -130,7 +130,7 @@ async def test_a_draft_that_was_deleted(account: ImapAccount) -> None:
     assert (await mailbox.draft(reply_to("a-key", one))).is_new
 
 
-async def test_another_folder_for_drafts(account: ImapAccount) -> None:
+async def test_another_folder_for_drafts(account: ImapTestAccount) -> None:
     """A folder that the settings name goes before the server's own; one that is not there is said."""
     account.receive(mail())
     (one,) = await listed(account.mailbox())
@@ -142,14 +142,14 @@ async def test_another_folder_for_drafts(account: ImapAccount) -> None:
 
 
 @pytest.fixture
-def full() -> Generator[ImapAccount]:
+def full() -> Generator[ImapTestAccount]:
     """Return an account that may hold one message."""
     skip_without_dovecot()
     with running_dovecot("*:messages=1") as dovecot:
-        yield ImapAccount(dovecot)
+        yield ImapTestAccount(dovecot)
 
 
-async def test_a_full_mailbox(full: ImapAccount) -> None:
+async def test_a_full_mailbox(full: ImapTestAccount) -> None:
     """A draft that does not fit is refused with what to do, and reading goes on."""
     full.receive(mail())
     mailbox = full.mailbox()
@@ -159,15 +159,15 @@ async def test_a_full_mailbox(full: ImapAccount) -> None:
     assert len(await listed(mailbox)) == 1
 
 
-async def test_starttls(account: ImapAccount) -> None:
+async def test_starttls(account: ImapTestAccount) -> None:
     """A connection that begins in clear is encrypted before the password is shown."""
     dovecot = account.dovecot
     server = Server("localhost", account.name, PASSWORD, dovecot.plain_port, "starttls")
-    await ImapMailbox(Account(account.name), server, account.clock, Trust(dovecot.certificate)).check()
+    await ImapMailbox(ImapAccount(account.name), server, account.clock, Trust(dovecot.certificate)).check()
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls"])
-async def test_a_certificate_that_is_not_believed(security: str, account: ImapAccount) -> None:
+async def test_a_certificate_that_is_not_believed(security: str, account: ImapTestAccount) -> None:
     """An unknown authority, and a certificate for another name, are refused before the password is shown."""
     dovecot = account.dovecot
     port = dovecot.tls_port if security == "tls" else dovecot.plain_port
@@ -175,14 +175,14 @@ async def test_a_certificate_that_is_not_believed(security: str, account: ImapAc
     other = replace(server, host="127.0.0.1")
     for one, trust in ((server, Trust()), (other, Trust(dovecot.certificate))):
         with pytest.raises(MailboxUnreachable, match="certificate"):
-            await ImapMailbox(Account(account.name), one, account.clock, trust).check()
+            await ImapMailbox(ImapAccount(account.name), one, account.clock, trust).check()
 
 
-async def test_a_wrong_password(account: ImapAccount) -> None:
+async def test_a_wrong_password(account: ImapTestAccount) -> None:
     """The person must act, and no sentence has the password."""
     dovecot = account.dovecot
     server = Server("localhost", account.name, "wrong-pass-word", dovecot.tls_port)
-    mailbox = ImapMailbox(Account(account.name), server, account.clock, Trust(dovecot.certificate))
+    mailbox = ImapMailbox(ImapAccount(account.name), server, account.clock, Trust(dovecot.certificate))
     with pytest.raises(SignInNeeded, match="imap_passwords") as refused:
         await mailbox.check()
     assert "wrong-pass-word" not in f"{refused.value} {server!r}"
@@ -190,6 +190,6 @@ async def test_a_wrong_password(account: ImapAccount) -> None:
 
 def test_it_is_of_the_public_track(dovecot: Dovecot) -> None:
     """It has two locks only, says so, and is of no track that would need the third (decision 36)."""
-    mailbox = ImapAccount(dovecot).mailbox()
+    mailbox = ImapTestAccount(dovecot).mailbox()
     assert mailbox.track == "B"
     assert "Two locks only" in mailbox.caution

@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.imap_mailbox.listing import MANY
 from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from tests.support.clock import START
 from tests.support.imap_server import (
     PASSWORD,
@@ -32,7 +32,7 @@ SOON = 0.3
 
 READING = ("GREETING", "CAPABILITY", "AUTHENTICATE", "EXAMINE", "SEARCH", "FETCH")
 DRAFTING = (*READING, "LIST", "APPEND")
-ROW = Message(
+ROW = MailboxMessage(
     source="mail",
     source_id="7.1.INBOX",
     sender="Cy",
@@ -50,7 +50,7 @@ def server() -> Generator[ImapServer]:
         yield server
 
 
-async def listed(mailbox: ImapMailbox) -> list[Message]:
+async def listed(mailbox: ImapMailbox) -> list[MailboxMessage]:
     """Return every message."""
     return [one async for batch in mailbox.messages() for one in batch.messages]
 

@@ -8,7 +8,7 @@ from orrery.adapters.imap_mailbox.mailbox import NO_SENT_MAIL, ImapMailbox
 from orrery.cockpit.waiting import Reason, said_of
 from orrery.ports.comms.errors import MailboxRefused
 from tests.support.dovecot import SENT, Dovecot
-from tests.support.imap import PLAIN, ImapAccount, mail
+from tests.support.imap import PLAIN, ImapTestAccount, mail
 from tests.support.imap_server import ImapServer, misbehaving_server
 from tests.support.waiting import PATIENCE
 
@@ -19,9 +19,9 @@ ALIAS = "ann.lind@lab.example"
 
 
 @pytest.fixture
-def account(dovecot: Dovecot) -> ImapAccount:
+def account(dovecot: Dovecot) -> ImapTestAccount:
     """Return a new account."""
-    return ImapAccount(dovecot)
+    return ImapTestAccount(dovecot)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def reply(number: int, *names: str, head: str = "In-Reply-To") -> bytes:
     return mail(number, head=f"{head}: {' '.join(names)}\r\n".encode())
 
 
-async def test_marked_as_answered(account: ImapAccount) -> None:
+async def test_marked_as_answered(account: ImapTestAccount) -> None:
     """What another program marks so waits no more at the next refresh, and waits again without the mark."""
     account.receive(mail(1))
     mailbox = account.mailbox()
@@ -64,7 +64,7 @@ async def test_marked_as_answered(account: ImapAccount) -> None:
     ],
 )
 async def test_answered_by_a_message_that_was_sent(
-    account: ImapAccount, header: tuple[str, str], answered: set[str], when: str
+    account: ImapTestAccount, header: tuple[str, str], answered: set[str], when: str
 ) -> None:
     """A message in the folder of sent mail answers those that it names, whichever program has put it there."""
     for number in (1, 2):
@@ -78,7 +78,7 @@ async def test_answered_by_a_message_that_was_sent(
     assert len(found) == 2
 
 
-async def test_sent_mail_is_read_once(account: ImapAccount) -> None:
+async def test_sent_mail_is_read_once(account: ImapTestAccount) -> None:
     """What came later is found, and what was found stays, also when the folder is made anew."""
     for number in (1, 2):
         account.receive(mail(number), number)
@@ -111,7 +111,7 @@ HEADERS: dict[str, tuple[str, Reason | None]] = {
 }
 
 
-async def test_what_the_headers_say(account: ImapAccount) -> None:
+async def test_what_the_headers_say(account: ImapTestAccount) -> None:
     """Whom they name, and whether it went to many or a machine wrote it."""
     for number, (head, _) in enumerate(HEADERS.values()):
         written = head.format(own=account.name, upper=account.name.upper())
@@ -120,13 +120,13 @@ async def test_what_the_headers_say(account: ImapAccount) -> None:
     assert found == {f"Subject {number}": reason for number, (_, reason) in enumerate(HEADERS.values())}
 
 
-async def test_my_own_words(account: ImapAccount) -> None:
+async def test_my_own_words(account: ImapTestAccount) -> None:
     """What the account wrote itself does not wait for it."""
     account.receive(b"From: Ann <%s>\r\nSubject: Note\r\n" % account.name.upper().encode() + PLAIN % 1)
     assert await reasons(account.mailbox()) == {"Note": "own"}
 
 
-async def test_another_folder_of_sent_mail(account: ImapAccount) -> None:
+async def test_another_folder_of_sent_mail(account: ImapTestAccount) -> None:
     """The one of the settings goes before the server's own; one that is not there is said."""
     account.receive(mail(1))
     account.dovecot.make_folder(account.name, "Out")

@@ -17,13 +17,13 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
-from orrery.ports.comms.messages import Message, Person, Source
+from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot
 from tests.support.graph import graph
-from tests.support.imap import ImapAccount
+from tests.support.imap import ImapTestAccount
 from tests.support.mailboxes import ScriptedMailbox, a_message, reply_to
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
@@ -50,7 +50,7 @@ class Subject:
     mailbox: Mailbox
     elsewhere: Mailbox
     drafts: Callable[[], list[Kept]]
-    is_unread: Callable[[Message], bool]
+    is_unread: Callable[[MailboxMessage], bool]
     sources: frozenset[Source] = frozenset({"mail", "teams", "meeting"})
 
 
@@ -109,7 +109,7 @@ def microsoft(tmp_path: Path) -> Iterator[Subject]:
             to, *others = (each["emailAddress"]["address"] for each in named)
             return Kept(to, one["subject"], one["body"]["content"], tuple(others))
 
-        def is_unread(message: Message) -> bool:
+        def is_unread(message: MailboxMessage) -> bool:
             path = f"/me/messages/{message.source_id}"
             return message.source == "mail" and web.get(path).json()["isRead"] is False
 
@@ -118,7 +118,7 @@ def microsoft(tmp_path: Path) -> Iterator[Subject]:
 
 def imap(dovecot: Dovecot) -> Subject:
     """Return a new account of a real server, with read and unread mail."""
-    account = ImapAccount(dovecot)
+    account = ImapTestAccount(dovecot)
     account.fill()
 
     def drafts() -> list[Kept]:
@@ -154,12 +154,12 @@ async def batches_of(mailbox: Mailbox) -> list[Batch]:
     return [batch async for batch in mailbox.messages()]
 
 
-async def listed(mailbox: Mailbox) -> list[Message]:
+async def listed(mailbox: Mailbox) -> list[MailboxMessage]:
     """Return every message of a mailbox."""
     return [*chain.from_iterable(batch.messages for batch in await batches_of(mailbox))]
 
 
-async def replyable(mailbox: Mailbox) -> list[Message]:
+async def replyable(mailbox: Mailbox) -> list[MailboxMessage]:
     """Return one message of each source that has somebody to reply to."""
     found = {one.source: one for one in await listed(mailbox) if one.address}
     return [*found.values()]

@@ -20,7 +20,7 @@ from orrery.cockpit.plain_text.named import (
 )
 from tests.support.dovecot import Dovecot
 from tests.support.graph import GraphBox, graph
-from tests.support.imap import ImapAccount
+from tests.support.imap import ImapTestAccount
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
 
@@ -265,7 +265,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 async def test_by_imap(name: str, dovecot: Dovecot) -> None:
     """A message of real MIME, as a mail server returns it."""
-    case, account = CASES[name], ImapAccount(dovecot)
+    case, account = CASES[name], ImapTestAccount(dovecot)
     account.receive(case.head + case.mime)
     mailbox = account.mailbox()
     [one] = [one async for batch in mailbox.messages() for one in batch.messages]

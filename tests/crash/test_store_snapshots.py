@@ -15,7 +15,7 @@ import pytest
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, backup, is_as_new_as, last_version, restore
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
-from orrery.ports.store import Conflict, Entry, Put, Unchanged
+from orrery.ports.store import Conflict, Put, StoreEntry, Unchanged
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
 from tests.support.store_worker import PARTS, Opened
@@ -57,17 +57,17 @@ def with_store(path: Path, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
     return asyncio.run(run())
 
 
-def fill(path: Path, word: str, *, rows: int = 3) -> list[Entry]:
+def fill(path: Path, word: str, *, rows: int = 3) -> list[StoreEntry]:
     """Put `rows` entries that say `word`, in one commit, and return all that is there."""
 
-    async def work(store: SqliteStore) -> list[Entry]:
+    async def work(store: SqliteStore) -> list[StoreEntry]:
         await store.commit([Put(f"{n:04}", word.encode() * 50) for n in range(rows)])
         return await store.scan("", limit=rows + 10)
 
     return with_store(path, work)
 
 
-def entries_of(path: Path) -> list[Entry]:
+def entries_of(path: Path) -> list[StoreEntry]:
     """Return all entries of the store."""
     return with_store(path, lambda store: store.scan("", limit=ROWS + 10))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.scanner.watch_list import Entry, WatchList
+from orrery.scanner.watch_list import WatchList, WatchListEntry
 from tests.support.waiting import PATIENCE
 from tests.support.watch_list_worker import KEY, act, watch_list_in
 
@@ -27,7 +27,7 @@ def before(tmp_path: Path) -> Path:
     """Return a folder with a list of one entry."""
     place = tmp_path / "before"
     place.mkdir()
-    watch_list_in(place).change(lambda _: WatchList((Entry("project", "first", "d"),)))
+    watch_list_in(place).change(lambda _: WatchList((WatchListEntry("project", "first", "d"),)))
     return place
 
 

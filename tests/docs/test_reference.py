@@ -18,7 +18,7 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
 from orrery.approvals.chain import LogEntry
-from orrery.approvals.progress import Progress, Use
+from orrery.approvals.progress import IntentProgress, Use
 from orrery.checkout.records import (
     AccessEnd,
     AccessRecord,
@@ -272,7 +272,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Last reconciliation", LastReconciliation),
         ("End of access", AccessEnd),
         ("Idempotency record", Attempt),
-        ("Notification", outbox.Row),
+        ("Notification", outbox.Notification),
         ("Receipt", Receipt),
         ("Trial of a product", Trial),
         ("Session of our own", OwnSession),
@@ -282,7 +282,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Change by hand", JournalEntry),
         ("Fraud clusters", LastSearch),
         ("Intent", Intent),
-        ("Progress of an intent", Progress),
+        ("Progress of an intent", IntentProgress),
         ("Use of a standing approval", Use),
         ("Entry of the approval log", LogEntry),
         ("Secret", Baseline),

@@ -12,8 +12,8 @@ from orrery.edge.connection_limiter import (
     MOST_CONNECTIONS,
     MOST_HELD,
     SMALL,
-    Connection,
     ConnectionLimiter,
+    LimitedConnection,
     most_connections,
 )
 from tests.support.hasty_loop import HastyLoop
@@ -37,7 +37,7 @@ class Line(asyncio.Transport):
 
 
 @dataclass(eq=False)
-class Guest(Connection):
+class Guest(LimitedConnection):
     """Somebody connected."""
 
     transport: Line = field(default_factory=Line)  # pyright: ignore[reportIncompatibleVariableOverride]  the one of the test

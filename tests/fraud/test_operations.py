@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.approvals.progress import UNDER_WAY, Progress
+from orrery.approvals.progress import UNDER_WAY, IntentProgress
 from orrery.errors import Invalid, OrreryError
 from orrery.fraud.entries import BlocklistValue
 from orrery.fraud.incidents import Incident
@@ -37,7 +37,7 @@ async def last(shop: Shop) -> Incident:
     return (await shop.fraud.incident_log()).incidents[0]
 
 
-async def settled(shop: Shop, intent: Intent) -> Progress:
+async def settled(shop: Shop, intent: Intent) -> IntentProgress:
     """Settle an intent once it can no longer be under way."""
     shop.clock.advance(UNDER_WAY.total_seconds() + 1)
     return await shop.approvals.settle(intent.id)

@@ -12,7 +12,7 @@ from orrery.gateway.overview import Overview
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.ports.health import Finding
 from orrery.ports.store import Put
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import EVERY, OVER_AFTER, TOLD_AFTER, OutageWatch
 from tests.support.clock import ManualClock
 
@@ -53,7 +53,7 @@ class Site:
         (one,) = await self.health.check()
         return one
 
-    async def rows(self) -> Sequence[Row]:
+    async def rows(self) -> Sequence[Notification]:
         """Return the pushes, in order."""
         rows = [row async for row in Outbox(self.store, self.clock, {}).rows()]
         return sorted(rows, key=lambda row: row.created_at)

@@ -29,7 +29,7 @@ from orrery.live.settings import Monitor
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.heartbeat import Heartbeat
-from orrery.ports.notifier import DeliveryFailed, Message, Notifiers
+from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.tracker import Tracker
 from orrery.runtime.settings import TlsSettings
@@ -46,7 +46,7 @@ from tests.support.waiting import PATIENCE
 UNKNOWN = "certificate comes from an unknown authority"
 PROPERTY = "123456789"
 KEY, TOKEN = "sk_test_orrery_sandbox", "token-of-the-sandbox"
-LETTER = Message("1", "A title", "A body.", "owner@northwind.example")
+LETTER = OutgoingMessage("1", "A title", "A body.", "owner@northwind.example")
 MOMENT = "2026-03-01T12:00:00.000000Z"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 
@@ -95,7 +95,7 @@ def processor() -> Iterator[StripeProcessor]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Processor) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield StripeProcessor(
-            Connection("sk_test_orrery_sandbox", base_url=f"http://127.0.0.1:{server.server_port}")
+            StripeConnection("sk_test_orrery_sandbox", base_url=f"http://127.0.0.1:{server.server_port}")
         )
         server.shutdown()
 

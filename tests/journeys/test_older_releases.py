@@ -15,7 +15,7 @@ import pytest
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.ports.store import Entry, Put
+from orrery.ports.store import Put, StoreEntry
 from orrery.record import Sealed
 from tests.support.demo import running_demo
 from tests.support.lived_in import LivedIn
@@ -91,7 +91,7 @@ async def extend(store_file: Path) -> set[str]:
         await store.close()
 
 
-def is_extensible(entry: Entry) -> bool:
+def is_extensible(entry: StoreEntry) -> bool:
     """Return whether an entry holds a record that a later release may extend while the store is in use."""
     reader = READERS.get(prefix_of(entry.key))
     return reader is not None and not isinstance(reader(entry.value), Sealed) and entry.value != b"{}"

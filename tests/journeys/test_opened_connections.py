@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.ntfy import NtfyNotifier
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.errors import OrreryError
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.trust import Trust
 from tests.support.certificates import make_authority, server_context
 
 ANSWER = json.dumps({"id": "acct_1", "object": "account"}).encode()
 ASKED: dict[str, Callable[[Trust], Awaitable[object]]] = {
     "api.stripe.com": lambda trust: StripeReads(
-        Connection("sk_test_orrery_sandbox", base_url="https://api.stripe.com", trust=trust)
+        StripeConnection("sk_test_orrery_sandbox", base_url="https://api.stripe.com", trust=trust)
     ).get_account(),
     "ntfy.example": lambda trust: NtfyNotifier("https://ntfy.example", "t", trust=trust).send(
-        Message("1", "t", "b")
+        OutgoingMessage("1", "t", "b")
     ),
 }
 

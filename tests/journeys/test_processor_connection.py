@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor.errors import ProcessorError
 from tests.support.deployment import Deployment
@@ -103,7 +103,7 @@ def test_no_other_key_of_this_machine_is_sent(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("NETRC", str(netrc))
     with HTTPServer(("127.0.0.1", 0), Asking) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        processor = StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{server.server_port}"))
+        processor = StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{server.server_port}"))
         with pytest.raises(ProcessorError):
             asyncio.run(processor.get_account())
         server.shutdown()

@@ -19,14 +19,14 @@ from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.smtp import Relay, SmtpNotifier
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
 from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.health import Finding
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.processor.errors import ProcessorError
 from orrery.runtime.health import run_check
 from orrery.tls import WAITING_IS_IN_VAIN, advice
@@ -50,9 +50,9 @@ def url(certificate: Path) -> Iterator[str]:
         yield f"https://localhost:{port}"
 
 
-def stripe(url: str) -> Connection:
+def stripe(url: str) -> StripeConnection:
     """Return a connection to a processor there."""
-    return Connection("sk_test_orrery_sandbox", base_url=url)
+    return StripeConnection("sk_test_orrery_sandbox", base_url=url)
 
 
 def analytics(url: str, token_url: str) -> GoogleAnalytics:
@@ -70,7 +70,7 @@ CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
         lambda url: StripeWrites(stripe(url)).update_account({"business_profile.name": "N"}),
     ),
     "token": ("The token endpoint", lambda url: analytics(url, url).check()),
-    "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(Message("1", "t", "b"))),
+    "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(OutgoingMessage("1", "t", "b"))),
     "push check": ("The push service", lambda url: NtfyNotifier(url, "owner").check()),
     "tracker": ("GitHub", lambda url: GitHubTracker(url, "o/r", "ghp_token_of_tests").find_open("label")),
     "heartbeat": ("The watcher", lambda url: HttpHeartbeat(url).send()),

@@ -12,7 +12,7 @@ from orrery.live import keys
 from orrery.live.answers import cosmos, site
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.records import Active, Snapshot
-from orrery.ports.store import Entry, Put
+from orrery.ports.store import Put, StoreEntry
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import StillLoop
 from tests.support.unreliable_store import UnreliableStore
@@ -48,7 +48,7 @@ class CountingStore(MemoryStore):
 
     gets = 0
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Count and pass on."""
         CountingStore.gets += 1
         return await super().get(key)
@@ -57,7 +57,7 @@ class CountingStore(MemoryStore):
 class HangingStore(MemoryStore):
     """A store whose reads never come back."""
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Wait for ever."""
         await asyncio.Event().wait()
         return await super().get(key)

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreUnavailable
-from orrery.ports.store import Absent, Committed, Conflict, Delete, Entry, Put, Store
+from orrery.ports.store import Absent, Committed, Conflict, Delete, Put, Store, StoreEntry
 from orrery.record import Record
 from orrery.runtime.collection import (
     PAGE,
@@ -273,11 +273,11 @@ class ReadyStore(MemoryStore):
 
     def __init__(self, clock: ManualClock, count: int) -> None:
         super().__init__(clock)
-        self._ready = [Entry(f"parcel:{number:06}", WELL, 1) for number in range(count)]
+        self._ready = [StoreEntry(f"parcel:{number:06}", WELL, 1) for number in range(count)]
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Return a page at once."""
         del prefix, reverse
         return [one for one in self._ready if after is None or one.key > after][:limit]
@@ -383,14 +383,14 @@ def test_any_bytes(value: bytes) -> None:
     """Whatever bytes are stored are a record or none, and an id or an error."""
     assert isinstance(parse(Parcel, value), Parcel | None)
     with suppress(RecordUnreadable):
-        assert indexed_id(Entry("parcel-to:1", value, 1)).isprintable()
+        assert indexed_id(StoreEntry("parcel-to:1", value, 1)).isprintable()
 
 
 @pytest.mark.parametrize("value", [b"", b"\xff", b"two words", b"a\n", "ü".encode(), b"x" * 513])
 def test_what_is_no_id(value: bytes) -> None:
     """An index entry that holds no id is named by its own key."""
     with pytest.raises(RecordUnreadable, match="parcel-to:1"):
-        indexed_id(Entry("parcel-to:1", value, 1))
+        indexed_id(StoreEntry("parcel-to:1", value, 1))
 
 
 async def test_a_persons_digest_is_left_out(store: Store, clock: ManualClock) -> None:

@@ -10,11 +10,11 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
-from orrery.ports.notifier import DeliveryFailed, Message, Notifier
+from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage
 from orrery.ports.store import Absent, Committed, Conflict, Put, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes
-from orrery.runtime.outbox import Draft, Outbox, Row
+from orrery.runtime.outbox import Draft, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import START, ManualClock
@@ -49,7 +49,7 @@ class Desk:
         because = "It may have been sent." if held else ""
         await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 
-    async def row(self, row_id: str = "note-1") -> Row:
+    async def row(self, row_id: str = "note-1") -> Notification:
         """Return a row that must be there."""
         (row,) = [row async for row in self.outbox.rows() if row.id == row_id]
         return row
@@ -65,7 +65,7 @@ async def test_what_is_enqueued_is_delivered() -> None:
     await desk.enqueue(PUSH)
     assert await desk.outbox.deliver_due() == 1
     sequence = f"note-1 {START:%Y%m%dT%H%M%S.%fZ}"
-    assert desk.push.accepted == [Message("note-1", "A title", "A body", "", "high", ("tada",), sequence)]
+    assert desk.push.accepted == [OutgoingMessage("note-1", "A title", "A body", "", "high", ("tada",), sequence)]
     row = await desk.row()
     assert (row.state, row.attempts, row.last_error) == ("delivered", 1, None)
     desk.clock.advance(timedelta(days=30).total_seconds())
@@ -148,7 +148,7 @@ def test_silence_is_cut_off() -> None:
     """A notifier that does not answer within 20 s is given up, and tried again later."""
     desk = Desk(push=ScriptedNotifier(gate=asyncio.Event()))
 
-    async def deliver() -> Row:
+    async def deliver() -> Notification:
         await desk.enqueue(PUSH)
         await desk.outbox.deliver_due()
         return await desk.row()

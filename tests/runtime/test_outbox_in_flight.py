@@ -10,7 +10,7 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.ports.store import Put
 from orrery.runtime import outbox
-from orrery.runtime.outbox import LONGEST_RETRY, ROW, Draft, Outbox, Row
+from orrery.runtime.outbox import LONGEST_RETRY, ROW, Draft, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import ManualClock, settled
@@ -39,7 +39,7 @@ class Desk:
         because = "It may have been sent." if held else ""
         await self.store.inside.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 
-    async def row(self, row_id: str) -> Row:
+    async def row(self, row_id: str) -> Notification:
         """Return a row that must be there."""
         (row,) = [row async for row in self.outbox.rows() if row.id == row_id]
         return row

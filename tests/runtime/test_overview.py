@@ -4,7 +4,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.health import Finding
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Outbox
@@ -25,7 +25,7 @@ SLOW = Finding("job: refresh", "broken", "It failed.", essential=False)
 class Refusing(ScriptedNotifier):
     """Refuses every message permanently."""
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Refuse."""
         raise DeliveryFailed(f"550 {message.id} is not wanted.", permanent=True)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.runtime.references import References, ReferringNotifier, as_reference
 from tests.support.clock import START
 from tests.support.notifiers import ScriptedNotifier
@@ -77,12 +77,12 @@ def test_typed_reference() -> None:
 async def test_push_leaves_without_session_ids() -> None:
     """A push names sessions by references in its id, title and text."""
     taken = ScriptedNotifier()
-    push = Message(
+    push = OutgoingMessage(
         f"withheld-{SESSION}-unpaid", f"About {SESSION}", f"Session {SESSION}: unpaid.", priority="high"
     )
     await ReferringNotifier(taken, REFERENCES).send(push)
     reference = REFERENCES.of(SESSION)
-    expected = Message(
+    expected = OutgoingMessage(
         f"withheld-{reference}-unpaid", f"About {reference}", f"Session {reference}: unpaid.", priority="high"
     )
     assert taken.accepted == [expected]
@@ -92,7 +92,7 @@ async def test_push_leaves_without_session_ids() -> None:
 async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
     """An e-mail's id and title, which become headers, name the session by its reference; its text has the id."""
     taken = ScriptedNotifier()
-    mail = Message(f"buyer-{SESSION}", f"Order {SESSION}", f"Your order: {SESSION}", "ann@example.org")
+    mail = OutgoingMessage(f"buyer-{SESSION}", f"Order {SESSION}", f"Your order: {SESSION}", "ann@example.org")
     await ReferringNotifier(taken, REFERENCES).send(mail)
     (sent,) = taken.accepted
     assert (sent.id, sent.title) == (f"buyer-{REFERENCES.of(SESSION)}", f"Order {REFERENCES.of(SESSION)}")
@@ -103,7 +103,7 @@ async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
 async def test_a_sequence_takes_the_key() -> None:
     """What a receiver knows a message by tells nothing of it, and is another beside another store's key."""
     taken, other = ScriptedNotifier(), ScriptedNotifier()
-    messages = [Message(SESSION, "t", "b", sequence=one) for one in ("x", "y", "x")]
+    messages = [OutgoingMessage(SESSION, "t", "b", sequence=one) for one in ("x", "y", "x")]
     for message in messages:
         await ReferringNotifier(taken, REFERENCES).send(message)
         await ReferringNotifier(other, References.of_store(b"another")).send(message)
@@ -116,7 +116,7 @@ async def test_a_sequence_takes_the_key() -> None:
 async def test_what_has_arrived_is_known_through_the_references() -> None:
     """The receiver is asked by what it was sent."""
     notifier = ReferringNotifier(ScriptedNotifier(), REFERENCES)
-    sent, other = (Message("a", "t", "b", sequence=one) for one in ("x", "y"))
+    sent, other = (OutgoingMessage("a", "t", "b", sequence=one) for one in ("x", "y"))
     await notifier.send(sent)
     received = await notifier.received(START)
     assert (received(sent), received(other)) == (True, False)
@@ -128,6 +128,6 @@ async def test_trouble_of_the_notifier_is_passed_on() -> None:
     refusal = DeliveryFailed("No.", permanent=True)
     notifier = ReferringNotifier(ScriptedNotifier(troubles=[refusal], unwell=refusal), REFERENCES)
     with pytest.raises(DeliveryFailed):
-        await notifier.send(Message("a", "b", "c"))
+        await notifier.send(OutgoingMessage("a", "b", "c"))
     with pytest.raises(DeliveryFailed):
         await notifier.check()

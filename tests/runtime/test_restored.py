@@ -9,9 +9,9 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
-from orrery.ports.store import Entry, Put
+from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.index_key import INDEX_KEY
-from orrery.runtime.outbox import DeliveryState, Outbox, Row, rows_of
+from orrery.runtime.outbox import DeliveryState, Notification, Outbox, rows_of
 from orrery.runtime.restored import (
     NO_STORE,
     NOT_THERE,
@@ -29,9 +29,9 @@ STATES: tuple[DeliveryState, ...] = get_args(DeliveryState)
 HOUR = timedelta(hours=1)
 
 
-def row(row_id: str, state: DeliveryState, *, at: datetime = START) -> Row:
+def row(row_id: str, state: DeliveryState, *, at: datetime = START) -> Notification:
     """Return an e-mail in a state."""
-    return Row(
+    return Notification(
         id=row_id, channel="email", to="a@b.example", title="t", body="b", state=state, created_at=at, due_at=at
     )
 
@@ -45,7 +45,7 @@ class Stores:
     def __post_init__(self) -> None:
         self.ours, self.theirs = MemoryStore(self.clock), MemoryStore(self.clock)
 
-    async def hold(self, store: MemoryStore, *rows: Row) -> None:
+    async def hold(self, store: MemoryStore, *rows: Notification) -> None:
         """Store messages."""
         for one in rows:
             await store.commit(rows_of(store, self.clock).changes(one.id, None, one).writes)
@@ -118,7 +118,7 @@ class BrokenHalfWay(MemoryStore):
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Return the first page only."""
         if after is not None:
             raise StoreUnavailable("damaged")

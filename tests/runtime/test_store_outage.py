@@ -9,7 +9,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.errors import StoreError, StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.store import Store
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.store_probe import broken_store
@@ -162,7 +162,7 @@ async def test_what_was_not_pushed_is_not_handed_over() -> None:
 class Silent(ScriptedNotifier):
     """A push service that takes the request and does not answer."""
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Wait for ever."""
         self.accepted.append(message)
         await asyncio.Event().wait()

@@ -13,7 +13,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.store import Put, Store
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OUTAGE, OVER_AFTER, OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.secrets_checked import KEY, TOKEN, CheckedSecrets
@@ -54,7 +54,7 @@ class Desk:
             await self.watch.notify()
             self.clock.advance(MINUTE.total_seconds())
 
-    async def rows(self) -> list[Row]:
+    async def rows(self) -> list[Notification]:
         """Return what the owner was told, in order."""
         rows = [row async for row in Outbox(self.store, self.clock, {}).rows()]
         return sorted(rows, key=lambda row: row.created_at)

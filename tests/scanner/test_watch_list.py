@@ -5,9 +5,9 @@ import pytest
 from orrery.errors import Invalid, NotConfigured
 from orrery.scanner.watch_list import (
     MOST_TERMS,
-    Entry,
     Keys,
     WatchList,
+    WatchListEntry,
     fingerprint_of,
     is_key,
     new_key,
@@ -17,7 +17,10 @@ from orrery.scanner.watch_list import (
 
 KEYS = Keys.of(new_key())
 LIST = WatchList(
-    (Entry("customer", "Northwind", "2026-05-04", "the first"), Entry("person", "Ann Lee", "2026-05-04"))
+    (
+        WatchListEntry("customer", "Northwind", "2026-05-04", "the first"),
+        WatchListEntry("person", "Ann Lee", "2026-05-04"),
+    )
 )
 
 
@@ -57,23 +60,23 @@ def test_a_newer_version_is_left_alone() -> None:
 @pytest.mark.parametrize(("text", "other"), [("Northwind Traders", " northwind   TRADERS"), ("STRASSE", "straße")])
 def test_spellings_of_one_term_are_one(text: str, other: str) -> None:
     """Case and spaces make neither a second entry nor another fingerprint."""
-    both = Entry("project", text, "d"), Entry("project", other, "d")
+    both = WatchListEntry("project", text, "d"), WatchListEntry("project", other, "d")
     assert WatchList().with_entries(both).entries == both[:1]
     assert len({fingerprint_of(each, KEYS.fingerprints) for each in both}) == 1
 
 
 def test_a_term_may_have_two_kinds() -> None:
     """A customer that is a domain as well is two entries with two fingerprints."""
-    both = [Entry("customer", "Acme", "d"), Entry("domain", "acme", "d")]
+    both = [WatchListEntry("customer", "Acme", "d"), WatchListEntry("domain", "acme", "d")]
     assert len(WatchList().with_entries(both).entries) == 2
     assert len({fingerprint_of(one, KEYS.fingerprints) for one in both}) == 2
 
 
 def test_a_list_has_a_bound() -> None:
     """One term more than the most is refused as a whole."""
-    most = WatchList(tuple(Entry("project", f"p{number}", "d") for number in range(MOST_TERMS)))
+    most = WatchList(tuple(WatchListEntry("project", f"p{number}", "d") for number in range(MOST_TERMS)))
     with pytest.raises(Invalid, match="at most 100,000 terms; nothing was added"):
-        most.with_entries([Entry("project", "one more", "d")])
+        most.with_entries([WatchListEntry("project", "one more", "d")])
 
 
 def test_each_purpose_has_a_key_of_its_own() -> None:

@@ -12,7 +12,7 @@ from orrery.app.scan.files import scan_files
 from orrery.app.scan.found import NO_LIST
 from orrery.app.settings.variables import SettingsError
 from orrery.errors import NotConfigured
-from orrery.scanner.watch_list import Entry
+from orrery.scanner.watch_list import WatchListEntry
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
@@ -142,7 +142,7 @@ def test_adders_at_once_lose_nothing(user: ScanUser) -> None:
 
     def add(which: int) -> None:
         for number in range(5):
-            entry = Entry("project", f"p{which}-{number}", "d")
+            entry = WatchListEntry("project", f"p{which}-{number}", "d")
             watch_list.change(lambda found, entry=entry: found.with_entries([entry]))
 
     fork = multiprocessing.get_context("fork")

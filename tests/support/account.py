@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from orrery.errors import OrreryError
-from orrery.ports.processor import Account, Configuration, ProcessorReads, ProcessorWrites
+from orrery.ports.processor import Configuration, ProcessorAccount, ProcessorReads, ProcessorWrites
 
 METHODS = {"card": True, "link": True, "ideal": False}
 
@@ -28,8 +28,8 @@ class OneAccount(ProcessorReads, ProcessorWrites):
     `unreadable` are raised, one a look.
     """
 
-    account: Account = field(
-        default_factory=lambda: Account(
+    account: ProcessorAccount = field(
+        default_factory=lambda: ProcessorAccount(
             "acct_1",
             "nzd",
             "NZ",
@@ -43,7 +43,7 @@ class OneAccount(ProcessorReads, ProcessorWrites):
     keys: list[str] = field(default_factory=list[str])
     """The idempotency keys of what was changed, in order."""
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account."""
         self._look()
         return self.account
@@ -54,7 +54,7 @@ class OneAccount(ProcessorReads, ProcessorWrites):
         for one in list(self.configurations):
             yield one
 
-    async def update_account(self, branding: Mapping[str, str]) -> Account:
+    async def update_account(self, branding: Mapping[str, str]) -> ProcessorAccount:
         """Change the branding."""
         with_trouble(self.trouble_before)
         self.account = replace(self.account, branding={**self.account.branding, **branding})

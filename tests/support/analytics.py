@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, Report, ReportRow
 
 
 def failure(cause: Cause, status: int | None = None) -> AnalyticsFailed:
@@ -45,8 +45,8 @@ class MemoryAnalytics:
     async def check(self) -> None:
         """Accept."""
 
-    def _rows(self, by: By | None) -> tuple[Row, ...]:
+    def _rows(self, by: By | None) -> tuple[ReportRow, ...]:
         if by is None:
-            return (Row("", self.visitors),) if self.visitors else ()
+            return (ReportRow("", self.visitors),) if self.visitors else ()
         counts = self.pages if by == "page" else self.planets
-        return tuple(Row(label, users) for label, users in counts.items())
+        return tuple(ReportRow(label, users) for label, users in counts.items())

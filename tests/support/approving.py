@@ -9,9 +9,9 @@ from itertools import count
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.approvals.chain import LogEntry
-from orrery.approvals.progress import Progress
+from orrery.approvals.progress import IntentProgress
 from orrery.errors import ApprovalRefused, OrreryError
-from orrery.ports.store import Entry, Put, Store
+from orrery.ports.store import Put, Store, StoreEntry
 from orrery.runtime.operations import Intent
 from tests.support.clock import ManualClock
 
@@ -125,7 +125,7 @@ class Desk:
         statement = self.approvals.statement(intent).to_bytes()
         return statement, signed(statement, key)
 
-    async def sign(self, intent: Intent) -> Progress:
+    async def sign(self, intent: Intent) -> IntentProgress:
         """Sign as the owner does."""
         return await self.approvals.sign(intent.id, *self.word(intent))
 
@@ -157,7 +157,7 @@ class Desk:
         """Return what kinds of things the log tells."""
         return [entry.kind for entry in await self.log()]
 
-    async def stored(self, key: str) -> Entry:
+    async def stored(self, key: str) -> StoreEntry:
         """Return what the store holds."""
         entry = await self.store.get(key)
         assert entry is not None

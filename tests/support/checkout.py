@@ -21,8 +21,8 @@ from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.service import Purchase
 from orrery.edge.ratelimit import Limit
 from orrery.ports.processor import CheckoutSession, ProcessorWrites
-from orrery.ports.store import Entry, Put, Store, Write
-from orrery.runtime.outbox import Outbox, Row
+from orrery.ports.store import Put, Store, StoreEntry, Write
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.tasks import Tasks
@@ -248,16 +248,16 @@ class Shop(CheckoutDomain):
         assert found is not None
         return found
 
-    async def told(self) -> list[Row]:
+    async def told(self) -> list[Notification]:
         """Return every notification that was enqueued."""
         return [row async for row in self.outbox.rows()]
 
-    async def entries(self, prefix: str = "") -> list[Entry]:
+    async def entries(self, prefix: str = "") -> list[StoreEntry]:
         """Return everything that is stored."""
         return await self.store.scan(prefix, limit=100_000)
 
 
-def ids(rows: Iterable[Row]) -> list[str]:
+def ids(rows: Iterable[Notification]) -> list[str]:
     """Return the ids of notifications."""
     return [row.id for row in rows]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Inspection, Store, StoreEntry, Write
 
 
 @dataclass(slots=True)
@@ -14,14 +14,14 @@ class CountingStore:
     inside: Store
     reads: Counter[str] = field(default_factory=Counter[str])
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Read one entry."""
         self._count(key, 1)
         return await self.inside.get(key)
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Read a page."""
         page = await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
         self._count(prefix, 1 + len(page))

@@ -11,7 +11,7 @@ from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
 from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
-from orrery.ports.store import Entry, Put
+from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import Restoration
 from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.events import Post, ScriptedEvents
@@ -137,7 +137,7 @@ class World:
         entry = await self.shop.store.get(key)
         return entry.value if entry else None
 
-    async def only(self, prefix: str) -> Entry:
+    async def only(self, prefix: str) -> StoreEntry:
         """Return the one entry under a prefix."""
         (entry,) = await self.shop.entries(prefix)
         return entry

@@ -8,10 +8,10 @@ from typing import Any
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
-from orrery.approvals.progress import Progress
+from orrery.approvals.progress import IntentProgress
 from orrery.errors import OrreryError
 from orrery.fraud.build import FraudDomain
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.ports.processor import Charge, ListEntry, ProcessorReads, ProcessorWrites, Review, ValueList
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Store
@@ -200,7 +200,7 @@ class Shop:
             if one.payment_intent:
                 self.screen.addresses[one.payment_intent] = address
 
-    async def sign(self, intent: Intent) -> Progress:
+    async def sign(self, intent: Intent) -> IntentProgress:
         """Sign as the owner does."""
         statement = self.approvals.statement(intent).to_bytes()
         return await self.approvals.sign(intent.id, statement, signed(statement))
@@ -210,7 +210,7 @@ class Shop:
         await (fraud or self.fraud).watch.run()
         await Outbox(self.store, self.clock, {"push": self.phone}).deliver_due()
 
-    def pushes(self) -> list[Message]:
+    def pushes(self) -> list[OutgoingMessage]:
         """Return what the owner's phone was told about clusters."""
         return [one for one in self.phone.accepted if one.id.startswith("fraud-")]
 

@@ -3,7 +3,15 @@
 from dataclasses import replace
 
 from orrery.gateway.guest.files import HostFile, host_files
-from orrery.gateway.guest.observed import Judgement, Observed, Progress, SecretFile, StoredFile, Tools, UnitState
+from orrery.gateway.guest.observed import (
+    Judgement,
+    Observed,
+    RecoveryState,
+    SecretFile,
+    StoredFile,
+    Tools,
+    UnitState,
+)
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import unit_name
 from orrery.gateway.guest.verify import verified
@@ -81,7 +89,7 @@ def whole() -> Observed:
         own=states,
         tools=Tools(curl=True, wget=""),
         secrets={path: secret(path) for path in (OPTIONS.topic_file, OPTIONS.ping_token_file)},
-        progress=Progress(),
+        progress=RecoveryState(),
         judgement=Judgement("good", "200"),
         up_seconds=100_000,
         own_name=UNIT.name,

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from orrery.adapters.imap_mailbox.connection import Server
-from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
-from orrery.ports.comms.messages import Message
+from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.trust import Trust
 from tests.support.clock import START, ManualClock
 from tests.support.dovecot import DRAFTS, PASSWORD, Dovecot
@@ -47,7 +47,7 @@ class DraftSeen:
 
 
 @dataclass(frozen=True)
-class ImapAccount:
+class ImapTestAccount:
     """An account that no other test has; `clock` is that of its mailboxes."""
 
     dovecot: Dovecot
@@ -64,7 +64,7 @@ class ImapAccount:
     ) -> ImapMailbox:
         """Return the mailbox as a new process has it."""
         server = Server("localhost", self.name, PASSWORD, self.dovecot.tls_port)
-        account = Account(self.name, folders, drafts, days, sent, addresses)
+        account = ImapAccount(self.name, folders, drafts, days, sent, addresses)
         return ImapMailbox(account, server, self.clock, Trust(self.dovecot.certificate))
 
     def receive(self, message: bytes, minutes: int = 1, *, flags: str = "", folder: str = "INBOX") -> None:
@@ -91,7 +91,7 @@ class ImapAccount:
             for one in found
         ]
 
-    def is_unread(self, message: Message) -> bool:
+    def is_unread(self, message: MailboxMessage) -> bool:
         """Return whether a message of the INBOX is not marked as read."""
         uid = int(message.source_id.split(".")[1])
         return "Seen" not in self.dovecot.flags(self.name)[uid]

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from orrery.adapters.imap_mailbox.connection import Server
-from orrery.adapters.imap_mailbox.mailbox import Account, ImapMailbox
+from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.trust import Trust
 from tests.support.clock import ManualClock
 from tests.support.waiting import PATIENCE
@@ -81,7 +81,7 @@ class ImapServer:
     def mailbox(self, seconds: float = PATIENCE, password: str | None = PASSWORD) -> ImapMailbox:
         """Return the mailbox of its account; it gives up after so many seconds."""
         server = Server("127.0.0.1", "cy@lab.example", password, self.port, "none")
-        return ImapMailbox(Account("ann@lab.example"), server, ManualClock(), Trust(), seconds=seconds)
+        return ImapMailbox(ImapAccount("ann@lab.example"), server, ManualClock(), Trust(), seconds=seconds)
 
     def said(self, command: str) -> list[bytes]:
         """Return the commands of this name."""

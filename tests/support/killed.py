@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import StoreError
-from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Inspection, Store, StoreEntry, Write
 
 NEVER = 1_000_000
 
@@ -46,7 +46,7 @@ class FusedStore:
     reads: int = 0
     errors: list[StoreError] = field(default_factory=list[StoreError])
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Pass on, or fail with the error that is next."""
         self.reads += 1
         await checkpoint()
@@ -56,7 +56,7 @@ class FusedStore:
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Pass on."""
         return await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)
 

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Person, Priority, Source
+from orrery.ports.comms.messages import MailboxMessage, Person, Priority, Source
 from orrery.syntax.track import Track
 from tests.support.clock import START
 
@@ -19,9 +19,9 @@ LOST = MailboxUnreachable("The answer was lost.")
 
 def a_message(
     number: int = 1, source: Source = "mail", priority: Priority = "normal", source_id: str = ""
-) -> Message:
+) -> MailboxMessage:
     """Return a message; a higher number is an older one."""
-    return Message(
+    return MailboxMessage(
         source=source,
         source_id=source_id or f"{source}-{number}",
         sender=f"Sender {number}",
@@ -34,7 +34,7 @@ def a_message(
     )
 
 
-def without_address(message: Message) -> Message:
+def without_address(message: MailboxMessage) -> MailboxMessage:
     """Return the same message from a sender who cannot be replied to."""
     return replace(message, address="")
 
@@ -52,7 +52,7 @@ class ScriptedMailbox:
 
     track: Track = "A"
     account: str = "ann@corp.example"
-    held: list[Message] = field(default_factory=list[Message])
+    held: list[MailboxMessage] = field(default_factory=list[MailboxMessage])
     written_to: list[Person] = field(default_factory=list[Person])
     bodies: dict[str, MessageBody] = field(default_factory=dict[str, MessageBody])
     batch: int = 100
@@ -154,7 +154,7 @@ PLAIN = MessageBody("text/plain", "Is noon well?\n")
 
 def reply_to(
     key: str,
-    message: Message,
+    message: MailboxMessage,
     comment: str = "",
     original: MessageBody = PLAIN,
     *,
@@ -166,6 +166,6 @@ def reply_to(
     return Reply(key, message, found.to, found.cc, quoted(message, original, comment), comment, to_all)
 
 
-def batches(messages: list[Message], size: int) -> list[list[Message]]:
+def batches(messages: list[MailboxMessage], size: int) -> list[list[MailboxMessage]]:
     """Return the messages, so many at a time, as they are now."""
     return [messages[first : first + size] for first in range(0, len(messages), size)]

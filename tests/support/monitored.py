@@ -4,7 +4,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.live.monitor import EVERY, Monitor, MonitorResult
 from orrery.ports.store import Store
 from orrery.ports.tracker import TrackerFailed
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from tests.support.clock import ManualClock
 from tests.support.trackers import MemoryTracker, ScriptedCounter
 
@@ -42,7 +42,7 @@ class Post:
         rows = [row async for row in Outbox(self.store, self.clock, {}).rows()]
         return [row.title for row in sorted(rows, key=lambda row: row.created_at)]
 
-    async def push(self) -> Row:
+    async def push(self) -> Notification:
         """Return the one push."""
         (row,) = [row async for row in Outbox(self.store, self.clock, {}).rows()]
         return row

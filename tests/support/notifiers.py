@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from orrery.ports.notifier import Message, Received
+from orrery.ports.notifier import OutgoingMessage, Received
 
 
 @dataclass(slots=True)
@@ -16,7 +16,7 @@ class ScriptedNotifier:
     """
 
     troubles: list[Exception] = field(default_factory=list[Exception])
-    accepted: list[Message] = field(default_factory=list[Message])
+    accepted: list[OutgoingMessage] = field(default_factory=list[OutgoingMessage])
     tried: int = 0
     gate: asyncio.Event | None = None
     unwell: Exception | None = None
@@ -25,7 +25,7 @@ class ScriptedNotifier:
     silent: bool = False
     asked: list[datetime] = field(default_factory=list[datetime])
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Accept, or raise the trouble that is next."""
         self.tried += 1
         if self.gate is not None:

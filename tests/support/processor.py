@@ -9,11 +9,11 @@ from typing import Any
 
 from orrery.errors import OrreryError
 from orrery.ports.processor import (
-    Account,
     Charge,
     ChargeEvent,
     CheckoutSession,
     Parameters,
+    ProcessorAccount,
     ProcessorReads,
     WebhookEndpoint,
 )
@@ -61,7 +61,7 @@ class ScriptedProcessor:
     away: OrreryError | None = None
     answering: asyncio.Event | None = None
     expired_since: list[datetime] = field(default_factory=list[datetime])
-    account: Account = field(default_factory=lambda: Account("acct_tests", "nzd", "NZ"))
+    account: ProcessorAccount = field(default_factory=lambda: ProcessorAccount("acct_tests", "nzd", "NZ"))
     endpoints: list[WebhookEndpoint | ItemUnreadable] = field(
         default_factory=list["WebhookEndpoint | ItemUnreadable"]
     )
@@ -133,7 +133,7 @@ class ScriptedProcessor:
             if charge.created >= since:
                 yield charge
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account, or the trouble that is next."""
         if self.troubles:
             raise self.troubles.pop(0).error

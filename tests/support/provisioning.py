@@ -12,7 +12,7 @@ from orrery.adapters.azure.cloud import AzureCloud
 from orrery.adapters.secret_file import SecretFile
 from orrery.gateway.cloud.asking import Asking, activity
 from orrery.gateway.cloud.findings import findings
-from orrery.gateway.cloud.plan import Plan, planned
+from orrery.gateway.cloud.plan import CloudPlan, planned
 from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
@@ -142,7 +142,7 @@ def layer_in(
                     os.environ[name] = value  # noqa: TID251  the same
 
 
-def plan(layer: Layer) -> Plan:
+def plan(layer: Layer) -> CloudPlan:
     return planned(layer.provisioning.survey(), layer.wanted, layer.provisioning.text)
 
 

@@ -15,7 +15,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import Erased
-from orrery.approvals.progress import Progress
+from orrery.approvals.progress import IntentProgress
 from orrery.checkout import records as checkout
 from orrery.checkout.records import DriftResult, JournalEntry, OwnSession, Receipt, Trial
 from orrery.fraud.records import LastSearch
@@ -24,11 +24,11 @@ from orrery.live import records as live
 from orrery.live.monitor import MonitorState
 from orrery.live.quota import QuotaBudget
 from orrery.ports.clock import Clock
-from orrery.ports.store import Entry
+from orrery.ports.store import StoreEntry
 from orrery.record import Record
 from orrery.runtime import lease, restored
 from orrery.runtime.operations import Intent
-from orrery.runtime.outbox import Row
+from orrery.runtime.outbox import Notification
 from orrery.secrets.baseline import Announcement, Baseline
 
 Reader = Callable[[bytes], Record]
@@ -51,7 +51,7 @@ def either(*kinds: type[Record]) -> Reader:
 READERS: dict[str, Reader] = {
     "access:": checkout.AccessRecord.from_bytes,
     "access-end:": checkout.AccessEnd.from_bytes,
-    "approval:": Progress.from_bytes,
+    "approval:": IntentProgress.from_bytes,
     "approval-log:": LogEntry.from_bytes,
     "approval-log-head": LogEntry.from_bytes,
     "attempt:": checkout.Attempt.from_bytes,
@@ -62,7 +62,7 @@ READERS: dict[str, Reader] = {
     "journal:": JournalEntry.from_bytes,
     "lease:": lease.Holder.from_bytes,
     "offer:": checkout.Offer.from_bytes,
-    "outbox:": Row.from_bytes,
+    "outbox:": Notification.from_bytes,
     "own-session:": OwnSession.from_bytes,
     "pending:": checkout.Pending.from_bytes,
     "preflight:": Trial.from_bytes,
@@ -105,7 +105,7 @@ def prefix_of(key: str) -> str:
     return max((prefix for prefix in (*READERS, *BYTES) if key.startswith(prefix)), key=len, default="")
 
 
-async def entries(path: Path, clock: Clock) -> AsyncIterator[Entry]:
+async def entries(path: Path, clock: Clock) -> AsyncIterator[StoreEntry]:
     """Yield everything in a store that has not expired by this clock."""
     store = await SqliteStore.open(path, clock)
     try:

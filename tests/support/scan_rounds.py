@@ -9,8 +9,8 @@ from pathlib import Path
 from orrery.adapters.private_files import OwnFile
 from orrery.app.scan.deployment import LocalDeployment
 from orrery.app.scan.rounds import LocalRounds
-from orrery.ports.notifier import Message
-from orrery.scanner.deployment import Place, Push
+from orrery.ports.notifier import OutgoingMessage
+from orrery.scanner.deployment import PublicDestination, Push
 from tests.support.notifiers import ScriptedNotifier
 
 
@@ -21,7 +21,7 @@ class ScriptedRounds:
     notifier: ScriptedNotifier
     local: LocalRounds = field(default_factory=LocalRounds)
 
-    def places(self, config: Path | None) -> Sequence[Place]:
+    def places(self, config: Path | None) -> Sequence[PublicDestination]:
         return self.local.places(config)
 
     def told(self, config: Path | None) -> OwnFile:
@@ -30,7 +30,7 @@ class ScriptedRounds:
     def push(self, config: Path | None) -> Push:
         del config
 
-        def send(message: Message) -> None:
+        def send(message: OutgoingMessage) -> None:
             asyncio.run(self.notifier.send(message))
 
         return send

@@ -7,7 +7,7 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.store import Store
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.secrets.alerts import SecretUse
 from orrery.secrets.check import HeldSecrets, SecretsCheck
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation, SecretObservations
@@ -64,7 +64,7 @@ class CheckedSecrets:
         await looking
         self.clock.advance(1)
 
-    async def pushes(self) -> list[Row]:
+    async def pushes(self) -> list[Notification]:
         """Return what the owner was told, in order."""
         assert self.store is not None
         rows = [row async for row in Outbox(self.store, self.clock, {}).rows()]

@@ -11,7 +11,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Put, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Inspection, Put, Store, StoreEntry, Write
 
 ADAPTERS = ("memory", "sqlite")
 
@@ -39,13 +39,13 @@ class LossyStore:
         self._store = store
         self.lose: str | None = None
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Pass on."""
         return await self._store.get(key)
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Pass on."""
         return await self._store.scan(prefix, after=after, limit=limit, reverse=reverse)
 

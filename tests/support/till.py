@@ -31,7 +31,7 @@ from orrery.ports.processor import (
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.shop import Started
 from orrery.ports.store import Store
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.tasks import Tasks
 from tests.support.approving import DEPLOYMENT, OWNER, SharedKeys, signed
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS, plan_of
@@ -243,7 +243,7 @@ class Rehearsal(CheckoutDomain):
         """Return everything that preflights have done."""
         return [Trial.model_validate_json(one.value) for one in await self.memory.scan("preflight:")]
 
-    async def told(self) -> list[Row]:
+    async def told(self) -> list[Notification]:
         """Return every notification that was enqueued."""
         return [row async for row in Outbox(self.memory, self.clock, {}).rows()]
 

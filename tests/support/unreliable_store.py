@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import StoreError
-from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Store, Write
+from orrery.ports.store import Check, Committed, Conflict, Inspection, Store, StoreEntry, Write
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class UnreliableStore:
     commits: int = 0
     failed: int = 0
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Pass on, or fail."""
         await checkpoint()
         if self.get_errors:
@@ -34,7 +34,7 @@ class UnreliableStore:
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Pass on; then others have their turn."""
         await checkpoint()
         found = await self.inside.scan(prefix, after=after, limit=limit, reverse=reverse)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orrery import durable
 from orrery.adapters.private_files import OwnFile, write_new
-from orrery.scanner.watch_list import Entry
+from orrery.scanner.watch_list import WatchListEntry
 from orrery.scanner.watch_list_file import WatchListFile
 from tests.support.killed_steps import kill_at_each_step
 
@@ -28,7 +28,7 @@ def act(place: Path, what: str) -> None:
     if what == "key":
         write_new(place / "watch_list_key", KEY)
     else:
-        watch_list_in(place).change(lambda found: found.with_entries([Entry("project", "second", "d")]))
+        watch_list_in(place).change(lambda found: found.with_entries([WatchListEntry("project", "second", "d")]))
 
 
 if __name__ == "__main__":

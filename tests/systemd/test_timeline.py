@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 from orrery.adapters.ssh_journal import remote_command
 from orrery.gateway.guest.unit_name import unit_name
-from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.events import TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import outages
 from tests.support.waiting import eventually
 from tests.systemd.gateway import Gateway, Machine
 
 
-def journal(gateway: Gateway) -> tuple[Event, ...]:
+def journal(gateway: Gateway) -> tuple[TimelineEvent, ...]:
     """Return the events of the last hour, by the command that is sent over ssh."""
     name = unit_name(gateway.unit)
     now = datetime.fromtimestamp(float(gateway.machine.run("date +%s")), UTC)

@@ -8,7 +8,7 @@ import pytest
 from orrery.errors import Invalid
 from orrery.ports.store import Put, Store
 from orrery.syntax.track import Track
-from orrery.tenants.accounts import Account
+from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.journal import LONGEST_TEXT, Journal, NewEntry
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, opened
@@ -73,9 +73,9 @@ async def test_an_entry_without_its_track_is_of_neither(desk: Desk, stored: byte
 
 def test_an_account_is_of_the_entry_s_track() -> None:
     """A label that contradicts the account would be wrong for one of the two."""
-    assert NewEntry("A", "one", Account("ann@corp.example", "A", "Corporate"))
+    assert NewEntry("A", "one", TrackAccount("ann@corp.example", "A", "Corporate"))
     with pytest.raises(Invalid, match=r"track:A\], Corporate\) cannot be in an entry of track B\."):
-        _ = NewEntry("B", "one", Account("ann@corp.example", "A", "Corporate"))
+        _ = NewEntry("B", "one", TrackAccount("ann@corp.example", "A", "Corporate"))
 
 
 @pytest.mark.parametrize("text", ["", " \n", "x" * (LONGEST_TEXT + 1), "a\x1b[2Jb", "a\0b", "a\u202eb"])

@@ -6,7 +6,7 @@ import pytest
 
 from orrery.ports.store import Put, Store
 from orrery.runtime.privacy import Privacy
-from orrery.tenants.accounts import Account
+from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.journal import Journal, NewEntry
 from orrery.tenants.privacy import JournalData
 from tests.support.clock import ManualClock
@@ -31,7 +31,7 @@ async def test_a_person_is_exported_with_the_track_and_erased(tmp_path: Path) ->
         journal, privacy = Journal(store, clock), privacy_of(store, clock)
         _ = await journal.add(NewEntry("B", "Called\nBo@Lab.Example"))
         clock.advance(1)
-        _ = await journal.add(NewEntry("B", "Signed in", Account("bo@lab.example", "B", "Lab")))
+        _ = await journal.add(NewEntry("B", "Signed in", TrackAccount("bo@lab.example", "B", "Lab")))
         _ = await journal.add(NewEntry("A", "Called jobo@lab.example"))
         exported = (await privacy.export("bo@lab.example"))["journal"]
         assert [(one["track"], one["account"]) for one in exported if isinstance(one, dict)] == [

@@ -3,10 +3,10 @@
 import pytest
 
 from orrery.ports.delegated import Answer
-from orrery.tenants.accounts import Account
+from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.requests import Labelled
 
-ANN = Account("ann@corp.example", "A", "Corporate")
+ANN = TrackAccount("ann@corp.example", "A", "Corporate")
 
 
 def test_when_a_request_went_well() -> None:

@@ -17,8 +17,8 @@ from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import (
     BRANDING,
-    Account,
     Configuration,
+    ProcessorAccount,
     ProcessorReads,
     ProcessorWrites,
     split_unreadable,
@@ -331,7 +331,7 @@ def _require_same(now: AccountBody, before: AccountBody) -> None:
         )
 
 
-def _branding_values(account: Account, named: BrandingBody) -> BrandingBody:
+def _branding_values(account: ProcessorAccount, named: BrandingBody) -> BrandingBody:
     return BrandingBody(branding={name: account.branding.get(name) for name in named.branding})
 
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED, bound
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, ReportRow
 from orrery.ports.clock import Clock
 from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line
@@ -175,7 +175,7 @@ class _Quotas(BaseModel):
     server_errors: _Status | None = Field(None, alias="serverErrorsPerProjectPerHour")
 
 
-def _read(content: bytes, dimensions: int) -> tuple[list[Row], Quotas | None]:
+def _read(content: bytes, dimensions: int) -> tuple[list[ReportRow], Quotas | None]:
     """Return the rows and quotas; a body with `kind` and no rows is a true zero (decision 21)."""
     try:
         body = _Body.model_validate_json(content)
@@ -187,12 +187,12 @@ def _read(content: bytes, dimensions: int) -> tuple[list[Row], Quotas | None]:
     return rows, _quotas(body.quota)
 
 
-def _row(row: _Row, dimensions: int) -> Row:
+def _row(row: _Row, dimensions: int) -> ReportRow:
     figure = row.metrics[0].value
     is_count = figure.isascii() and figure.isdecimal() and int(figure) <= LARGEST
     if len(row.dimensions) != dimensions or not is_count:
         raise ValueError(dimensions)
-    return Row(row.dimensions[0].value if dimensions else "", int(figure))
+    return ReportRow(row.dimensions[0].value if dimensions else "", int(figure))
 
 
 def _quotas(value: object) -> Quotas | None:

@@ -13,8 +13,8 @@ from orrery.ports.store import (
     Committed,
     Conflict,
     Delete,
-    Entry,
     Inspection,
+    StoreEntry,
     Unchanged,
     Write,
     encode_key,
@@ -29,19 +29,19 @@ class MemoryStore:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._entries: dict[bytes, Entry] = {}
+        self._entries: dict[bytes, StoreEntry] = {}
         self._commits: dict[str, tuple[Committed, datetime]] = {}
         self._version = 0
         self._closed = False
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Return the live entry under `key`."""
         await self._give_way()
         return self._live(encode_key(key))
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Return a page of the live entries under `prefix`."""
         await self._give_way()
         start, beyond = encode_key(prefix), None if after is None else encode_key(after)
@@ -96,7 +96,7 @@ class MemoryStore:
             _ = self._entries.pop(encode_key(write.key), None)
             return
         expires_at = None if write.ttl is None else self._clock.now() + write.ttl
-        entry = Entry(write.key, bytes(write.value), self._version, expires_at)
+        entry = StoreEntry(write.key, bytes(write.value), self._version, expires_at)
         self._entries[encode_key(write.key)] = entry
 
     def _holds(self, check: Check) -> bool:
@@ -107,7 +107,7 @@ class MemoryStore:
             case Unchanged():
                 return entry is not None and entry.version == check.version
 
-    def _live(self, key: bytes) -> Entry | None:
+    def _live(self, key: bytes) -> StoreEntry | None:
         entry = self._entries.get(key)
         if entry and entry.expires_at is not None and entry.expires_at <= self._clock.now():
             del self._entries[key]

@@ -11,7 +11,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from orrery.bounded import BOUNDED
-from orrery.ports.notifier import DeliveryFailed, Message, Received
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage, Received
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
@@ -59,7 +59,7 @@ class NtfyNotifier:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._trust = trust
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         body = {
             "topic": self._topic,
             "title": _cut(message.title, TITLE_MAXIMUM),

@@ -12,7 +12,7 @@ from typing import Literal, cast
 import aiosmtplib
 
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import DeliveryFailed, Message, Received
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage, Received
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
 from orrery.tls import unreachable
@@ -45,7 +45,7 @@ class SmtpNotifier:
         self._clock = clock
         self._trust = trust
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Hand one message to the relay."""
         email = self._email(message)
         async with self._connected() as client:
@@ -95,7 +95,7 @@ class SmtpNotifier:
         except (aiosmtplib.SMTPException, OSError) as error:
             raise DeliveryFailed(unreachable("The mail server", error), permanent=False) from None
 
-    def _email(self, message: Message) -> EmailMessage:
+    def _email(self, message: OutgoingMessage) -> EmailMessage:
         email = EmailMessage()
         email["From"] = self._relay.sender
         email["To"] = _one_address(message.to)

@@ -12,7 +12,7 @@ from orrery.approvals.chain import (
     impersonal,
     last_states,
 )
-from orrery.approvals.progress import Progress, fold
+from orrery.approvals.progress import IntentProgress, fold
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
@@ -38,7 +38,7 @@ class ApprovalLog:
         self._clock = clock
         self._entries = Collection(store, clock, LogEntry, LOG)
         self._head = Collection(store, clock, LogEntry, HEAD)
-        self._folded: tuple[LogEntry | None, Mapping[str, Progress]] = None, {}
+        self._folded: tuple[LogEntry | None, Mapping[str, IntentProgress]] = None, {}
 
     async def append(
         self,
@@ -114,7 +114,7 @@ class ApprovalLog:
             raise StoreUnavailable(_DAMAGED)
         return last_states(entry for entry in entries if entry)
 
-    async def told(self) -> Mapping[str, Progress]:
+    async def told(self) -> Mapping[str, IntentProgress]:
         """Return how far each intent has come, by the entries that can be read.
 
         What was read once is read again only where the head does not follow it: whether all of it still holds is
@@ -124,7 +124,7 @@ class ApprovalLog:
         if head is None or head != last:
             new = (await self.newest(head.number - last.number))[::-1] if head and last else []
             if not new or not last or new[0].previous != last.hash:
-                new, told = [entry async for entry in self.entries() if entry], dict[str, Progress]()
+                new, told = [entry async for entry in self.entries() if entry], dict[str, IntentProgress]()
             told = fold(new, told)
             self._folded = head, told
         return told

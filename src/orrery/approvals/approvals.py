@@ -26,8 +26,8 @@ from orrery.approvals.progress import (
     LIFETIME,
     STANDING_LIFETIME,
     UNDER_WAY,
+    IntentProgress,
     IntentState,
-    Progress,
     is_open,
     may_be_under_way,
 )
@@ -37,7 +37,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel
 from orrery.ports.signatures import Signatures
-from orrery.ports.store import Conflict, Entry, Store, Write
+from orrery.ports.store import Conflict, Store, StoreEntry, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import compare_and_set, unreadable
 from orrery.runtime.operations import Intent, Operation
@@ -119,7 +119,7 @@ class Approvals:
         """Return every intent that can be read, the newest first."""
         return await self._intents.proposals()
 
-    async def unreadable(self) -> list[Entry]:
+    async def unreadable(self) -> list[StoreEntry]:
         """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
         return await self._intents.unreadable()
 
@@ -142,7 +142,7 @@ class Approvals:
         operation = self._operations.get(intent.operation)
         return operation is not None and operation.covers is not None
 
-    async def sign(self, intent_id: str, statement: bytes, signature: bytes) -> Progress:
+    async def sign(self, intent_id: str, statement: bytes, signature: bytes) -> IntentProgress:
         """Check the owner's signature; carry the intent out, or put a standing approval in force.
 
         Raises `ApprovalRefused` (which is in the log), `NotFound` and `NotConfigured`.
@@ -193,7 +193,7 @@ class Approvals:
         # The whole log decides: it must hold.
         return (await self.log.states()).get((intent_id, "")) == "approved"
 
-    async def settle(self, intent_id: str) -> Progress:
+    async def settle(self, intent_id: str) -> IntentProgress:
         """Read the missing outcomes of an intent.
 
         Raises `Invalid` when the outcomes are known or the operation may still be under way, and the operation's
@@ -227,7 +227,7 @@ class Approvals:
         if not progress.open_targets():
             raise Invalid(f"There is nothing to close: the intent is {proposal.in_words(self._clock.now())}.")
 
-        def closed(target: str, progress: Progress) -> Progress | None:
+        def closed(target: str, progress: IntentProgress) -> IntentProgress | None:
             state, now = progress.of_target(target), self._clock.now()
             if state is None or not is_open(state):
                 return None
@@ -239,11 +239,11 @@ class Approvals:
             closing = partial(closed, target)
             _ = await self._intents.advance(proposal.intent, "closed", closing, note=said, target=target)
 
-    async def withdraw(self, intent_id: str) -> Progress:
+    async def withdraw(self, intent_id: str) -> IntentProgress:
         """Withdraw an intent that is not signed, or end a standing approval; raise `Invalid` otherwise."""
         proposal = await self.proposal(intent_id)
 
-        def withdrawn(progress: Progress) -> Progress:
+        def withdrawn(progress: IntentProgress) -> IntentProgress:
             if progress.state not in ("proposed", "approved"):
                 raise Invalid(f"Only what waits or is in force can be withdrawn; this is {progress.state}.")
             return progress.change(state="withdrawn", changed_at=self._clock.now())
@@ -345,10 +345,10 @@ class Approvals:
 
     async def _begin(
         self, proposal: Proposal, state: Literal["approved", "started"], signed: SignedStatement
-    ) -> Progress:
+    ) -> IntentProgress:
         """Mark the intent as approved or started; a second process finds the approval used."""
 
-        def begun(progress: Progress) -> Progress:
+        def begun(progress: IntentProgress) -> IntentProgress:
             if progress != proposal.progress:
                 raise Overtaken("The approval is used: another process was first.")
             now = self._clock.now()
@@ -361,7 +361,7 @@ class Approvals:
     async def _begin_use(self, call: OperationCall, signed: SignedStatement) -> None:
         """Mark one target of a standing approval as started; a second process finds it used."""
 
-        def begun(progress: Progress) -> Progress:
+        def begun(progress: IntentProgress) -> IntentProgress:
             use = progress.of_target(call.target)
             if progress.state != "approved" or is_open(use) or (use and use.state == "done"):
                 raise Overtaken("The approval is used for this target, or was withdrawn.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orrery.approvals.intent_store import IntentStore
-from orrery.approvals.progress import UNDER_WAY, Progress, UseState, is_open, may_be_under_way
+from orrery.approvals.progress import UNDER_WAY, IntentProgress, UseState, is_open, may_be_under_way
 from orrery.errors import (
     Invalid,
     NotConfigured,
@@ -60,7 +60,7 @@ class Executor:
         self._clock = clock
         self._intents = intents
 
-    async def carry_out(self, call: OperationCall) -> tuple[Progress, OrreryError | None]:
+    async def carry_out(self, call: OperationCall) -> tuple[IntentProgress, OrreryError | None]:
         """Make the change, note its outcome, and return the progress with the error, if any."""
         try:
             note = await call.perform()
@@ -72,7 +72,7 @@ class Executor:
 
     async def _after_a_lost_answer(
         self, call: OperationCall, lost: OperationUnanswered
-    ) -> tuple[Progress, OrreryError | None]:
+    ) -> tuple[IntentProgress, OrreryError | None]:
         """Settle by reading, if possible; a request without any answer may still arrive."""
         try:
             happened = await call.happened()
@@ -87,7 +87,7 @@ class Executor:
             return await self._found(call, "unknown", NOT_YET), lost
         return await self._found(call, "did not happen", NOTHING), lost
 
-    async def settle(self, call: OperationCall, progress: Progress) -> Progress:
+    async def settle(self, call: OperationCall, progress: IntentProgress) -> IntentProgress:
         """Read the outcome; raise `Invalid` while the operation may be under way, and the operation's errors."""
         known = progress.of_target(call.target)
         if known and may_be_under_way(known, self._clock.now()):
@@ -102,7 +102,7 @@ class Executor:
 
     async def _end(
         self, call: OperationCall, kind: Literal["done", "failed"], note: str, *, logged: str = ""
-    ) -> Progress:
+    ) -> IntentProgress:
         """Note the answer, also when another process noted an outcome meanwhile."""
         now = self._clock.now()
         return await self._intents.advance(
@@ -113,11 +113,13 @@ class Executor:
             target=call.target,
         )
 
-    async def _found(self, call: OperationCall, kind: ReadResult, note: str, *, logged: str = "") -> Progress:
+    async def _found(
+        self, call: OperationCall, kind: ReadResult, note: str, *, logged: str = ""
+    ) -> IntentProgress:
         """Note what the read has shown, unless the answer or another read was noted meanwhile."""
         state = _FOUND[kind]
 
-        def found(progress: Progress) -> Progress | None:
+        def found(progress: IntentProgress) -> IntentProgress | None:
             if not is_open(progress.of_target(call.target)):
                 return None
             return progress.after(call.target, state, self._clock.now(), note)

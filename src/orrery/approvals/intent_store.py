@@ -7,10 +7,10 @@ from datetime import datetime
 from orrery.approvals.approval_log import UNSIGNED, ApprovalLog
 from orrery.approvals.chain import BEGINNINGS, EntryKind, SignedStatement, why_not_begun
 from orrery.approvals.intents import Erased
-from orrery.approvals.progress import Progress, in_words, is_over
+from orrery.approvals.progress import IntentProgress, in_words, is_over
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Conflict, Entry, Store, Write
+from orrery.ports.store import Absent, Conflict, Store, StoreEntry, Write
 from orrery.runtime.collection import Changes, Collection, Stored, compare_and_set, parse, unreadable
 from orrery.runtime.operations import Intent
 
@@ -28,7 +28,7 @@ class Proposal:
     """
 
     intent: Intent
-    logged: Progress | None
+    logged: IntentProgress | None
     kept: "Kept"
 
     @property
@@ -39,7 +39,7 @@ class Proposal:
         return replace(self.kept, record=self.kept.record.as_logged(self.logged)) if self.logged else None
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> IntentProgress | None:
         """Return how far it has come, or None where it counts for nothing."""
         known = self.known
         return known.record if isinstance(known, Stored) else None
@@ -67,7 +67,7 @@ class Proposal:
         return _VOID.get(state, state)
 
 
-Kept = Stored[Progress] | RecordUnreadable | None
+Kept = Stored[IntentProgress] | RecordUnreadable | None
 """The record beside the log; an error where it cannot be read, None where there is none."""
 
 
@@ -77,12 +77,12 @@ class IntentStore:
     def __init__(self, store: Store, clock: Clock, log: ApprovalLog) -> None:
         self._intents = Collection(store, clock, Intent, INTENT)
         self._erased = Collection(store, clock, Erased, INTENT)
-        self._progress = Collection(store, clock, Progress, STATE)
+        self._progress = Collection(store, clock, IntentProgress, STATE)
         self._log = log
 
     async def propose(self, intent: Intent, told: Sequence[Write]) -> None:
         """Store a new intent, in one commit with `told`; raise `StoreUnavailable` when there is one of its id."""
-        progress = Progress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
+        progress = IntentProgress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
         writes = [self._progress.put(progress, intent.id), *told]
         stored = self._intents.changes(intent.id, None, intent) + Changes(writes)
         if not await self._log.append("proposed", intent, changes=stored):
@@ -109,7 +109,7 @@ class IntentStore:
         found = [await self._read(one.record, told) for one in filter(_is_in_its_place, intents)]
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
-    async def unreadable(self) -> list[Entry]:
+    async def unreadable(self) -> list[StoreEntry]:
         """Return the entries among the intents that are neither an intent nor an erased one."""
         return [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
 
@@ -142,15 +142,15 @@ class IntentStore:
         self,
         intent: Intent,
         kind: EntryKind,
-        change: Callable[[Progress], Progress | None],
+        change: Callable[[IntentProgress], IntentProgress | None],
         *,
         note: str = "",
         target: str = "",
         signed: SignedStatement = UNSIGNED,
-    ) -> Progress:
+    ) -> IntentProgress:
         """Bring an intent one step on, in one commit with the log; None of `change` leaves it as it is."""
 
-        async def attempt() -> Progress | Conflict:
+        async def attempt() -> IntentProgress | Conflict:
             # First the record, whose version is the fence, then the log: what is appended later breaks it.
             kept = await self._kept(intent.id)
             known = Proposal(intent, (await self._log.told()).get(intent.id), kept).known
@@ -175,7 +175,7 @@ class IntentStore:
 
         return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
 
-    async def _why_not_begun(self, known: Stored[Progress], target: str) -> str:
+    async def _why_not_begun(self, known: Stored[IntentProgress], target: str) -> str:
         """Return why the whole log, which must hold, lets nothing begin, unless `known` was changed meanwhile."""
         why = why_not_begun(await self._log.states(), known.id, target)
         now = await self._progress.find(known.id) if why else known
@@ -187,7 +187,7 @@ class IntentStore:
         if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _read(self, intent: Intent, told: Mapping[str, Progress]) -> Proposal:
+    async def _read(self, intent: Intent, told: Mapping[str, IntentProgress]) -> Proposal:
         return Proposal(intent, told.get(intent.id), await self._kept(intent.id))
 
     async def _kept(self, intent_id: str) -> Kept:
@@ -206,6 +206,6 @@ def _is_in_its_place(found: Stored[Intent] | Stored[Erased]) -> bool:
     return found.id == found.record.id
 
 
-def _holds_its_own(entry: Entry) -> bool:
+def _holds_its_own(entry: StoreEntry) -> bool:
     found = parse(Intent, entry.value) or parse(Erased, entry.value)
     return found is not None and entry.key == f"{INTENT}{found.id}"

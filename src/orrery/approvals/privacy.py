@@ -8,7 +8,7 @@ from typing import cast
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.intent_store import INTENT, Proposal
 from orrery.errors import Invalid, NotFound
-from orrery.ports.store import Entry
+from orrery.ports.store import StoreEntry
 from orrery.runtime.collection import unreadable
 from orrery.runtime.privacy import (
     ErasureRequest,
@@ -66,7 +66,7 @@ async def _proposals(approvals: Approvals, terms: SearchTerms) -> list[Proposal]
     return [one for one in proposals if terms.addressed_in(json.dumps(_intent_json(one)).encode())]
 
 
-async def _damaged(approvals: Approvals, terms: SearchTerms) -> list[Entry]:
+async def _damaged(approvals: Approvals, terms: SearchTerms) -> list[StoreEntry]:
     return [one for one in await approvals.unreadable() if terms.addressed_in(one.value)]
 
 

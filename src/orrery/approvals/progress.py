@@ -59,7 +59,7 @@ class Use(Record):
     note: str = ""
 
 
-class Progress(Record):
+class IntentProgress(Record):
     """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval.
 
     It is also the record beside the log. Of that record only the notes and its presence count: a note may be
@@ -77,18 +77,18 @@ class Progress(Record):
     signature: str = ""
     uses: Mapping[str, Use] = {}
 
-    def of_target(self, target: str) -> "Progress | Use | None":
+    def of_target(self, target: str) -> "IntentProgress | Use | None":
         """Return the state of one target of a standing approval, or without a target that of the intent itself."""
         return self.uses.get(target) if target else self
 
-    def after(self, target: str, state: IntentState, at: datetime, note: str = "") -> "Progress":
+    def after(self, target: str, state: IntentState, at: datetime, note: str = "") -> "IntentProgress":
         """Return a copy with another outcome for a target, or without a target for the intent itself."""
         if not target:
             return self.change(state=state, changed_at=at, note=note)
         use = self.uses.get(target) or Use(state="started", changed_at=at)
         return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
 
-    def as_logged(self, told: "Progress") -> "Progress":
+    def as_logged(self, told: "IntentProgress") -> "IntentProgress":
         """Return a copy of the record with the state that the log tells."""
         uses = {
             target: self.uses.get(target, use).change(state=use.state, changed_at=use.changed_at)
@@ -108,7 +108,7 @@ class Progress(Record):
         uses = {target: use.state for target, use in self.uses.items()}
         return self.digest, self.state, self.statement, self.signature, uses
 
-    def without_notes(self) -> "Progress":
+    def without_notes(self) -> "IntentProgress":
         """Return a copy without notes and unknown fields: a sentence or a newer field may name someone."""
         uses = {target: use.without_unknown_fields().change(note="") for target, use in self.uses.items()}
         return self.without_unknown_fields().change(note="", uses=uses)
@@ -120,12 +120,12 @@ class Progress(Record):
         return [target for target, use in self.uses.items() if is_open(use)]
 
 
-def fold(entries: Iterable[LogEntry], before: Mapping[str, Progress]) -> dict[str, Progress]:
+def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> dict[str, IntentProgress]:
     """Return the state of each intent after further entries, the oldest first. Notes are not among it."""
     told = dict(before)
     for entry in entries:
         known = told.get(entry.intent_id)
-        known = known or Progress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
+        known = known or IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
         if state := _AFTER[entry.kind]:
             known = known.after(entry.target, state, entry.at)
         if entry.kind in BEGINNINGS:
@@ -134,30 +134,30 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, Progress]) -> dict[st
     return told
 
 
-def is_open(state: Progress | Use | None) -> bool:
+def is_open(state: IntentProgress | Use | None) -> bool:
     """Return whether an operation was started and its outcome is not known."""
     return state is not None and state.state in ("started", "unknown")
 
 
-def may_be_under_way(state: Progress | Use, now: datetime) -> bool:
+def may_be_under_way(state: IntentProgress | Use, now: datetime) -> bool:
     """Return whether its last call may still arrive."""
     # After a clock was put back, `changed_at` may lie years ahead: the owner must not wait for it.
     return abs(now - state.changed_at) < UNDER_WAY
 
 
-def is_over(progress: Progress, now: datetime) -> bool:
+def is_over(progress: IntentProgress, now: datetime) -> bool:
     """Return whether the intent can no longer be carried out and no outcome is missing."""
     return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
 
 
-def _is_in_force(progress: Progress, now: datetime) -> bool:
+def _is_in_force(progress: IntentProgress, now: datetime) -> bool:
     try:
         return -AHEAD <= now - read_statement(progress.statement).at <= STANDING_LIFETIME
     except ApprovalRefused:  # altered since: it counts for nothing
         return False
 
 
-def in_words(progress: Progress, now: datetime) -> str:
+def in_words(progress: IntentProgress, now: datetime) -> str:
     """Return the state in one or two words for a person, as far as it is known at this time."""
     found = [progress.of_target(target) for target in progress.open_targets()]
     if any(state is not None and not may_be_under_way(state, now) for state in found):

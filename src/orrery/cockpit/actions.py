@@ -9,14 +9,14 @@ from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import NotInLedger, NotReplyable
 from orrery.cockpit.heads import answered, head_of, ledger_head
 from orrery.cockpit.ledger import Action, Ledger
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, digest_of, safe_link
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, CockpitRow, RowId, digest_of, safe_link
 from orrery.cockpit.schema import HeadRead
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
 from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
 
@@ -128,7 +128,7 @@ def draft_key(row_id: RowId, comment: str, *, to_all: bool = False) -> str:
     return digest_of(row_id.track, row_id.account, row_id.source, row_id.source_id, comment, *to_whom)
 
 
-async def _original(mailbox: Mailbox, message: Message) -> MessageBody:
+async def _original(mailbox: Mailbox, message: MailboxMessage) -> MessageBody:
     """Return the text to quote; where a meeting's needs a permission that is not there, its place."""
     try:
         return await mailbox.body(message.source, message.source_id)
@@ -138,7 +138,7 @@ async def _original(mailbox: Mailbox, message: Message) -> MessageBody:
         return MessageBody("text/plain", message.preview)
 
 
-def _text_of(row: Row) -> str:
+def _text_of(row: CockpitRow) -> str:
     item = row.message
     lines = [item.subject, f"From: {item.sender}" if item.sender else "", item.preview]
     return "\n".join(filter(None, lines))

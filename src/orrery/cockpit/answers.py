@@ -6,7 +6,7 @@ from datetime import UTC
 from html import escape
 
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import Message, Person
+from orrery.ports.comms.messages import MailboxMessage, Person
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import without_tokens
@@ -22,7 +22,7 @@ class Recipients:
     cc: tuple[Person, ...] = ()
 
 
-def recipients_of(message: Message, own: Iterable[str], *, to_all: bool) -> Recipients:
+def recipients_of(message: MailboxMessage, own: Iterable[str], *, to_all: bool) -> Recipients:
     """Return whom an answer goes to: where the sender wants it, and with `to_all` everybody else who is named.
 
     The `own` addresses, in lower case, are left out.
@@ -38,7 +38,7 @@ def recipients_of(message: Message, own: Iterable[str], *, to_all: bool) -> Reci
     return Recipients(tuple(to), tuple(_without(message.cc, known | named)))
 
 
-def newest_of(message: Message, others: Iterable[Message]) -> Message:
+def newest_of(message: MailboxMessage, others: Iterable[MailboxMessage]) -> MailboxMessage:
     """Return the newest message of a conversation that is not the owner's own (decision 65)."""
     if not message.conversation:
         return message
@@ -50,7 +50,7 @@ def newest_of(message: Message, others: Iterable[Message]) -> Message:
     return max((message, *same), key=lambda one: one.received_at)
 
 
-def quoted(message: Message, original: MessageBody, comment: str) -> MessageBody:
+def quoted(message: MailboxMessage, original: MessageBody, comment: str) -> MessageBody:
     """Return the text of a draft: in mark-up where the original is, the original quoted below the comment.
 
     A label that was copied into either is left out: the recipient reads it.
@@ -65,7 +65,7 @@ def quoted(message: Message, original: MessageBody, comment: str) -> MessageBody
     return MessageBody(original.media_type, without_tokens(text))
 
 
-def _intro(message: Message) -> str:
+def _intro(message: MailboxMessage) -> str:
     name = one_line(message.sender or message.sender_address, _LONGEST_NAME)
     return f"On {message.received_at.astimezone(UTC):%Y-%m-%d at %H:%M UTC}, {name} wrote:"
 

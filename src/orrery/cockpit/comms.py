@@ -12,14 +12,14 @@ from orrery.cockpit.inbox import LATE, Inbox, InboxState
 from orrery.cockpit.ledger import Ledger, is_due
 from orrery.cockpit.order import in_order
 from orrery.cockpit.records import LedgerItem
-from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, Row, RowId, merged, newest_first, row_of
+from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, CockpitRow, RowId, merged, newest_first, row_of
 from orrery.cockpit.senders import Senders
 from orrery.cockpit.set_aside import Asides, SetAsides
 from orrery.cockpit.waiting import NotListed, Reason, why_not
 from orrery.errors import NotFound, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import RowGone
-from orrery.ports.comms.messages import Message, Priority, Standing
+from orrery.ports.comms.messages import MailboxMessage, Priority, Standing
 from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.collection import Stored
 
@@ -75,7 +75,7 @@ class Comms:
         try:
             found, asides = await self._ledger.all(), await self._set_asides.known()
         except StoreError as error:
-            items, tasks, asides = list[Row](), list[str](), Asides()
+            items, tasks, asides = list[CockpitRow](), list[str](), Asides()
             ledger = _ledger_state("failed", str(error), None, 0, 0)
         else:
             opened = [one for one in found.records if not one.record.dismissed_at]
@@ -94,7 +94,7 @@ class Comms:
         rows = ((row, None) for row in in_order(waiting, now)) if listed else iter(others)
         return _in_pieces(rows, await self.senders.alarms(), json.dumps(rest).encode())
 
-    async def require(self, row_id: RowId) -> Row:
+    async def require(self, row_id: RowId) -> CockpitRow:
         """Return a row; raise `RowGone` when it is not, or no longer, in the list.
 
         Raises the mailbox's error when that was never read, so that nobody knows whether the row is there.
@@ -126,17 +126,17 @@ class Comms:
                 return inbox
         raise NotFound("No mailbox of the settings has an account of this name that signs in here.")
 
-    async def _item(self, row_id: RowId) -> Row:
+    async def _item(self, row_id: RowId) -> CockpitRow:
         found = await self._ledger.items.get(row_id.source_id)
         if found is None or found.record.track != row_id.track or row_id.account != LEDGER_ACCOUNT:
             raise RowGone("This item is no longer in the action ledger.")
         return self._row(found, self._clock.now())
 
-    def _row(self, stored: Stored[LedgerItem], now: datetime) -> Row:
+    def _row(self, stored: Stored[LedgerItem], now: datetime) -> CockpitRow:
         item = stored.record
         due = is_due(item, now)
         score = self._scores[item.priority] if item.score is None else item.score
-        message = Message(
+        message = MailboxMessage(
             source=LEDGER,
             source_id=stored.id,
             sender=item.person,
@@ -178,12 +178,14 @@ class Comms:
         ]
 
 
-def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[list[Row], list[tuple[Row, Reason]]]:
+def _sorted_out(
+    rows: Iterable[CockpitRow], now: datetime, asides: Asides
+) -> tuple[list[CockpitRow], list[tuple[CockpitRow, Reason]]]:
     """Return the rows that wait, and the others with why not; of a conversation the newest that waits is listed.
 
     `rows` come newest first. What a person set aside stands for the messages before it, too.
     """
-    waiting, others = list[Row](), list[tuple[Row, Reason]]()
+    waiting, others = list[CockpitRow](), list[tuple[CockpitRow, Reason]]()
     seen = defaultdict[tuple[str, str], set[str]](set)
     for row in rows:
         conversation, known = row.message.conversation, seen[row.whose]
@@ -201,7 +203,7 @@ def _sorted_out(rows: Iterable[Row], now: datetime, asides: Asides) -> tuple[lis
 
 
 def _in_pieces(
-    rows: Iterator[tuple[Row, Reason | None]], alarms: Mapping[RowId, str], rest: bytes
+    rows: Iterator[tuple[CockpitRow, Reason | None]], alarms: Mapping[RowId, str], rest: bytes
 ) -> Iterator[bytes]:
     """Yield an object with the rows and the rest.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 
-from orrery.ports.comms.messages import Message, Person
+from orrery.ports.comms.messages import MailboxMessage, Person
 from orrery.syntax.letters import LOOKS, UNSPACED, plain
 from orrery.syntax.web_address import organization_of
 
@@ -91,7 +91,7 @@ class Correspondents:
 
     def __init__(
         self,
-        messages: Iterable[Message],
+        messages: Iterable[MailboxMessage],
         here: Iterable[str],
         elsewhere: Iterable[str] = (),
         written_to: Collection[Person] = (),
@@ -162,7 +162,7 @@ class Correspondents:
         """When the oldest message came."""
         return self._times[0] if self._times else None
 
-    def _add(self, message: Message) -> None:
+    def _add(self, message: MailboxMessage) -> None:
         folded, at = _folded(message.sender_address), message.received_at
         # More than these decide nothing, and thousands of people are kept.
         self._came[folded] = tuple(sorted((*self._came.get(folded, ()), at))[:REGULAR])
@@ -176,7 +176,7 @@ class Correspondents:
             self._names.setdefault(key, set()).add(folded)
 
 
-def _is_received(message: Message) -> bool:
+def _is_received(message: MailboxMessage) -> bool:
     return message.source == "mail" and bool(message.sender_address) and not message.standing.is_own
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from orrery.cockpit.answers import Recipients, newest_of, recipients_of
 from orrery.cockpit.correspondents import Correspondents
 from orrery.cockpit.inbox import Inbox
-from orrery.cockpit.rows import Row, is_replyable
+from orrery.cockpit.rows import CockpitRow, is_replyable
 from orrery.cockpit.schema import AnswerRead, HeadRead, PersonRead, RecipientsRead, WarningRead
 from orrery.cockpit.sender_warnings import SenderWarning, warnings_of
-from orrery.ports.comms.messages import Message, Person
+from orrery.ports.comms.messages import MailboxMessage, Person
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
 
@@ -22,23 +22,23 @@ MOST_NAMED = 50
 _LONGEST = 200
 
 
-def head_of(row: Row, inbox: Inbox, known: Correspondents) -> HeadRead:
+def head_of(row: CockpitRow, inbox: Inbox, known: Correspondents) -> HeadRead:
     """Return the head of a row of this mailbox; without an `answer` where nobody can be answered."""
     answer = _answer(row, answered(row, inbox), known) if row.is_replyable else None
     return _head(row, warnings_of(row.message, known), answer)
 
 
-def ledger_head(row: Row) -> HeadRead:
+def ledger_head(row: CockpitRow) -> HeadRead:
     """Return the head of an item of the action ledger, which is from whom it says, and to nobody."""
     return _head(row, [], None)
 
 
-def answered(row: Row, inbox: Inbox) -> Message:
+def answered(row: CockpitRow, inbox: Inbox) -> MailboxMessage:
     """Return the message that a draft for this row answers (decision 65)."""
     return newest_of(row.message, (one.message for one in inbox.rows if is_replyable(one.message)))
 
 
-def _head(row: Row, warnings: Sequence[SenderWarning], answer: AnswerRead | None) -> HeadRead:
+def _head(row: CockpitRow, warnings: Sequence[SenderWarning], answer: AnswerRead | None) -> HeadRead:
     message, track = row.message, row.id.track
     named = _recipients(Recipients(message.to, message.cc), track)
     return HeadRead(
@@ -52,7 +52,7 @@ def _head(row: Row, warnings: Sequence[SenderWarning], answer: AnswerRead | None
     )
 
 
-def _answer(row: Row, newest: Message, known: Correspondents) -> AnswerRead:
+def _answer(row: CockpitRow, newest: MailboxMessage, known: Correspondents) -> AnswerRead:
     alone, to_all = (recipients_of(newest, known.own, to_all=one) for one in (False, True))
     return AnswerRead(
         sender=_sender(newest, row.id.track),
@@ -70,7 +70,7 @@ def _recipients(found: Recipients, track: Track) -> RecipientsRead:
     return RecipientsRead(to=to, cc=cc, more=len(found.to) + len(found.cc) - len(to) - len(cc))
 
 
-def _sender(message: Message, track: Track) -> PersonRead:
+def _sender(message: MailboxMessage, track: Track) -> PersonRead:
     return _person(Person(message.sender, message.sender_address), track)
 
 

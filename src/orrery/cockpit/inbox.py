@@ -12,7 +12,7 @@ from typing import Literal
 
 import structlog
 
-from orrery.cockpit.rows import Row, newest_first, row_of
+from orrery.cockpit.rows import CockpitRow, newest_first, row_of
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, SignInNeeded
@@ -57,7 +57,7 @@ class Inbox:
         batch_seconds: float = BATCH_SECONDS,
     ) -> None:
         self.mailbox = mailbox
-        self.rows: Sequence[Row] = ()
+        self.rows: Sequence[CockpitRow] = ()
         self.at: datetime | None = None
         self.asked_at: datetime | None = None
         self.unreadable = 0
@@ -68,7 +68,7 @@ class Inbox:
         self._watched = watched
         self._batch_seconds = batch_seconds
         self._began = 0.0
-        self._by_id: dict[Key, Row] = {}
+        self._by_id: dict[Key, CockpitRow] = {}
         self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> None:
@@ -102,7 +102,7 @@ class Inbox:
         """Ask for no sign-in any more: one has succeeded, and reading a large mailbox takes minutes."""
         self.error = None
 
-    def find(self, source: Source, source_id: str) -> Row | None:
+    def find(self, source: Source, source_id: str) -> CockpitRow | None:
         """Return a row of this mailbox by its source's id."""
         return self._by_id.get(_key(source, source_id))
 
@@ -111,7 +111,7 @@ class Inbox:
         return self.asked_at is not None and self._clock.monotonic() - self._began >= LATE.total_seconds()
 
     async def _read(self) -> None:
-        before, found = self._by_id, dict[Key, Row]()
+        before, found = self._by_id, dict[Key, CockpitRow]()
         unreadable, whose = 0, label(self.mailbox.track)
         written_to = list[Person]()
         self.asked_at, self._began = self._clock.now(), self._clock.monotonic()
@@ -145,7 +145,7 @@ class Inbox:
         finally:
             self.asked_at = None
 
-    def _add(self, batch: Batch, before: Mapping[Key, Row], found: dict[Key, Row]) -> int:
+    def _add(self, batch: Batch, before: Mapping[Key, CockpitRow], found: dict[Key, CockpitRow]) -> int:
         """Add the rows of a batch; return how many of its messages no calendar can date.
 
         The row of a message that is as before is the row of before: most are at each reading.
@@ -180,7 +180,7 @@ class Inbox:
                 yield batch
                 await self._clock.sleep(0)  # others go on, however fast the mailbox answers
 
-    def _show(self, found: dict[Key, Row]) -> None:
+    def _show(self, found: dict[Key, CockpitRow]) -> None:
         self._by_id = found
         self.rows = newest_first(found.values())
 
@@ -190,7 +190,7 @@ def _key(source: Source, source_id: str) -> Key:
     return source_id if source == "mail" else (source, source_id)
 
 
-def _kept(before: Mapping[Key, Row], error: OrreryError) -> dict[Key, Row]:
+def _kept(before: Mapping[Key, CockpitRow], error: OrreryError) -> dict[Key, CockpitRow]:
     """Return the rows that a failed reading says nothing about: of a source that was read, none is."""
     unread = error.unread if isinstance(error, MailboxError) else ()
     return {key: row for key, row in before.items() if not unread or row.message.source in unread}

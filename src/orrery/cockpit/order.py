@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
 
-from orrery.cockpit.rows import Row, newest_first
+from orrery.cockpit.rows import CockpitRow, newest_first
 from orrery.cockpit.waiting import midnight_after
 
 
-def in_order(rows: Iterable[Row], now: datetime) -> Iterator[Row]:
+def in_order(rows: Iterable[CockpitRow], now: datetime) -> Iterator[CockpitRow]:
     """Yield rows in the order of the list; days are those of this machine's calendar."""
-    meetings, due, others = list[Row](), list[Row](), list[Row]()
+    meetings, due, others = list[CockpitRow](), list[CockpitRow](), list[CockpitRow]()
     for row in rows:
         kind = meetings if row.message.source == "meeting" else due if row.until else others
         kind.append(row)
@@ -32,18 +32,18 @@ def in_order(rows: Iterable[Row], now: datetime) -> Iterator[Row]:
     yield from (row for row in meetings if _begins(row, now) >= end)
 
 
-def _among_equals(row: Row) -> tuple[int, str]:
+def _among_equals(row: CockpitRow) -> tuple[int, str]:
     """Return the rank among rows of the same time."""
     return -row.score, row.message.source_id
 
 
-def _begins(row: Row, now: datetime) -> datetime:
+def _begins(row: CockpitRow, now: datetime) -> datetime:
     """Return when a meeting begins; one of several days that is under way counts as one of today."""
     begins = row.message.received_at
     return max(begins, now) if row.message.is_all_day else begins
 
 
-def _counts(row: Row, now: datetime) -> datetime:
+def _counts(row: CockpitRow, now: datetime) -> datetime:
     """Return the moment by which meetings are ordered: those of a whole day stand behind the others of it."""
     begins = _begins(row, now)
     return midnight_after(begins) if row.message.is_all_day else begins

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from orrery.cockpit.errors import NotARow
 from orrery.cockpit.waiting import Reason, said_of
-from orrery.ports.comms.messages import Message, Source
+from orrery.ports.comms.messages import MailboxMessage, Source
 from orrery.syntax.lines import is_line, one_line
 from orrery.syntax.track import Track
 
@@ -83,7 +83,7 @@ def digest_of(*parts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CockpitRow:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
     `whose` are its track and account, the same object for all rows of a mailbox. `until` is when it is due, and
@@ -93,7 +93,7 @@ class Row:
     """
 
     whose: tuple[Track, str]
-    message: Message
+    message: MailboxMessage
     score: int
     link: str
     until: date | None
@@ -126,7 +126,7 @@ class Row:
         return is_replyable(self.message)
 
 
-def is_replyable(message: Message) -> bool:
+def is_replyable(message: MailboxMessage) -> bool:
     """Return whether there is somebody to reply to (decision 35)."""
     return message.source != LEDGER and bool(message.address)
 
@@ -134,11 +134,11 @@ def is_replyable(message: Message) -> bool:
 def row_of(
     track: Track,
     account: str,
-    message: Message,
+    message: MailboxMessage,
     score: int,
     until: date | None = None,
     watched: frozenset[str] = frozenset(),
-) -> Row:
+) -> CockpitRow:
     """Return the row of a message. Texts of others become one line each, without invisible characters.
 
     `watched` are the lists that are watched.
@@ -160,10 +160,10 @@ def row_of(
     link = safe_link(message.web_link)
     texts = None if plain == sent else _texts(plain, message.received_at)
     shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
-    return Row(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
+    return CockpitRow(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
 
 
-def _texts_of(message: Message) -> bytes:
+def _texts_of(message: MailboxMessage) -> bytes:
     texts = (message.sender, message.sender_address, message.subject, message.preview)
     return _texts(texts, message.received_at)
 
@@ -186,17 +186,17 @@ def _kept_once(text: bytes) -> bytes:
     return text
 
 
-def newest_first(rows: Iterable[Row]) -> list[Row]:
+def newest_first(rows: Iterable[CockpitRow]) -> list[CockpitRow]:
     """Return rows as they are kept; `order.py` has the order of the list."""
     return sorted(rows, key=_age)
 
 
-def merged(several: Iterable[Sequence[Row]]) -> Iterator[Row]:
+def merged(several: Iterable[Sequence[CockpitRow]]) -> Iterator[CockpitRow]:
     """Yield rows that are `newest_first` each, as one list, the newest first."""
     return merge(*several, key=_age)
 
 
-def _age(row: Row) -> float:
+def _age(row: CockpitRow) -> float:
     return -row.message.received_at.timestamp()
 
 

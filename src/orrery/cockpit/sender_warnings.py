@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from orrery.cockpit.correspondents import Correspondents, organization
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.syntax.letters import plain
 from orrery.syntax.lines import one_line
 
@@ -43,21 +43,21 @@ class SenderWarning:
         return self.kind in {"name-is-address", "known-person", "look-alike"}
 
 
-def warnings_of(message: Message, known: Correspondents) -> list[SenderWarning]:
+def warnings_of(message: MailboxMessage, known: Correspondents) -> list[SenderWarning]:
     """Return what to look at about a message's sender, the most important first; most messages have nothing."""
     if not message.sender_address or message.standing.is_own or known.is_own(message.sender_address):
         return []
     return [*alarms_of(message, known), *_notes(message, known)]
 
 
-def alarms_of(message: Message, known: Correspondents) -> list[SenderWarning]:
+def alarms_of(message: MailboxMessage, known: Correspondents) -> list[SenderWarning]:
     """Return what says that the sender may pose as another. It is asked for each row of the list."""
     address = message.sender_address
     found = [*_alarms(message, address, known)] if address and not known.is_own(address) else []
     return [] if found and _is_relay(message) else found
 
 
-def _alarms(message: Message, address: str, known: Correspondents) -> Iterator[SenderWarning]:
+def _alarms(message: MailboxMessage, address: str, known: Correspondents) -> Iterator[SenderWarning]:
     if written := _another_address(message.sender, address):
         words = f"The name reads {_shown(written)}, but the address is {_shown(address)}."
         yield SenderWarning("name-is-address", words)
@@ -69,7 +69,7 @@ def _alarms(message: Message, address: str, known: Correspondents) -> Iterator[S
         yield SenderWarning("look-alike", words)
 
 
-def _notes(message: Message, known: Correspondents) -> Iterator[SenderWarning]:
+def _notes(message: MailboxMessage, known: Correspondents) -> Iterator[SenderWarning]:
     address = message.sender_address
     if elsewhere := _reply_elsewhere(message, known):
         words = f"An answer would go to {', '.join(map(_shown, elsewhere))}, not to {_shown(address)}."
@@ -78,7 +78,7 @@ def _notes(message: Message, known: Correspondents) -> Iterator[SenderWarning]:
         yield SenderWarning("first-contact", f"No other mail from or to this address since {_day(known.since)}.")
 
 
-def _is_first_contact(message: Message, known: Correspondents) -> bool:
+def _is_first_contact(message: MailboxMessage, known: Correspondents) -> bool:
     address, at = message.sender_address, message.received_at
     if message.source != "mail" or message.standing.is_bulk or message.standing.lists or _is_relay(message):
         return False
@@ -86,7 +86,7 @@ def _is_first_contact(message: Message, known: Correspondents) -> bool:
     return known.is_first(address, at) and not is_expected and known.read_before(at) >= ENOUGH
 
 
-def _reply_elsewhere(message: Message, known: Correspondents) -> list[str]:
+def _reply_elsewhere(message: MailboxMessage, known: Correspondents) -> list[str]:
     """Return where an answer would go that is of another organization than the sender, and not known either."""
     if _is_relay(message):
         return []
@@ -102,7 +102,7 @@ def _reply_elsewhere(message: Message, known: Correspondents) -> list[str]:
     ][:3]
 
 
-def _is_relay(message: Message) -> bool:
+def _is_relay(message: MailboxMessage) -> bool:
     """Return whether a list or a service wrote in somebody's name, and says so: its address is no deceit."""
     address, standing = message.sender_address.casefold(), message.standing
     if address in standing.lists:

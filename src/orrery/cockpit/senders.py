@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from orrery.cockpit.correspondents import Correspondents
 from orrery.cockpit.inbox import Inbox
-from orrery.cockpit.rows import Row, RowId
+from orrery.cockpit.rows import CockpitRow, RowId
 from orrery.cockpit.sender_warnings import alarms_of
 from orrery.ports.comms.messages import Person
 from orrery.syntax.track import Track
@@ -16,7 +16,7 @@ from orrery.syntax.track import Track
 class Known:
     """What was read of a track, the people in it, and the first alarm of each row that has one, by its key."""
 
-    rows: Sequence[Sequence[Row]]
+    rows: Sequence[Sequence[CockpitRow]]
     written_to: Sequence[Person]
     people: Correspondents
     alarms: Mapping[RowId, str]
@@ -58,7 +58,10 @@ class Senders:
 
 
 def _known(
-    rows: Sequence[Sequence[Row]], here: Iterable[str], elsewhere: Iterable[str], written_to: Sequence[Person]
+    rows: Sequence[Sequence[CockpitRow]],
+    here: Iterable[str],
+    elsewhere: Iterable[str],
+    written_to: Sequence[Person],
 ) -> Known:
     every = [row for several in rows for row in several]
     people = Correspondents((row.message for row in every), here, elsewhere, written_to)

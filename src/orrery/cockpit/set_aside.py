@@ -6,7 +6,7 @@ from typing import Literal
 
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.records import SetAside
-from orrery.cockpit.rows import Row, RowId, digest_of
+from orrery.cockpit.rows import CockpitRow, RowId, digest_of
 from orrery.cockpit.waiting import Aside, is_over
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store
@@ -76,7 +76,7 @@ class SetAsides:
             self._known = Asides({one.id: (one.record.source_id, Aside(one.record.until)) for one in found})
         return self._known
 
-    async def set(self, row: Row, what: Set, until: date | None, days: int) -> Aside | None:
+    async def set(self, row: CockpitRow, what: Set, until: date | None, days: int) -> Aside | None:
         """Set a row aside, or take that back; return what was said of it before.
 
         `days` is how far back its mailbox lists it. Raises `WrongDay` for a day on which it would not come back.
@@ -90,7 +90,7 @@ class SetAsides:
             await self._store_as(row, new)
         return before
 
-    async def _store_as(self, row: Row, new: Aside | None) -> None:
+    async def _store_as(self, row: CockpitRow, new: Aside | None) -> None:
         record_id = _key_of(row.id)
         now, source_id = self._clock.now(), row.id.source_id
         record = SetAside(track=row.id.track, source_id=source_id, until=new.until, set_at=now) if new else None
@@ -104,7 +104,7 @@ class SetAsides:
         held = {key: one for key, one in (await self.known()).held.items() if key != record_id}
         self._known = Asides(held | ({record_id: (source_id, new)} if new else {}))
 
-    def _check(self, row: Row, until: date, days: int) -> None:
+    def _check(self, row: CockpitRow, until: date, days: int) -> None:
         today, message = self._clock.now().astimezone().date(), row.message
         if not today < until <= today + LONGEST:
             raise WrongDay(f"`until` must be a day after today, at most {LONGEST.days} days ahead.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 
 Reason = Literal[
     "done",
@@ -59,7 +59,7 @@ class Aside:
         return self.until is None or now.astimezone().date() < self.until
 
 
-def said_of(message: Message, watched: frozenset[str]) -> Reason | None:
+def said_of(message: MailboxMessage, watched: frozenset[str]) -> Reason | None:
     """Return the first reason for which a message does not wait, as far as it says so itself; None if it waits.
 
     `watched` are the ids and addresses of lists, in lower case.
@@ -83,21 +83,21 @@ def said_of(message: Message, watched: frozenset[str]) -> Reason | None:
     return None if standing.addressed == "to" else "not-to-you"
 
 
-def why_not(message: Message, said: Reason | None, now: datetime, aside: Aside | None) -> Reason | None:
+def why_not(message: MailboxMessage, said: Reason | None, now: datetime, aside: Aside | None) -> Reason | None:
     """Return why a message does not wait now: what a person said comes first, then the time, then `said_of`."""
     if aside is not None and aside.holds(now):
         return aside.reason
     return "over" if is_over(message, now) else said
 
 
-def is_over(message: Message, now: datetime) -> bool:
+def is_over(message: MailboxMessage, now: datetime) -> bool:
     """Return whether a meeting is past its end, or past its day where the end is not known."""
     if message.source != "meeting":
         return False
     return now >= (message.ends_at or midnight_after(message.received_at))
 
 
-def is_watched(message: Message, watched: frozenset[str]) -> bool:
+def is_watched(message: MailboxMessage, watched: frozenset[str]) -> bool:
     """Return whether a message came by a list that is watched: its headers or its recipients name the list."""
     if not watched:
         return False

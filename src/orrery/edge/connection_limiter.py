@@ -29,7 +29,7 @@ Overload = Literal["too many connections", "too much of requests without an answ
 log = structlog.get_logger()
 
 
-class Connection:
+class LimitedConnection:
     """The limiter's state of one connection. `transport` is set when the client has connected."""
 
     transport: asyncio.Transport
@@ -51,12 +51,12 @@ class ConnectionLimiter:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._all: set[Connection] = set()
-        self._idle: OrderedDict[Connection, None] = OrderedDict()
+        self._all: set[LimitedConnection] = set()
+        self._idle: OrderedDict[LimitedConnection, None] = OrderedDict()
         self._held = 0
         self._logged: dict[Overload, float] = {}
 
-    def enter(self, one: Connection) -> None:
+    def enter(self, one: LimitedConnection) -> None:
         """Add a connection, and close another one when there are too many."""
         self._all.add(one)
         self._idle[one] = None
@@ -65,21 +65,21 @@ class ConnectionLimiter:
             longest.transport.abort()
             self._log("too many connections", most=self._most)
 
-    def leave(self, one: Connection) -> None:
+    def leave(self, one: LimitedConnection) -> None:
         """Forget a connection that has ended."""
         self._all.discard(one)
         self._idle.pop(one, None)
         self.answered(one)
 
-    def request_complete(self, one: Connection) -> None:
+    def request_complete(self, one: LimitedConnection) -> None:
         self._idle.pop(one, None)
 
-    def client_waits(self, one: Connection) -> None:
+    def client_waits(self, one: LimitedConnection) -> None:
         """Note that the connection is idle: the client has to read an answer or to send a request."""
         if one in self._all:
             self._idle[one] = None
 
-    def holds(self, one: Connection, size: int) -> None:
+    def holds(self, one: LimitedConnection, size: int) -> None:
         """Count received bytes of an unanswered request; close the connection when all together are too many."""
         one.held += size
         self._held += size
@@ -88,7 +88,7 @@ class ConnectionLimiter:
             one.transport.abort()
             self._log("too much of requests without an answer", most_bytes=MOST_HELD)
 
-    def answered(self, one: Connection) -> None:
+    def answered(self, one: LimitedConnection) -> None:
         """Note that no received request waits for an answer any more."""
         self._held -= one.held
         one.held = 0

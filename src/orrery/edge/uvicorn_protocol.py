@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from orrery.edge.connection_limiter import SMALL, Connection, ConnectionLimiter
+from orrery.edge.connection_limiter import SMALL, ConnectionLimiter, LimitedConnection
 from orrery.edge.problems import Problem
 
 Headers = list[tuple[bytes, bytes]]
@@ -76,7 +76,7 @@ class _TooMuchError(Exception):
     """Stops the parser at a request that is refused."""
 
 
-class TimeLimitedProtocol(HttpToolsProtocol, Connection):
+class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
     """uvicorn's protocol, closing a connection that sends half a request and then nothing, or headers without end.
 
     Headers that are too large get an answer first. The edge cache in front has the same limits; this holds where

@@ -8,7 +8,7 @@ from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import AnalyticsFailed, By, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, By, Report, ReportRow
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.single_flight import SingleFlight
@@ -25,7 +25,7 @@ class IntelCount:
     """The family's count, and its breakdown. `planets` is None when the provider could not be asked."""
 
     total: CurrentCount
-    planets: Sequence[Row] | None
+    planets: Sequence[ReportRow] | None
     error: str | None
 
 

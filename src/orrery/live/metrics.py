@@ -10,7 +10,7 @@ from datetime import datetime
 
 from orrery.live import keys
 from orrery.live.records import Active, PageCount, Pages
-from orrery.ports.analytics import By, Report, Row
+from orrery.ports.analytics import By, Report, ReportRow
 from orrery.record import Record
 
 PAGES_AT_MOST = 25
@@ -51,7 +51,7 @@ def pages(paths: Mapping[str, str]) -> Metric:
         most = sorted(report.rows, key=lambda row: -row.users)[:PAGES_AT_MOST]
         return Pages(pages=tuple(listed(row) for row in most), generated_at=at)
 
-    def listed(row: Row) -> PageCount:
+    def listed(row: ReportRow) -> PageCount:
         return PageCount(page=row.label[:TITLE_AT_MOST], path=paths.get(row.label), users=row.users)
 
     return Metric("pages", keys.PAGES, value, by="page", limit=PAGES_AT_MOST)

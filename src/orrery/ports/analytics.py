@@ -55,7 +55,7 @@ class Quotas:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """How many users one label has; `label` is empty in a report that is not broken down."""
 
     label: str
@@ -70,7 +70,7 @@ class Report:
     on two pages is in both.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     quotas: Quotas | None = None
 
     @property

@@ -25,7 +25,7 @@ Priority = Literal["low", "default", "high", "urgent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class OutgoingMessage:
     """What to say. `id` is stable across repeats, so that a receiver can drop one it has seen.
 
     `to` is an e-mail address for the buyer's mail and empty for the owner's push, whose topic is a setting.
@@ -42,14 +42,14 @@ class Message:
     sequence: str = ""
 
 
-Received = Callable[[Message], bool]
+Received = Callable[[OutgoingMessage], bool]
 """Tells whether the receiver has a message."""
 
 
 class Notifier(Protocol):
     """A way to deliver messages."""
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Return once the message was accepted; raise `DeliveryFailed` otherwise."""
         ...
 

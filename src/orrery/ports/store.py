@@ -30,7 +30,7 @@ def encode_key(key: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoreEntry:
     """One stored value: `version` is the store-wide number of the commit that wrote it."""
 
     key: str
@@ -129,13 +129,13 @@ class Inspection:
 class Store(Protocol):
     """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Return the entry under `key`, or None when there is none or it has expired."""
         ...
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Return up to `limit` entries whose keys start with `prefix`, in key order (or `reverse`).
 
         `after` is the last key of the page before: only keys strictly beyond it are returned.

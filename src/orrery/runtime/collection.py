@@ -22,9 +22,9 @@ from orrery.ports.store import (
     Committed,
     Conflict,
     Delete,
-    Entry,
     Put,
     Store,
+    StoreEntry,
     Unchanged,
     Write,
 )
@@ -117,7 +117,7 @@ class Collection(Generic[R]):
         entry = await self.entry(record_id)
         return self.read(entry) if entry else None
 
-    async def entry(self, record_id: str = "") -> Entry | None:
+    async def entry(self, record_id: str = "") -> StoreEntry | None:
         """Return what is stored in the place of a record, unread, or None when there is nothing."""
         return await self.store.get(self.key(record_id))
 
@@ -143,7 +143,7 @@ class Collection(Generic[R]):
         entry = await self.entry(record_id)
         return self.replaceable_in(entry) if entry else (None, Absent(self.key(record_id)))
 
-    def replaceable_in(self, entry: Entry) -> tuple[R | None, Check]:
+    def replaceable_in(self, entry: StoreEntry) -> tuple[R | None, Check]:
         """Return what `replaceable` returns, of an entry that was read already."""
         record = parse(self.kind, entry.value)
         if record is None and not self.derived and is_newer(self.kind, entry.value):
@@ -189,7 +189,7 @@ class Collection(Generic[R]):
 
     async def entries(
         self, index: str = "", *, limit: int | None = None, newest_first: bool = False
-    ) -> AsyncIterator[Entry]:
+    ) -> AsyncIterator[StoreEntry]:
         """Yield the entries of an index whose keys begin with `index`, or without one the records, all unread."""
         walk = Walk(index or self.prefix, limit, newest_first=newest_first)
         async for entry in walk.entries(self.store, self.clock):
@@ -239,7 +239,7 @@ class Collection(Generic[R]):
 
         return await compare_and_set(attempt, f"{self.key(record_id)} changes all the time; nothing was written.")
 
-    def read(self, entry: Entry) -> Stored[R]:
+    def read(self, entry: StoreEntry) -> Stored[R]:
         """Return the record in an entry of this collection; raise `RecordUnreadable`."""
         record = parse(self.kind, entry.value)
         if record is None:
@@ -254,7 +254,7 @@ class Collection(Generic[R]):
             return whole
         return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
 
-    def _page(self, entries: Sequence[Entry]) -> Page[R]:
+    def _page(self, entries: Sequence[StoreEntry]) -> Page[R]:
         records, left_out = list[Stored[R]](), list[RecordUnreadable]()
         for entry in entries:
             try:
@@ -263,7 +263,7 @@ class Collection(Generic[R]):
                 left_out.append(error)
         return Page(records, left_out)
 
-    async def _behind(self, index: Entry) -> Stored[R] | RecordUnreadable | None:
+    async def _behind(self, index: StoreEntry) -> Stored[R] | RecordUnreadable | None:
         try:
             if found := await self.get(indexed_id(index)):
                 return found
@@ -282,7 +282,7 @@ class Walk:
     until: str | None = None
     newest_first: bool = False
 
-    async def over(self, store: Store, clock: Clock) -> AsyncIterator[Sequence[Entry]]:
+    async def over(self, store: Store, clock: Clock) -> AsyncIterator[Sequence[StoreEntry]]:
         """Yield the entries page by page; between two pages others go on, however fast the store answers."""
         after, left = None, self.limit
         while left is None or left > 0:
@@ -296,7 +296,7 @@ class Walk:
             after, left = page[-1].key, None if left is None else left - size
             await clock.sleep(0)
 
-    async def entries(self, store: Store, clock: Clock) -> AsyncIterator[Entry]:
+    async def entries(self, store: Store, clock: Clock) -> AsyncIterator[StoreEntry]:
         """Yield the same, one by one."""
         async for page in self.over(store, clock):
             for entry in page:
@@ -369,7 +369,7 @@ def is_newer(kind: type[Record], value: bytes) -> bool:
         return False
 
 
-def indexed_id(index: Entry) -> str:
+def indexed_id(index: StoreEntry) -> str:
     """Return the id that an entry of an index holds; raise `RecordUnreadable`."""
     if not _ID.fullmatch(index.value):
         raise unreadable(index.key)

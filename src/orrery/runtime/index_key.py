@@ -3,7 +3,7 @@
 import secrets
 
 from orrery.errors import StoreUnavailable
-from orrery.ports.store import Absent, Conflict, Entry, Put, Store
+from orrery.ports.store import Absent, Conflict, Put, Store, StoreEntry
 from orrery.runtime.collection import Changes, commit, compare_and_set
 
 INDEX_KEY = "index-key"
@@ -43,7 +43,7 @@ async def stored_key(store: Store) -> bytes:
     return entry.value if entry else secrets.token_bytes(32)
 
 
-async def _found(store: Store) -> Entry | None:
+async def _found(store: Store) -> StoreEntry | None:
     """Return the key's entry; None in a new store."""
     found = await store.inspect()  # asked first: another process may make the key at this moment
     entry = await store.get(INDEX_KEY)

@@ -20,16 +20,16 @@ import structlog
 
 from orrery.errors import RecordUnreadable
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import (
     Absent,
     Check,
     Committed,
     Conflict,
     Delete,
-    Entry,
     Put,
     Store,
+    StoreEntry,
     Unchanged,
     Write,
 )
@@ -62,7 +62,7 @@ _MOST_PUT_OFF = 16
 log = structlog.get_logger()
 
 
-class Row(Record):
+class Notification(Record):
     """One notification and its state. `due_at` is the time of the next attempt.
 
     `held_because` is a sentence. `dropped`: the owner decided that it is not sent.
@@ -84,11 +84,11 @@ class Row(Record):
     held_because: str = ""
     dropped: bool = False
 
-    def message(self) -> Message:
+    def message(self) -> OutgoingMessage:
         """Return the message for the notifier."""
         # An id may come again after a month, with another text.
         sequence = f"{self.id} {sortable(self.created_at)}"
-        return Message(self.id, self.title, self.body, self.to, self.priority, self.tags, sequence)
+        return OutgoingMessage(self.id, self.title, self.body, self.to, self.priority, self.tags, sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Outbox:
                 writes = [Put(key, index.value) for key in index_of(found.record)]
                 _ = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
 
-    async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Row]:
+    async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Notification]:
         """Yield every row that can be read, or those in `state`, by id."""
         async for page in self._rows.pages():
             for row in page.records:
@@ -215,7 +215,7 @@ class Outbox:
         """Return why rows cannot be read, one for each."""
         return [one async for page in self._rows.pages() for one in page.unreadable]
 
-    async def dead(self, limit: int) -> list[Row]:
+    async def dead(self, limit: int) -> list[Notification]:
         """Return at most `limit` rows that were refused permanently."""
         return await self._indexed(_DEAD, limit)
 
@@ -243,7 +243,7 @@ class Outbox:
         """Never send a held or dead row; return whether there was one; raise `RecordUnreadable`."""
         return await self._change(row_id, lambda row: row.change(state="delivered", dropped=True))
 
-    async def _due(self, channel: Channel) -> AsyncIterator[Entry]:
+    async def _due(self, channel: Channel) -> AsyncIterator[StoreEntry]:
         for lane in LANES[channel]:
             await self._bring_forward(lane)
             async for index in self._lanes.due(lane):
@@ -261,11 +261,11 @@ class Outbox:
             if len(ahead) < _MOST_PUT_OFF:
                 return
 
-    async def _indexed(self, prefix: str, limit: int) -> list[Row]:
+    async def _indexed(self, prefix: str, limit: int) -> list[Notification]:
         found = [await self._behind(index) async for index in self._rows.entries(prefix, limit=limit)]
         return [one.record for one in found if one]
 
-    async def _behind(self, index: Entry) -> Stored[Row] | None:
+    async def _behind(self, index: StoreEntry) -> Stored[Notification] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
         row_id = _id(index)
         writes: list[Write] = [Delete(index.key)]
@@ -282,7 +282,7 @@ class Outbox:
             log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
-    async def _deliver(self, old: Stored[Row], *, may_be_tried: bool) -> bool:
+    async def _deliver(self, old: Stored[Notification], *, may_be_tried: bool) -> bool:
         """Try one row; return whether its channel works."""
         row, message = old.record, old.record.message()
         # Every change of a row that waits makes it due at another time.
@@ -313,7 +313,7 @@ class Outbox:
             raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
         return receiver
 
-    async def _failed(self, old: Stored[Row], reason: str, *, permanent: bool = False) -> None:
+    async def _failed(self, old: Stored[Notification], reason: str, *, permanent: bool = False) -> None:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
         due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: DeliveryState = "dead" if permanent else "waiting"
@@ -322,13 +322,13 @@ class Outbox:
         await self._replace(old, failed, enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(self, old: Stored[Row], new: Row, more: Sequence[Write] = ()) -> None:
+    async def _replace(self, old: Stored[Notification], new: Notification, more: Sequence[Write] = ()) -> None:
         """Replace a row that was tried, unless it has changed meanwhile: what was made of it then stands."""
         outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
         if isinstance(outcome, Conflict):
             log.info("notification changed while it was sent", id=old.id, channel=old.record.channel)
 
-    async def _change(self, row_id: str, change: Callable[[Row], Row]) -> bool:
+    async def _change(self, row_id: str, change: Callable[[Notification], Notification]) -> bool:
         """Change a held or dead row; return whether there was one."""
 
         async def attempt() -> bool | Conflict:
@@ -341,13 +341,13 @@ class Outbox:
         return await compare_and_set(attempt, f"The notification {row_id} changes all the time; nothing was done.")
 
 
-def rows_of(store: Store, clock: Clock) -> Collection[Row]:
+def rows_of(store: Store, clock: Clock) -> Collection[Notification]:
     """Return the notifications of a store, unsent and sent."""
-    return Collection(store, clock, Row, ROW, index_of, _life)
+    return Collection(store, clock, Notification, ROW, index_of, _life)
 
 
-def _row(draft: Draft, now: datetime, held_because: str = "") -> Row:
-    return Row(
+def _row(draft: Draft, now: datetime, held_because: str = "") -> Notification:
+    return Notification(
         id=draft.id,
         channel=draft.channel,
         to=draft.to,
@@ -362,12 +362,12 @@ def _row(draft: Draft, now: datetime, held_because: str = "") -> Row:
     )
 
 
-def stored(row: Row, life: timedelta | None = None) -> list[Write]:
+def stored(row: Notification, life: timedelta | None = None) -> list[Write]:
     """Return the writes that store a row over whatever is there, with its index."""
     return [Put(f"{ROW}{row.id}", row.to_bytes(), life), *(Put(key, row.id.encode()) for key in index_of(row))]
 
 
-def index_of(row: Row) -> Iterable[str]:
+def index_of(row: Notification) -> Iterable[str]:
     """Return the keys by which a row is found, unless it is delivered."""
     match row.state:
         case "waiting":
@@ -380,15 +380,15 @@ def index_of(row: Row) -> Iterable[str]:
             return []
 
 
-def _life(row: Row) -> timedelta | None:
+def _life(row: Notification) -> timedelta | None:
     return KEEP_DELIVERED if row.state == "delivered" else None
 
 
-def _id(index: Entry) -> str:
+def _id(index: StoreEntry) -> str:
     return index.value.decode(errors="replace")
 
 
-def _dead_letter(row: Row, reason: str) -> Draft:
+def _dead_letter(row: Notification, reason: str) -> Draft:
     return Draft(
         id=f"dead-{row.id}",
         channel="push",

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Self
 
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import Priority
-from orrery.ports.store import Entry, Store
+from orrery.ports.store import Store, StoreEntry
 from orrery.runtime.collection import Walk, sortable
 
 Channel = Literal["push", "email"]
@@ -38,7 +38,7 @@ class Wait(NamedTuple):
     id: str
 
     @classmethod
-    def of(cls, index: Entry) -> Self:
+    def of(cls, index: StoreEntry) -> Self:
         """Read a key; what is no such key is due at once."""
         _, due, came, row_id = [*index.key.removeprefix(PREFIX).split(":", 3), "", "", ""][:4]
         return cls(due, came, row_id)
@@ -51,7 +51,7 @@ class Lanes:
     store: Store
     clock: Clock
 
-    async def waiting(self, *channels: Channel) -> AsyncIterator[Entry]:
+    async def waiting(self, *channels: Channel) -> AsyncIterator[StoreEntry]:
         """Yield the entries of all that waits on these channels, the urgent first, then what is due first."""
         for lane in (lane for one in channels for lane in LANES[one]):
             async for index in Walk(lane).entries(self.store, self.clock):
@@ -68,7 +68,7 @@ class Lanes:
                 break
         return found
 
-    async def due(self, lane: str) -> AsyncIterator[Entry]:
+    async def due(self, lane: str) -> AsyncIterator[StoreEntry]:
         """Yield the entries of what is due in a lane, oldest first."""
         async for index in Walk(lane).entries(self.store, self.clock):
             if Wait.of(index).due > sortable(self.clock.now()):

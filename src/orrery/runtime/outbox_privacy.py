@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
 from orrery.ports.clock import Clock
-from orrery.ports.store import MINIMUM_TTL, Delete, Entry, Store, Unchanged, Write
+from orrery.ports.store import MINIMUM_TTL, Delete, Store, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, parse
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource, commit_erasure, stored_json
@@ -28,31 +28,31 @@ def notifications_source(store: Store, clock: Clock) -> PersonalDataSource:
     return PersonalDataSource("notifications", 40, find, erase)
 
 
-async def _notifications(store: Store, clock: Clock, terms: SearchTerms) -> AsyncIterator[Entry]:
+async def _notifications(store: Store, clock: Clock, terms: SearchTerms) -> AsyncIterator[StoreEntry]:
     async for entry in Walk(outbox.ROW).entries(store, clock):
         if terms.addressed_in(entry.value) or (is_email(entry) and terms.named_in(entry.value)):
             yield entry
 
 
-def is_email(entry: Entry) -> bool:
+def is_email(entry: StoreEntry) -> bool:
     """Return whether an entry is an e-mail; one that cannot be read counts as none."""
-    row = parse(outbox.Row, entry.value)
+    row = parse(outbox.Notification, entry.value)
     return row is not None and row.channel == "email"
 
 
-def removed(entry: Entry) -> list[Write]:
+def removed(entry: StoreEntry) -> list[Write]:
     """Return the writes that remove a stored notification in any state, with its index.
 
     The index of an unreadable one is not known; it is removed when the outbox next follows it.
     """
-    row = parse(outbox.Row, entry.value)
+    row = parse(outbox.Notification, entry.value)
     index = outbox.index_of(row) if row else [f"{outbox.UNREADABLE}{entry.key.removeprefix(outbox.ROW)}"]
     return [Delete(key) for key in (entry.key, *index)]
 
 
-def reworded(entry: Entry, change: Callable[[str], str], now: datetime) -> list[Write]:
+def reworded(entry: StoreEntry, change: Callable[[str], str], now: datetime) -> list[Write]:
     """Return the writes that change the id and the texts of a notification; none for one that cannot be read."""
-    row = parse(outbox.Row, entry.value)
+    row = parse(outbox.Notification, entry.value)
     if row is None:
         return []
     changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))

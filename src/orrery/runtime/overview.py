@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, utc_text
 from orrery.runtime.health import NOTIFICATIONS, REFUSED, UNREADABLE
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 
 MOST_ROWS = 20
 """How many dead notifications the page shows; the command lists them all."""
@@ -50,5 +50,5 @@ class Overview:
         return Panel("Notifications", headline, "good")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Notification) -> tuple[str, ...]:
     return row.id, row.channel, utc_text(row.created_at), row.last_error or "-"

@@ -7,7 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime
 
-from orrery.ports.store import Delete, Entry, Store, Unchanged
+from orrery.ports.store import Delete, Store, StoreEntry, Unchanged
 from orrery.record import Record
 from orrery.runtime.collection import Changes, Collection
 from orrery.runtime.privacy import (
@@ -76,14 +76,14 @@ class PersonalEntries(Generic[R]):
         await self._delete(entry, done.reason)
         return True
 
-    async def _delete(self, entry: Entry, reason: str) -> None:
+    async def _delete(self, entry: StoreEntry, reason: str) -> None:
         entry_id = entry.key.removeprefix(self._entries.prefix)
         note = self.erasures.writes(EntryErasure(at=self._clock.now(), reason=reason), entry_id)
         await commit_erasure(
             self._store, Changes([Delete(entry.key), *note], [Unchanged(entry.key, entry.version)])
         )
 
-    async def _naming(self, terms: SearchTerms) -> AsyncIterator[Entry]:
+    async def _naming(self, terms: SearchTerms) -> AsyncIterator[StoreEntry]:
         async for entry in self._entries.entries():
             if terms.addressed_in(entry.value):
                 yield entry

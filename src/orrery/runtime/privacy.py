@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import structlog
 
 from orrery.errors import Invalid, RecordUnreadable
-from orrery.ports.store import Conflict, Entry, Store
+from orrery.ports.store import Conflict, Store, StoreEntry
 from orrery.runtime.collection import Changes, commit
 from orrery.runtime.search_terms import SearchTerms
 from orrery.syntax.email_address import normal_email
@@ -176,7 +176,7 @@ def search_address(text: str) -> str:
     return address
 
 
-def stored_json(entry: Entry) -> object:
+def stored_json(entry: StoreEntry) -> object:
     """Return the content of an entry, ready for JSON; for a damaged one, its text."""
     try:
         return json.loads(entry.value)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from orrery.ports.store import Absent, Entry, Put, Store
+from orrery.ports.store import Absent, Put, Store, StoreEntry
 from orrery.runtime.collection import Changes
 
 
@@ -19,7 +19,7 @@ class RawValues:
         """Return where a value is stored."""
         return f"{self.prefix}{value_id}"
 
-    async def get(self, value_id: str) -> Entry | None:
+    async def get(self, value_id: str) -> StoreEntry | None:
         """Return a value with its version, or None when there is none."""
         return await self.store.get(self.key(value_id))
 

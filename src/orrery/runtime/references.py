@@ -10,7 +10,7 @@ from base64 import b32encode
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from orrery.ports.notifier import Message, Notifier, Received
+from orrery.ports.notifier import Notifier, OutgoingMessage, Received
 
 PREFIX = "ref_"
 
@@ -66,7 +66,7 @@ class ReferringNotifier:
         self._notifier = notifier
         self._references = references
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Send the message with references in its id and title, and in its text unless it goes to a buyer."""
         await self._notifier.send(self._shown(message))
 
@@ -79,7 +79,7 @@ class ReferringNotifier:
         """Look whether the receiver can be reached."""
         return await self._notifier.check()
 
-    def _shown(self, message: Message) -> Message:
+    def _shown(self, message: OutgoingMessage) -> OutgoingMessage:
         within = self._references.within
         body = message.body if message.to else within(message.body)
         sequence = message.sequence and self._references.sequence(message.sequence)

@@ -11,7 +11,7 @@ from typing import Literal
 import structlog
 
 from orrery.ports.clock import Clock
-from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Received
+from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Received
 
 ASK_DEADLINE = 5.0
 """Seconds that one question may take; the push goes out without an answer then."""
@@ -43,7 +43,7 @@ class Repeats:
             self._since, self._answer = since, None
             self._outcomes = {one: what for one, what in self._outcomes.items() if what == "accepted"}
 
-    async def send(self, message: Message, created_at: datetime, *, untried: bool) -> None:
+    async def send(self, message: OutgoingMessage, created_at: datetime, *, untried: bool) -> None:
         """Send a message unless its receiver has it. `untried`: no other process can have tried it."""
         key = message.sequence
         outcome = self._outcomes.get(key, "refused" if untried else "unknown")
@@ -63,11 +63,11 @@ class Repeats:
             if self._outcomes[key] == "unknown":
                 self._answer = None  # it is older than this attempt
 
-    def marked(self, message: Message) -> None:
+    def marked(self, message: OutgoingMessage) -> None:
         """Forget a message that is marked in the store."""
         _ = self._outcomes.pop(message.sequence, None)
 
-    async def _has(self, message: Message, created_at: datetime) -> bool:
+    async def _has(self, message: OutgoingMessage, created_at: datetime) -> bool:
         now = self._clock.now()
         wanted = max(min(created_at, now) - SLACK, now - FURTHEST)
         if self._may_ask and (self._answer is None or wanted < self._answer[0]):

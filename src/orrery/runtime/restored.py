@@ -15,7 +15,7 @@ from orrery.ports.store import Delete, Store
 from orrery.record import Record
 from orrery.runtime.collection import Collection, Page, Stored, Walk, commit, write
 from orrery.runtime.index_key import have_one_origin
-from orrery.runtime.outbox import KEEP_DELIVERED, Row, rows_of
+from orrery.runtime.outbox import KEEP_DELIVERED, Notification, rows_of
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
@@ -160,7 +160,7 @@ class _Messages:
         kept = self._clock.now() - KEEP_DELIVERED
         return CLOCKS + (max(kept, before.messages_known_since or before.at) if before else kept)
 
-    async def _pages_of(self, replaced: Store) -> AsyncIterator[Page[Row]]:
+    async def _pages_of(self, replaced: Store) -> AsyncIterator[Page[Notification]]:
         try:
             async for page in rows_of(replaced, self._clock).pages():
                 self._is_whole = self._is_whole and not page.unreadable
@@ -169,7 +169,7 @@ class _Messages:
             log.warning("the replaced store cannot be read", why=str(error))
             self._replaced = None
 
-    async def _take_over(self, theirs: Row, *, went_on: bool) -> None:
+    async def _take_over(self, theirs: Notification, *, went_on: bool) -> None:
         try:
             ours = await self._rows.get(theirs.id)
         except RecordUnreadable:
@@ -179,7 +179,7 @@ class _Messages:
             self._decided.add(theirs.id)
             self.known += ours is not None
 
-    async def _hold(self, ours: Stored[Row]) -> None:
+    async def _hold(self, ours: Stored[Notification]) -> None:
         is_known = self._replaced is not None and self._replaced.went_on and self._is_whole
         because = NOT_THERE if is_known else NOT_WHOLE if self._replaced else NO_STORE
         held = ours.record.change(state="held", held_because=because)
@@ -187,7 +187,7 @@ class _Messages:
         self.held[because] += 1
 
 
-def _decided(ours: Row | None, theirs: Row, *, went_on: bool) -> Row | None:
+def _decided(ours: Notification | None, theirs: Notification, *, went_on: bool) -> Notification | None:
     """Return the message as the replaced store has it, or None where that decides nothing."""
     if ours is None:
         # What waits there and is not here reports a change that the restore took back. What is still true is found

@@ -22,7 +22,7 @@ from pydantic import AwareDatetime
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.record import Record
 from orrery.runtime import outbox
@@ -46,7 +46,7 @@ OUTAGE = "outage:"
 log = structlog.get_logger()
 
 
-class Outage(Record):
+class PartOutage(Record):
     """A part that is broken, or was within the last ten minutes.
 
     `urgent`: the push was an urgent one. `cause` is the part whose outage this one follows from; until
@@ -75,9 +75,11 @@ class CheckTime:
     began: datetime
 
 
-def broken(outage: Outage | None, finding: Finding, look: CheckTime, others: Container[str] = ()) -> Outage:
+def broken(
+    outage: PartOutage | None, finding: Finding, look: CheckTime, others: Container[str] = ()
+) -> PartOutage:
     """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
-    outage = outage or Outage(part=finding.part, since=look.at)
+    outage = outage or PartOutage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
     outage = outage.change(cause=cause)
     is_due = finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)
@@ -86,7 +88,7 @@ def broken(outage: Outage | None, finding: Finding, look: CheckTime, others: Con
     return outage.change(well_since=None)
 
 
-def well(outage: Outage, finding: Finding | None, look: CheckTime) -> Outage | None:
+def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOutage | None:
     """Return the outage of a part that is not broken, or None when it is over."""
     if finding and finding.settled:
         return None
@@ -113,8 +115,8 @@ class StoreOutage:
     def __init__(self, push: Notifier | None) -> None:
         self._push = push
         self._accepted = False
-        self.now: Outage | None = None
-        self.ended: Outage | None = None
+        self.now: PartOutage | None = None
+        self.ended: PartOutage | None = None
 
     async def see(self, finding: Finding, look: CheckTime) -> None:
         """Note what a health round found of the store."""
@@ -127,14 +129,16 @@ class StoreOutage:
             if self.now is None:
                 self.ended, self._accepted = before if before.told_at else self.ended, False
 
-    async def _send(self, outage: Outage, finding: Finding) -> None:
+    async def _send(self, outage: PartOutage, finding: Finding) -> None:
         if self._push is None:
             return
         text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.why} {finding.todo}"
         draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
         try:
             async with asyncio.timeout(DEADLINE.total_seconds()):
-                await self._push.send(Message(draft.id, draft.title, draft.body, "", draft.priority, draft.tags))
+                await self._push.send(
+                    OutgoingMessage(draft.id, draft.title, draft.body, "", draft.priority, draft.tags)
+                )
             self._accepted = True
         except (DeliveryFailed, TimeoutError) as error:
             log.warning("push about the store not accepted", why=str(error))
@@ -145,8 +149,8 @@ class _Change:
     """The change of one part's outage; `kept` makes the stored record `after` of `before`."""
 
     part: str
-    before: Outage | None
-    after: Outage | None
+    before: PartOutage | None
+    after: PartOutage | None
     kept: Changes
 
     @property
@@ -171,7 +175,7 @@ class OutageWatch:
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
-        self._outages = Collection(store, clock, Outage, OUTAGE)
+        self._outages = Collection(store, clock, PartOutage, OUTAGE)
         self._findings = findings
         self._began = clock.now()
 
@@ -179,7 +183,7 @@ class OutageWatch:
         """Leave the outage of the store in one that works again: the next process reports its end."""
         outage = self._of_store.now
         if outage and outage.told_at:
-            await write(store, [Collection(store, self._clock, Outage, OUTAGE).put(outage, STORE)])
+            await write(store, [Collection(store, self._clock, PartOutage, OUTAGE).put(outage, STORE)])
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
@@ -208,7 +212,7 @@ class OutageWatch:
         by_part = {one.part: one for one in findings}
         everything = {part: one for part, one in by_part.items() if one.state == "broken"}
         bad = {part: one for part, one in everything.items() if not one.told}
-        known: dict[str, tuple[Outage | None, Check]] = {}
+        known: dict[str, tuple[PartOutage | None, Check]] = {}
         async for entry in self._outages.entries():
             part = entry.key.removeprefix(OUTAGE)
             try:
@@ -235,7 +239,7 @@ class OutageWatch:
         return changes
 
 
-def parts_of(row: outbox.Row) -> list[str]:
+def parts_of(row: outbox.Notification) -> list[str]:
     """Return the parts that a push of a watch is about, and none for any other notification."""
     what, _, about = row.title.partition(": ")
     if row.channel != "push" or what not in {_BROKEN, _WORKS}:
@@ -247,7 +251,7 @@ _BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
 
 
 def _pushes(
-    changes: Sequence[_Change], findings: Sequence[Finding], now: datetime, of_store: Outage | None
+    changes: Sequence[_Change], findings: Sequence[Finding], now: datetime, of_store: PartOutage | None
 ) -> list[outbox.Draft]:
     """Return the pushes about changes, and the one about the end of an outage `of_store`."""
     by_part = {one.part: one for one in findings}
@@ -264,7 +268,7 @@ def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 
-def _over_push(over: Sequence[Outage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
+def _over_push(over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
     texts: dict[str, str] = {}
     for one in over:
         finding = by_part.get(one.part)

@@ -31,7 +31,7 @@ _KEYS = frozenset({"fingerprint", "kind", "place", "reason", "until"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BaselineEntry:
     """One finding that may stay; `place` is a path, or a pattern with `*` and `?`."""
 
     fingerprint: str
@@ -74,7 +74,7 @@ class Baseline:
     """The entries of a baseline that count, and a finding for each one that does not."""
 
     name: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BaselineEntry, ...] = ()
     refused: tuple[Finding, ...] = ()
 
 
@@ -83,7 +83,7 @@ def read_baseline(file: Path, today: date) -> Baseline:
     text = _text(file)
     lines = [text.count("\n", 0, found.start()) + 1 for found in _HEADING.finditer(text)]
     numbered = dict(enumerate(lines))
-    counting: list[Entry] = []
+    counting: list[BaselineEntry] = []
     refused: list[Finding] = []
     for number, entry in enumerate(_entries(file, text)):
         if why := entry.why_refused(today):
@@ -106,7 +106,7 @@ def _text(file: Path) -> str:
     raise Invalid(f"The baseline {file} cannot be read: {said}.")
 
 
-def _entries(file: Path, text: str) -> list[Entry]:
+def _entries(file: Path, text: str) -> list[BaselineEntry]:
     try:
         document: dict[str, object] = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -117,7 +117,7 @@ def _entries(file: Path, text: str) -> list[Entry]:
     return [_entry(file, number, one) for number, one in enumerate(cast("list[object]", given), 1)]
 
 
-def _entry(file: Path, number: int, given: object) -> Entry:
+def _entry(file: Path, number: int, given: object) -> BaselineEntry:
     fields = cast("dict[str, object]", given) if isinstance(given, dict) else {"": ""}
     if fields.keys() - _KEYS:
         raise Invalid(f"Entry {number} of the baseline {file} has a key other than {', '.join(sorted(_KEYS))}.")
@@ -129,4 +129,4 @@ def _entry(file: Path, number: int, given: object) -> Entry:
         raise Invalid(f"Entry {number} of the baseline {file} has a value that is not a string.")
     if texts["kind"] not in KINDS:
         raise Invalid(f"Entry {number} of the baseline {file} has none of the kinds {', '.join(KINDS)}.")
-    return Entry(**cast("dict[str, str]", texts), until=until)
+    return BaselineEntry(**cast("dict[str, str]", texts), until=until)

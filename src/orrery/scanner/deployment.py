@@ -13,7 +13,7 @@ from orrery.scanner.policy import Policy
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from orrery.ports.notifier import Message
+    from orrery.ports.notifier import OutgoingMessage
     from orrery.ports.private_file import PrivateFile
     from orrery.scanner.watch_list_file import WatchListFile
 
@@ -61,7 +61,7 @@ class Sources(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PublicDestination:
     """A destination of the public track that has a folder; a repository is searched with its history."""
 
     name: str
@@ -69,14 +69,14 @@ class Place:
     is_repository: bool
 
 
-Push = Callable[["Message"], None]
+Push = Callable[["OutgoingMessage"], None]
 """Sends one push; raises `DeliveryFailed`."""
 
 
 class Rounds(Protocol):
     """What a round of the destinations stands on; each raises `SettingsError`."""
 
-    def places(self, config: Path | None) -> Sequence[Place]:
+    def places(self, config: Path | None) -> Sequence[PublicDestination]:
         """Return the destinations of track B that have a folder."""
         ...
 

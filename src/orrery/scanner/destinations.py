@@ -6,10 +6,10 @@ from hashlib import sha256
 from typing import Literal
 
 from orrery.errors import OrreryError
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.private_file import PrivateFile
 from orrery.ports.scanned import Source
-from orrery.scanner.deployment import Place, Push, Sources
+from orrery.scanner.deployment import PublicDestination, Push, Sources
 from orrery.scanner.findings import Finding
 from orrery.scanner.scanning import Scan
 from orrery.scanner.told import Looked, News, Told
@@ -21,7 +21,7 @@ MOST_LINES, LONGEST_LINE = 12, 160
 COMMAND = "orrery tenants scan --destinations"
 
 
-def look(places: Iterable[Place], compose: Callable[[], Scan], sources: Sources) -> Iterator[Looked]:
+def look(places: Iterable[PublicDestination], compose: Callable[[], Scan], sources: Sources) -> Iterator[Looked]:
     """Yield one look at each place; a scan that cannot begin is the trouble of all of them."""
     try:
         scan = compose()
@@ -32,13 +32,13 @@ def look(places: Iterable[Place], compose: Callable[[], Scan], sources: Sources)
         yield _looked(one, scan, sources)
 
 
-def _sources(place: Place, sources: Sources) -> Iterator[Source]:
+def _sources(place: PublicDestination, sources: Sources) -> Iterator[Source]:
     if place.is_repository:
         yield sources.history(place.folder)
     yield sources.files([place.folder])
 
 
-def _looked(place: Place, scan: Scan, sources: Sources) -> Looked:
+def _looked(place: PublicDestination, scan: Scan, sources: Sources) -> Looked:
     found: dict[Finding, None] = {}
     try:
         if not place.folder.is_dir():
@@ -61,7 +61,7 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
     news = told.news(looked)
     failed: list[str] = []
 
-    def accepted(messages: Iterable[Message]) -> bool:
+    def accepted(messages: Iterable[OutgoingMessage]) -> bool:
         try:
             for message in messages:
                 push(message)
@@ -81,7 +81,7 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
     return failed
 
 
-def _of_findings(news: News) -> Iterator[Message]:
+def _of_findings(news: News) -> Iterator[OutgoingMessage]:
     if not news.findings:
         return
     counts = Counter(name for name, _ in news.findings)
@@ -94,7 +94,7 @@ def _of_findings(news: News) -> Iterator[Message]:
     yield _message("leak", title, body, "urgent")
 
 
-def _of_troubles(news: News) -> Iterator[Message]:
+def _of_troubles(news: News) -> Iterator[OutgoingMessage]:
     if not news.troubles:
         return
     by_reason: dict[str, list[str]] = {}
@@ -105,15 +105,15 @@ def _of_troubles(news: News) -> Iterator[Message]:
     yield _message("no-scan", "The search for leaks has a gap", body, "high")
 
 
-def _of_return(news: News) -> Iterator[Message]:
+def _of_return(news: News) -> Iterator[OutgoingMessage]:
     if news.searched_again:
         body = f"{_named(news.searched_again)}: the search for leaks works again."
         yield _message("scan-again", "The search for leaks is whole again", body, "low")
 
 
-def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high", "low"]) -> Message:
+def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high", "low"]) -> OutgoingMessage:
     digest = sha256(f"{title}\n{body}".encode()).hexdigest()[:16]
-    return Message(id=f"{kind}-{digest}", title=_cut(title, LONGEST_LINE), body=body, priority=priority)
+    return OutgoingMessage(id=f"{kind}-{digest}", title=_cut(title, LONGEST_LINE), body=body, priority=priority)
 
 
 def _line(name: str, finding: Finding) -> str:

@@ -39,7 +39,7 @@ class RegexRefused(ValueError):
     """A regular expression cannot be compiled; the message does not repeat it."""
 
 
-class Found(Protocol):
+class RegexMatch(Protocol):
     """A place that a regular expression matched; a group that took no part is at -1."""
 
     def start(self, group: int = 0) -> int:
@@ -63,11 +63,11 @@ class Regex(Protocol):
         """How many groups it has."""
         ...
 
-    def search(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Found | None:
+    def search(self, text: bytes, pos: int = 0, endpos: int | None = None) -> RegexMatch | None:
         """Return the first match between two places; anchors and word boundaries see the text around them."""
         ...
 
-    def finditer(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Iterator[Found]:
+    def finditer(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Iterator[RegexMatch]:
         """Yield the matches that do not overlap."""
         ...
 
@@ -110,10 +110,10 @@ class PaddedRegex:
     def groups(self) -> int:
         return self._whole.groups
 
-    def search(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Found | None:
+    def search(self, text: bytes, pos: int = 0, endpos: int | None = None) -> RegexMatch | None:
         return next(self.finditer(text, pos, endpos), None)
 
-    def finditer(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Iterator[Found]:
+    def finditer(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Iterator[RegexMatch]:
         end = len(text) if endpos is None else endpos
         while pos <= end and (near := self._core.search(text, pos, end)):
             found = self._whole.search(text, max(pos, near.start() - self._pad), end)

@@ -32,7 +32,7 @@ _HEAD = len(_MAGIC) + len(_VERSION) + _CHECK_BYTES + _SALT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WatchListEntry:
     """One term with the day it was added, as in `2026-05-04`, and what its owner notes about it."""
 
     kind: WatchedKind
@@ -94,13 +94,13 @@ def folded(kind: WatchedKind, text: str) -> str:
 class WatchList:
     """The entries, in the order in which they were added; each kind and folded text is there once."""
 
-    entries: tuple[Entry, ...] = field(default=(), repr=False)
+    entries: tuple[WatchListEntry, ...] = field(default=(), repr=False)
 
     @property
     def terms(self) -> tuple[Term, ...]:
         return tuple(Term(one.kind, one.text) for one in self.entries)
 
-    def with_entries(self, further: Iterable[Entry]) -> "WatchList":
+    def with_entries(self, further: Iterable[WatchListEntry]) -> "WatchList":
         """Return the list with further entries, of which those that it has already change nothing.
 
         Raises `Invalid` when there are too many.
@@ -112,25 +112,25 @@ class WatchList:
             raise Invalid(f"A watch-list has at most {MOST_TERMS:,} terms; nothing was added.")
         return WatchList(tuple(found.values()))
 
-    def without(self, removed: Iterable[Entry]) -> "WatchList":
+    def without(self, removed: Iterable[WatchListEntry]) -> "WatchList":
         gone = set(map(_identity, removed))
         return WatchList(tuple(one for one in self.entries if _identity(one) not in gone))
 
-    def named(self, text: str) -> list[Entry]:
+    def named(self, text: str) -> list[WatchListEntry]:
         """Return the entries of a term, which may have several kinds."""
         return [one for one in self.entries if folded(one.kind, one.text) == folded(one.kind, text)]
 
-    def of_fingerprint(self, fingerprint: str, fingerprints: Fingerprints) -> list[Entry]:
+    def of_fingerprint(self, fingerprint: str, fingerprints: Fingerprints) -> list[WatchListEntry]:
         """Return the entries that a finding's fingerprint stands for."""
         return [one for one in self.entries if fingerprint_of(one, fingerprints) == fingerprint]
 
 
-def fingerprint_of(entry: Entry, fingerprints: Fingerprints) -> str:
+def fingerprint_of(entry: WatchListEntry, fingerprints: Fingerprints) -> str:
     """Return the fingerprint that a finding of an entry has."""
     return fingerprints.of(*_identity(entry))
 
 
-def _identity(entry: Entry) -> tuple[str, str]:
+def _identity(entry: WatchListEntry) -> tuple[str, str]:
     return entry.kind, folded(entry.kind, entry.text)
 
 
@@ -161,10 +161,10 @@ def opened(content: bytes, keys: Keys) -> WatchList:
     return WatchList(_entries(text))
 
 
-def _entries(text: bytes) -> tuple[Entry, ...]:
+def _entries(text: bytes) -> tuple[WatchListEntry, ...]:
     try:
         rows = cast("list[Mapping[str, str]]", json.loads(text)["entries"])
-        return tuple(Entry(kind_of(one["kind"]), one["text"], one["added"], one["note"]) for one in rows)
+        return tuple(WatchListEntry(kind_of(one["kind"]), one["text"], one["added"], one["note"]) for one in rows)
     except (ValueError, KeyError, TypeError, Invalid):
         raise NotConfigured("holds what this version does not know: use the version that wrote it") from None
 

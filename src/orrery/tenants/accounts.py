@@ -10,7 +10,7 @@ from orrery.tenants.settings import TenantsSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class TrackAccount:
     """One account of one track; `name` is the address that it signs in with."""
 
     name: str
@@ -21,13 +21,13 @@ class Account:
         return f"{self.name} ({label(self.track)}, {self.label})"
 
 
-def accounts(settings: TenantsSettings) -> Iterator[Account]:
+def accounts(settings: TenantsSettings) -> Iterator[TrackAccount]:
     """Yield the accounts of every track, in the order of the settings."""
     for track, found in settings.tracks.items():
-        yield from (Account(name, track, found.label) for name in found.accounts)
+        yield from (TrackAccount(name, track, found.label) for name in found.accounts)
 
 
-def resolve(settings: TenantsSettings, name: str) -> Account:
+def resolve(settings: TenantsSettings, name: str) -> TrackAccount:
     """Return the account with an address, or the only one with that name ahead of its @.
 
     Raises `Invalid` with the choices when there is none, and when there are several.
@@ -43,10 +43,10 @@ def resolve(settings: TenantsSettings, name: str) -> Account:
     return found[0]
 
 
-def sign_in_command(account: Account) -> str:
+def sign_in_command(account: TrackAccount) -> str:
     """Return what to type to sign an account in."""
     return f"orrery tenants sign-in --account {account.name}"
 
 
-def _listed(found: Iterable[Account]) -> str:
+def _listed(found: Iterable[TrackAccount]) -> str:
     return ", ".join(map(str, found))

@@ -10,7 +10,7 @@ from orrery.ports.health import Finding
 from orrery.ports.publications import Publications
 from orrery.ports.scanner import Scanner
 from orrery.syntax.track import TRACKS, Track, label
-from orrery.tenants.accounts import Account, sign_in_command
+from orrery.tenants.accounts import TrackAccount, sign_in_command
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import Destination, TenantsSettings
 from orrery.tenants.sign_in_file import SignIn
@@ -104,7 +104,7 @@ def sign_in_findings(sign_ins: SignIns) -> list[Finding]:
     return [_sign_in(sign_ins, account, found) for account, found in sign_ins.all()]
 
 
-def _sign_in(sign_ins: SignIns, account: Account, found: SignIn | OrreryError | None) -> Finding:
+def _sign_in(sign_ins: SignIns, account: TrackAccount, found: SignIn | OrreryError | None) -> Finding:
     part, todo = f"sign-in {account.name} {label(account.track)}", f"Type: {sign_in_command(account)}"
     if found is None:
         return Finding(part, "off", "Not signed in.", todo)

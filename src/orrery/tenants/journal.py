@@ -8,7 +8,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection, Page, commit, sortable
 from orrery.syntax.track import Track
-from orrery.tenants.accounts import Account
+from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.records import TrackJournalEntry
 
 ENTRY = "track-journal:"
@@ -22,7 +22,7 @@ class NewEntry:
 
     track: Track
     text: str
-    account: Account | None = None
+    account: TrackAccount | None = None
 
     def __post_init__(self) -> None:
         if self.account and self.account.track != self.track:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from orrery.errors import Invalid, TrackRefused
 from orrery.ports.delegated import Answer, DelegatedApi
 from orrery.syntax.track import labels_in
-from orrery.tenants.accounts import Account
+from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.sign_ins import SignIns
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -33,7 +33,7 @@ _MEDIA_TYPE = re.compile(r"[!-~]+/[!-~]+(?: [!-~]+)*")
 class Labelled:
     """The API's answer with the account that asked, and so with its track."""
 
-    account: Account
+    account: TrackAccount
     answer: Answer
 
     @property

@@ -9,7 +9,7 @@ from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, SignedIn, SignInFiles
 from orrery.ports.private_file import SignInFileUnusable
 from orrery.syntax.track import Track
-from orrery.tenants.accounts import Account, accounts, resolve
+from orrery.tenants.accounts import TrackAccount, accounts, resolve
 from orrery.tenants.claims import Expected, judge_access, judge_sign_in
 from orrery.tenants.settings import TenantsSettings, TrackSettings
 from orrery.tenants.sign_in_file import SignIn, SignInFile
@@ -19,7 +19,7 @@ from orrery.tenants.sign_in_file import SignIn, SignInFile
 class AccountToken:
     """A token for the API in one account's name, of one track."""
 
-    account: Account
+    account: TrackAccount
     tenant: str
     value: str = field(repr=False)
     scopes: tuple[str, ...]
@@ -39,12 +39,12 @@ class SignIns:
     files: SignInFiles
     clock: Clock
 
-    def by_device_code(self, name: str, show: Callable[[DeviceCode], None]) -> Account:
+    def by_device_code(self, name: str, show: Callable[[DeviceCode], None]) -> TrackAccount:
         """Sign in with a code that the person types on any device."""
         account, track = self._of(name)
         return self._keep(account, self.identity.by_device_code(_authority(track), track.scopes, show))
 
-    def in_browser(self, name: str, visit: Callable[[str], None]) -> Account:
+    def in_browser(self, name: str, visit: Callable[[str], None]) -> TrackAccount:
         """Sign in with a browser on this machine."""
         account, track = self._of(name)
         return self._keep(account, self.identity.in_browser(_authority(track), track.scopes, account.name, visit))
@@ -54,12 +54,12 @@ class SignIns:
         account, _ = self._of(name)
         return self.file(account.track).remove(account.name)
 
-    def find(self, name: str) -> tuple[Account, SignIn | None]:
+    def find(self, name: str) -> tuple[TrackAccount, SignIn | None]:
         """Return an account with its sign-in, if there is one."""
         account, _ = self._of(name)
         return account, self.file(account.track).all().get(account.name)
 
-    def all(self) -> Iterator[tuple[Account, SignIn | SignInFileUnusable | None]]:
+    def all(self) -> Iterator[tuple[TrackAccount, SignIn | SignInFileUnusable | None]]:
         """Yield every account of the settings with its sign-in, or with why its track's file cannot be used."""
         for one in accounts(self.settings):
             try:
@@ -84,7 +84,7 @@ class SignIns:
             file.renew(account.name, sign_in, found.cache)
         return AccountToken(account, track.tenant, access.value, judged.scopes, judged.expires_at)
 
-    def _keep(self, account: Account, found: SignedIn) -> Account:
+    def _keep(self, account: TrackAccount, found: SignedIn) -> TrackAccount:
         track, now = self.settings.require(account.track), self.clock.now()
         expected = self._expected(account, track)
         object_id = judge_sign_in(found.id_claims, found.home_account, expected, now)
@@ -95,7 +95,7 @@ class SignIns:
         self.file(account.track).put(account.name, sign_in)
         return account
 
-    def _of(self, name: str) -> tuple[Account, TrackSettings]:
+    def _of(self, name: str) -> tuple[TrackAccount, TrackSettings]:
         account = resolve(self.settings, name)
         return account, self.settings.require(account.track)
 
@@ -103,7 +103,7 @@ class SignIns:
         """Return the file of a track's sign-ins."""
         return SignInFile(self.files, track, self.settings.require(track))
 
-    def _expected(self, account: Account, track: TrackSettings) -> Expected:
+    def _expected(self, account: TrackAccount, track: TrackSettings) -> Expected:
         return Expected(self.settings.authority.rstrip("/"), track.tenant, track.client, account.name)
 
 

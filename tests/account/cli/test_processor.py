@@ -10,7 +10,6 @@ from orrery.account.cli import processor, processor_rows
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import (
     BRANDING,
-    Account,
     Balance,
     Charge,
     CheckoutSession,
@@ -18,6 +17,7 @@ from orrery.ports.processor import (
     EventSummary,
     ListEntry,
     Price,
+    ProcessorAccount,
     ProcessorReads,
     Review,
     ValueList,
@@ -107,7 +107,7 @@ def test_every_column_has_a_value(listed: processor_rows.ObjectList[object], one
 
 def test_the_account_has_its_branding() -> None:
     """What buyers see of the account is in its fields."""
-    assert set(BRANDING) <= set(processor_rows.account(Account("acct_1", "nzd", "NZ")))
+    assert set(BRANDING) <= set(processor_rows.account(ProcessorAccount("acct_1", "nzd", "NZ")))
 
 
 def test_the_columns_of_charges() -> None:

@@ -11,7 +11,7 @@ from orrery.approvals.approvals import Proposal
 from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
-from orrery.approvals.progress import Progress, Use
+from orrery.approvals.progress import IntentProgress, Use
 from orrery.runtime.collection import Stored
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
@@ -33,7 +33,7 @@ INTENT = Intent(
     proposed_by="owner",
     proposed_at=START,
 )
-PROGRESS = Progress(
+PROGRESS = IntentProgress(
     intent_id=INTENT.id,
     digest=INTENT.digest(),
     changed_at=START,
@@ -55,7 +55,7 @@ def see_plain(text: str) -> None:
     assert "[bold]b[/bold]" in text
 
 
-def proposal(progress: Progress) -> Proposal:
+def proposal(progress: IntentProgress) -> Proposal:
     """Return the intent, which has come so far."""
     return Proposal(INTENT, progress, Stored(INTENT.id, progress, 1))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.runtime.outbox import Row
+from orrery.runtime.outbox import Notification
 from tests.support.checkout import Shop, event_body, session_json
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -14,7 +14,7 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 
-async def told_of(shop: Shop) -> list[Row]:
+async def told_of(shop: Shop) -> list[Notification]:
     """Return the pushes about ids that came again."""
     return [row for row in await shop.told() if row.id.startswith("event-reused")]
 

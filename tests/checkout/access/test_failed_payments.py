@@ -7,7 +7,7 @@ import pytest
 from orrery.checkout.records import Pending
 from orrery.ports.processor import Charge
 from orrery.ports.processor.errors import ItemUnreadable
-from orrery.runtime.outbox import Row
+from orrery.runtime.outbox import Notification
 from tests.support.checkout import Shop, session, session_json
 from tests.support.clock import START
 
@@ -40,7 +40,7 @@ async def failed(*charges: Charge) -> Shop:
     return shop
 
 
-async def pushes(shop: Shop) -> list[Row]:
+async def pushes(shop: Shop) -> list[Notification]:
     """Return what the owner was told of payments that failed."""
     return [row for row in await shop.told() if row.id.startswith("payment-failed-")]
 

@@ -9,7 +9,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
 from orrery.checkout.records import Offer
 from orrery.errors import Invalid, StoreUnavailable
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.store import Put
 from orrery.runtime.outbox import ROW, Outbox
 from orrery.runtime.privacy import Erasure, search_address
@@ -187,7 +187,7 @@ async def test_a_mail_under_way_is_given_up() -> None:
 class Refusing(ScriptedNotifier):
     """A notifier that refuses permanently."""
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: OutgoingMessage) -> None:
         """Refuse."""
         raise DeliveryFailed(f"No such mailbox for {message.id}.", permanent=True)
 

@@ -10,7 +10,7 @@ from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.keys import RECONCILED
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
-from orrery.ports.store import Entry, Put
+from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import Restored
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
@@ -70,7 +70,7 @@ async def test_a_second_run_does_nothing() -> None:
     assert await entries(shop) == before
 
 
-async def entries(shop: Shop) -> list[Entry]:
+async def entries(shop: Shop) -> list[StoreEntry]:
     """Return everything that is stored but the figures of the last run."""
     return [entry for entry in await shop.entries() if entry.key != RECONCILED]
 

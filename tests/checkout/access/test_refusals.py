@@ -13,7 +13,7 @@ from orrery.checkout.keys import REFUSED_WEBHOOKS
 from orrery.checkout.records import RefusedWebhooks
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import Put
-from orrery.runtime.outbox import Row
+from orrery.runtime.outbox import Notification
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
 from tests.support.events import Post
@@ -38,7 +38,7 @@ async def accept(shop: Shop) -> None:
     assert await shop.webhook.receive(BODY, signed(BODY, shop.clock.now())) == "foreign"
 
 
-async def pushes(shop: Shop) -> list[Row]:
+async def pushes(shop: Shop) -> list[Notification]:
     """Return the pushes about refusals and their end."""
     return [row for row in await shop.told() if row.id.startswith("webhook-")]
 

@@ -18,7 +18,7 @@ from orrery.checkout.access.desk import Grant
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
-from orrery.ports.store import Entry, Put, Store
+from orrery.ports.store import Put, Store, StoreEntry
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.references import References, ReferringNotifier
 from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, record, stored_access
@@ -70,7 +70,7 @@ async def copied(folder: Path, clock: ManualClock) -> MemoryStore:
     return memory
 
 
-def texts(entries: list[Entry]) -> Iterator[str]:
+def texts(entries: list[StoreEntry]) -> Iterator[str]:
     """Yield every key with its value."""
     return (f"{entry.key} {entry.value.decode(errors='replace')}" for entry in entries)
 
@@ -231,7 +231,7 @@ async def test_second_look_writes_nothing(shop: Shop) -> None:
     assert await shop.entries() == before
 
 
-def gist(entries: list[Entry]) -> list[str]:
+def gist(entries: list[StoreEntry]) -> list[str]:
     """Return what is stored, with each random id told by what its record says."""
     whose = {
         found["session_id"]: f"{found['email'] or 'erased'}, {found['expires_at']}"

@@ -14,7 +14,7 @@ from orrery.checkout.access.desk import Grant
 from orrery.checkout.access.raw_events import ERASED_EVENT
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import Put
-from orrery.runtime.outbox import Row
+from orrery.runtime.outbox import Notification
 from tests.support.checkout import PRODUCT, Shop, event_body, ids, session_json, signed
 from tests.support.clock import START, ManualClock
 from tests.support.events import Post
@@ -34,7 +34,7 @@ async def receive(shop: Shop, body: bytes) -> str:
     return await shop.webhook.receive(body, signed(body, shop.clock.now()))
 
 
-async def pushes(shop: Shop) -> list[Row]:
+async def pushes(shop: Shop) -> list[Notification]:
     """Return the pushes about events."""
     return [row for row in await shop.told() if row.id.startswith(("unreadable-event", "event-reused"))]
 

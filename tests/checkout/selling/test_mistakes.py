@@ -10,7 +10,7 @@ from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.service import Purchase
 from orrery.errors import NotConfigured, NotFound, OrreryError, StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.runtime.outbox import Outbox, Row
+from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OVER_AFTER, OutageWatch
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.till import Rehearsal
@@ -134,7 +134,7 @@ def watch_of(rehearsal: Rehearsal) -> OutageWatch:
     return OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.receipts.unusable)
 
 
-async def told(rehearsal: Rehearsal, watch: OutageWatch) -> list[Row]:
+async def told(rehearsal: Rehearsal, watch: OutageWatch) -> list[Notification]:
     """Let it look; return every push about the product."""
     await watch.notify()
     rows = [row async for row in Outbox(rehearsal.memory, rehearsal.clock, {}).rows()]

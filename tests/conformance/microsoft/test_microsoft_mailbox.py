@@ -11,7 +11,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import GraphBox, graph
 from tests.support.mailboxes import reply_to
@@ -55,14 +55,14 @@ def whole(box: GraphBox, shared: tuple[GraphBox, AccountTokens]) -> MicrosoftMai
     return microsoft_mailbox(box, shared[1])
 
 
-async def listed(mailbox: MicrosoftMailbox) -> list[Message]:
+async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:
     """Return every message."""
     return [one async for batch in mailbox.messages() for one in batch.messages]
 
 
-async def until_it_breaks(mailbox: MicrosoftMailbox) -> tuple[list[Message], MailboxError]:
+async def until_it_breaks(mailbox: MicrosoftMailbox) -> tuple[list[MailboxMessage], MailboxError]:
     """Return what comes before a reading breaks, and why it does."""
-    found = list[Message]()
+    found = list[MailboxMessage]()
     try:
         async for batch in mailbox.messages():
             found += batch.messages
@@ -326,7 +326,7 @@ async def test_an_original_that_changes_meanwhile(box: GraphBox, mail: Microsoft
     assert calls(box, before)["PATCH /me/messages/{id}"] == 3
 
 
-def unread(box: GraphBox, one: Message) -> bool:
+def unread(box: GraphBox, one: MailboxMessage) -> bool:
     """Return whether a message is unread at the vendor."""
     with box.client(ANN_A) as web:
         return web.get(f"/me/messages/{one.source_id}").raise_for_status().json()["isRead"] is False

@@ -11,7 +11,7 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.bounded import LONGEST_ANSWER
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
-from orrery.ports.comms.messages import UNKNOWN, Message, Standing
+from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 from orrery.ports.comms.tasks import NewTask
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
@@ -45,9 +45,9 @@ async def ids(mailbox: MicrosoftMailbox) -> list[str]:
     return [one.source_id async for batch in mailbox.messages() for one in batch.messages]
 
 
-def a_message(source_id: str = "m1") -> Message:
+def a_message(source_id: str = "m1") -> MailboxMessage:
     """Return mail that can be answered."""
-    return Message("mail", source_id, "Bo", "bo@lab.example", "Hi", "", START)
+    return MailboxMessage("mail", source_id, "Bo", "bo@lab.example", "Hi", "", START)
 
 
 def a_task() -> NewTask:

@@ -10,7 +10,7 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
 from orrery.cockpit.waiting import Reason, said_of
 from orrery.ports.comms.errors import MailboxUnreachable
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from tests.support.odd_graph import Answer, OddGraph, odd_graph
 
 pytestmark = pytest.mark.anyio
@@ -118,7 +118,7 @@ def changed(item: dict[str, Any], name: str, how: str) -> dict[str, Any]:
     return odd
 
 
-async def read(graph: OddGraph, part: Part, *items: dict[str, Any]) -> tuple[list[Message], int]:
+async def read(graph: OddGraph, part: Part, *items: dict[str, Any]) -> tuple[list[MailboxMessage], int]:
     """Return what a mailbox lists of these items, and how many it counts as unreadable."""
     graph.answer = lambda _: (200, {"value": list(items), "@odata.deltaLink": f"{graph.url}/v1.0/me?token=z"})
     batches = [one async for one in graph.mailbox(part).messages()]
@@ -131,7 +131,7 @@ def test_every_field_is_in_the_items() -> None:
         assert {*item} == {*aliases(shape)}
 
 
-def of_odd(found: list[Message], how: str) -> list[Message]:
+def of_odd(found: list[MailboxMessage], how: str) -> list[MailboxMessage]:
     """Return what is listed of the item whose field is so."""
     return [one for one in found if one.source_id.partition(" ")[0] == how]
 
@@ -227,7 +227,7 @@ async def test_what_changes(graph: OddGraph, name: str, first: str) -> None:
     assert [said_of(one, frozenset()) for one in await listed(mailbox)] == [reason or was]
 
 
-async def listed(mailbox: MicrosoftMailbox) -> list[Message]:
+async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:
     """Return every message."""
     return [one async for batch in mailbox.messages() for one in batch.messages]
 

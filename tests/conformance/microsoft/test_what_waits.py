@@ -8,7 +8,7 @@ import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.cockpit.waiting import Reason, said_of, why_not
-from orrery.ports.comms.messages import Message
+from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import GraphBox, graph
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
@@ -50,9 +50,9 @@ def mail(whole: MicrosoftMailbox) -> MicrosoftMailbox:
     return replace(whole, parts=("mail",))
 
 
-async def listed(mailbox: MicrosoftMailbox) -> list[Message]:
+async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:
     """Return every message, as it came last."""
-    found: dict[str, Message] = {}
+    found: dict[str, MailboxMessage] = {}
     async for batch in mailbox.messages():
         found |= {one.source_id: one for one in batch.messages}
     return [*found.values()]

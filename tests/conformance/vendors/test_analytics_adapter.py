@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, Row
+from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, ReportRow
 from orrery.sandbox.analytics.access import service_account_key
 from tests.sandbox.analytics import (
     CONCURRENT,
@@ -42,7 +42,7 @@ def failure(adapter: GoogleAnalytics, dimension: By | None = None, deadline: flo
 def test_the_total(provider: Provider) -> None:
     """A report without a dimension has one row, the total, and tells the quotas."""
     report = ask(provider.adapter())
-    assert report.rows == (Row("", VISITORS),)
+    assert report.rows == (ReportRow("", VISITORS),)
     assert report.quotas == Quotas(Bucket(10, 24_990), Bucket(10, 4_990), Bucket(10, 1_740), Bucket(0, 10))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from orrery.account.key_rights import Rights, try_rights
 from orrery.adapters.movable_clock import MovableClock
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.sandbox.app import SandboxConfig, create_app
@@ -51,7 +51,7 @@ def found(folder: Path, permissions: Iterable[str]) -> Rights:
 
 def of(url: str, clock: MovableClock) -> Rights:
     """Return what is found out at this address."""
-    connection = Connection(KEY, base_url=url)
+    connection = StripeConnection(KEY, base_url=url)
     return asyncio.run(try_rights(StripeReads(connection), StripeProcessor(connection), clock.now()))
 
 

@@ -16,7 +16,7 @@ from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.running_service import HttpRunningService
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.bounded import LONGEST_ANSWER
@@ -74,8 +74,10 @@ def analytics(url: str) -> GoogleAnalytics:
 
 
 CALLS: dict[str, Callable[[str], Awaitable[object]]] = {
-    "the processor": lambda url: StripeReads(Connection("sk_test_x", base_url=url)).get_account(),
-    "the processor's PATCH": lambda url: StripeWrites(Connection("sk_test_x", base_url=url)).update_account({}),
+    "the processor": lambda url: StripeReads(StripeConnection("sk_test_x", base_url=url)).get_account(),
+    "the processor's PATCH": lambda url: StripeWrites(StripeConnection("sk_test_x", base_url=url)).update_account(
+        {}
+    ),
     "the token endpoint": lambda url: analytics(url).check(),
     "GitHub": lambda url: GitHubTracker(url, "owner/name", "token").find_open("label"),
     "the push service": lambda url: NtfyNotifier(url, "topic").check(),
@@ -107,5 +109,5 @@ def test_no_answer_fills_the_memory(url: str, who: str) -> None:
 def test_what_is_said_of_it(url: str) -> None:
     """The processor's answer is said to be unreadable, and the network is not to blame."""
     with pytest.raises(ProcessorUnreachable, match="cannot be read") as failed:
-        asyncio.run(StripeReads(Connection("sk_test_x", base_url=url)).get_account())
+        asyncio.run(StripeReads(StripeConnection("sk_test_x", base_url=url)).get_account())
     assert failed.value.same_key

@@ -11,7 +11,7 @@ import pytest
 import uvloop
 
 from orrery.adapters.smtp import Relay, SmtpNotifier
-from orrery.ports.notifier import DeliveryFailed, Message
+from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.sandbox.app import MailLogin
 from orrery.trust import Trust
 from tests.sandbox.conftest import Receiver, Running, running
@@ -19,7 +19,7 @@ from tests.support.certificates import HOST, make_certificate, server_context
 from tests.support.clock import ManualClock
 
 USER, PASSWORD = "shop@example.org", "a-password-of-tests"
-LETTER = Message("buyer-1", "Your access", "Thank you.", "ann@example.org")
+LETTER = OutgoingMessage("buyer-1", "Your access", "Thank you.", "ann@example.org")
 
 
 @pytest.fixture(scope="module")

@@ -15,15 +15,17 @@ from starlette.responses import PlainTextResponse
 from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.smtp import Relay, SmtpNotifier
-from orrery.ports.notifier import DeliveryFailed, Message, Notifier, Priority
+from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.serving import serving
 
 JSON = {"Accept": "application/json"}
-NOTE = Message("owner-cs_1", "Sold: CISSP ✓", "CISSP, 49.00 USD.", priority="high", tags=("tada", "warning"))
-LETTER = Message(
+NOTE = OutgoingMessage(
+    "owner-cs_1", "Sold: CISSP ✓", "CISSP, 49.00 USD.", priority="high", tags=("tada", "warning")
+)
+LETTER = OutgoingMessage(
     "buyer-cs_1", "Your access to CISSP", "Thank you, žluťoučký 🪐.\n\nThe sellers\n", "ann@example.org"
 )
 
@@ -44,7 +46,7 @@ def mail(box: Running, **other: object) -> SmtpNotifier:
     return SmtpNotifier(Relay(**(fields | other)), ManualClock())  # pyright: ignore[reportArgumentType] fields by name
 
 
-def failure(notifier: Notifier, message: Message = NOTE) -> DeliveryFailed:
+def failure(notifier: Notifier, message: OutgoingMessage = NOTE) -> DeliveryFailed:
     """Return how the sending fails."""
     with pytest.raises(DeliveryFailed) as failed:
         asyncio.run(notifier.send(message))
@@ -79,14 +81,14 @@ def test_a_push(box: Running) -> None:
 @pytest.mark.parametrize(("priority", "number"), [("low", 2), ("default", 3), ("high", 4), ("urgent", 5)])
 def test_priorities(box: Running, priority: Priority, number: int) -> None:
     """Our priorities are the push service's."""
-    asyncio.run(push(box).send(Message("x", "t", "b", priority=priority)))
+    asyncio.run(push(box).send(OutgoingMessage("x", "t", "b", priority=priority)))
     assert box.web.get("/push", headers=JSON).json()[0]["priority"] == number
 
 
 @pytest.mark.parametrize("unit", ["a", "é", "字", "🪐"])
 def test_a_long_push_is_cut(box: Running, unit: str) -> None:
     """A text beyond what the service takes as a message is cut, and arrives whatever its letters."""
-    asyncio.run(push(box).send(Message("x", unit * 1000, unit * 10_000)))
+    asyncio.run(push(box).send(OutgoingMessage("x", unit * 1000, unit * 10_000)))
     newest = box.web.get("/push", headers=JSON).json()[0]
     assert newest["message"].startswith(unit * 100)
     assert set(newest["message"]) == {unit}
@@ -295,20 +297,20 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
 def test_an_address_that_is_none(box: Running, address: str) -> None:
     """What is not one address is refused permanently, reaches nobody, and adds no header."""
     before = len(box.web.get("/mail", headers=JSON).json())
-    email = Message("x", "t", "b", address)
+    email = OutgoingMessage("x", "t", "b", address)
     assert failure(mail(box), email).permanent
     assert len(box.web.get("/mail", headers=JSON).json()) == before
 
 
 def test_an_address_beyond_ascii(box: Running) -> None:
     """An address in other letters is written to where the server can."""
-    asyncio.run(mail(box).send(Message("x", "t", "b", "jürgen@exämple.org")))
+    asyncio.run(mail(box).send(OutgoingMessage("x", "t", "b", "jürgen@exämple.org")))
     assert box.web.get("/mail", headers=JSON).json()[0]["to"] == ["jürgen@exämple.org"]
 
 
 def test_a_subject_of_several_lines(box: Running) -> None:
     """A title with line ends is one subject, and adds no header."""
-    asyncio.run(mail(box).send(Message("x", "one\r\nBcc: bob@example.org\ntwo", "b", "ann@example.org")))
+    asyncio.run(mail(box).send(OutgoingMessage("x", "one\r\nBcc: bob@example.org\ntwo", "b", "ann@example.org")))
     newest = box.web.get("/mail", headers=JSON).json()[0]
     assert newest["subject"] == "one Bcc: bob@example.org two"
     assert newest["to"] == ["ann@example.org"]

@@ -12,7 +12,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.adapters.movable_clock import MovableClock
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
@@ -77,7 +77,7 @@ class Everything:
     """A call of every method of the three ports."""
 
     def __init__(self, url: str) -> None:
-        connection = Connection(KEY, base_url=url)
+        connection = StripeConnection(KEY, base_url=url)
         self.sales, self.reads, self.writes = (
             StripeProcessor(connection),
             StripeReads(connection),
@@ -148,7 +148,7 @@ def test_what_arrives_is_what_is_allowed(recorder: Recorder) -> None:
 @pytest.mark.parametrize("forbidden", ["charges", "refunds", "payment_intents"])
 def test_what_is_forbidden_would_be_seen(recorder: Recorder, forbidden: str) -> None:
     """A request that creates a charge, a refund or a payment does not go unnoticed here."""
-    connection = Connection(KEY, base_url=recorder.url)
+    connection = StripeConnection(KEY, base_url=recorder.url)
     with pytest.raises(ProcessorRefused, match="Unrecognized request URL"):
         asyncio.run(connection.text(lambda client: getattr(client.v1, forbidden).create({"amount": 1})))
     assert recorder.arrived - ALLOWED == {f"POST /v1/{forbidden}"}

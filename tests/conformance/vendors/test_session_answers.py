@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling.params import session_parameters
@@ -105,7 +105,7 @@ def between(module_box: Running) -> Iterator[tuple[Between, StripeProcessor]]:
     one = Between(module_box.session())
     app = Starlette(routes=[Route("/v1/checkout/sessions", one.answer, methods=["POST"])])
     with serving(app, listener):
-        yield one, StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        yield one, StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
 
 
 def page_of(

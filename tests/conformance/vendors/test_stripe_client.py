@@ -10,13 +10,13 @@ from typing import TypeVar
 import pytest
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.catalogue import Product
 from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
-from orrery.ports.processor import Account, CheckoutSession, Parameters
+from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
 from tests.sandbox.held import expect_met
@@ -39,7 +39,7 @@ def parameters(price: str = PRICE) -> Parameters:
 
 def processor(box: Running, key: str | None = KEY) -> StripeProcessor:
     """Return the port over the sandbox."""
-    return StripeProcessor(Connection(key, base_url=box.url))
+    return StripeProcessor(StripeConnection(key, base_url=box.url))
 
 
 def create(
@@ -235,7 +235,7 @@ def test_hanging_calls_do_not_stop_others(box: Running) -> None:
 def test_nobody_is_there() -> None:
     """An address where nobody listens is unreachable, and the repeat carries the same key."""
     with nobody_listening() as port:
-        of = StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{port}"))
+        of = StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{port}"))
         assert unreachable(of, "stripe-nobody") == (True, None)
 
 
@@ -244,7 +244,7 @@ def answering(answer: Response) -> Generator[StripeProcessor]:
     """Return a processor that answers everything so."""
     listener = socket.create_server(("127.0.0.1", 0))
     with serving(answer, listener):
-        yield StripeProcessor(Connection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        yield StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
 
 
 PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"
@@ -304,7 +304,7 @@ def test_completed_sessions_over_pages(box: Running) -> None:
     assert {session.price_ids for session in found} == {(PRICE,)}
     assert {(session.status, session.payment_status) for session in found} == {("complete", "paid")}
     assert {session.email for session in found} == {"Buyer@example.org"}
-    charges = asyncio.run(gathered(StripeReads(Connection(KEY, base_url=box.url)).list_charges(began)))
+    charges = asyncio.run(gathered(StripeReads(StripeConnection(KEY, base_url=box.url)).list_charges(began)))
     assert len(charges) == 103
     assert {charge.payment_intent for charge in charges} == {session.payment_intent for session in found}
 
@@ -352,7 +352,7 @@ def test_a_list_that_breaks(box: Running) -> None:
 def test_the_account(box: Running) -> None:
     """The account tells its id, currency and country."""
     account = asyncio.run(processor(box).get_account())
-    assert account == Account(account.id, "nzd", "NZ", account.branding)
+    assert account == ProcessorAccount(account.id, "nzd", "NZ", account.branding)
     assert account.id.startswith("acct_")
 
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import pytest
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.errors import NotConfigured
-from orrery.ports.processor import Charge, Dispute, Event
+from orrery.ports.processor import Charge, Dispute, ProcessorEvent
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
 from tests.support.items import gathered
@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 
 def reads(box: Running, key: str | None = KEY) -> StripeReads:
     """Return the port over the sandbox."""
-    return StripeReads(Connection(key, base_url=box.url))
+    return StripeReads(StripeConnection(key, base_url=box.url))
 
 
 def every(items: AsyncIterator[Item | ItemUnreadable]) -> list[Item]:
@@ -235,7 +235,7 @@ def test_events(box: Running) -> None:
     found = every(reads(box).list_events(box.clock.now() - timedelta(days=1)))
     completed = next(one for one in found if one.type == "checkout.session.completed")
     event = read_event(asyncio.run(reads(box).get_event(completed.id)))
-    assert isinstance(event, Event)
+    assert isinstance(event, ProcessorEvent)
     assert event.session is not None
     assert (event.id, event.session.id) == (completed.id, completed.object_id)
     assert completed.pending == 0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
 from orrery.errors import NotConfigured
@@ -25,11 +25,11 @@ ACCOUNT = "/v1/account"
 
 def writes(box: Running, key: str | None = KEY) -> StripeWrites:
     """Return the port over the sandbox."""
-    return StripeWrites(Connection(key, base_url=box.url))
+    return StripeWrites(StripeConnection(key, base_url=box.url))
 
 
 async def _listed(box: Running, list_id: str) -> list[str]:
-    reads = StripeReads(Connection(KEY, base_url=box.url))
+    reads = StripeReads(StripeConnection(KEY, base_url=box.url))
     return [one.value for one in await gathered(reads.list_entries(list_id))]
 
 
@@ -145,7 +145,7 @@ def answering(answer: Response) -> Generator[StripeWrites]:
     """Return a processor that answers everything so."""
     listener = socket.create_server(("127.0.0.1", 0))
     with serving(answer, listener):
-        yield StripeWrites(Connection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        yield StripeWrites(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
 
 
 PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"
@@ -179,7 +179,9 @@ def test_answers_that_are_not_the_contracts(answer: Response, expected: type[Pro
 def test_nobody_is_there() -> None:
     """An address where nobody listens is unreachable."""
     with nobody_listening() as port, pytest.raises(ProcessorUnreachable):
-        asyncio.run(StripeWrites(Connection(KEY, base_url=f"http://127.0.0.1:{port}")).update_account({NAME: "X"}))
+        asyncio.run(
+            StripeWrites(StripeConnection(KEY, base_url=f"http://127.0.0.1:{port}")).update_account({NAME: "X"})
+        )
 
 
 @pytest.mark.parametrize("nothing", ["", " "])

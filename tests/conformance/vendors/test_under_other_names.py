@@ -13,7 +13,7 @@ import stripe
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.sandbox.analytics.access import VENDORS_TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import SandboxConfig
 from tests.rehearsal.vendors import NAMES, PROPERTY
@@ -79,7 +79,7 @@ def test_push_at_the_root(there: Running) -> None:
     """Under its own name the push server is where ntfy has it; its page is where it was."""
     push = NtfyNotifier(there.url.replace("127.0.0.1", "localhost"), "sales", PUSH_TOKEN)
     asyncio.run(push.check())
-    asyncio.run(push.send(Message("x", "Sold", "One year.")))
+    asyncio.run(push.send(OutgoingMessage("x", "Sold", "One year.")))
     assert there.web.get("/push", headers=JSON).json()[0]["title"] == "Sold"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor import Dispute, split_unreadable
@@ -48,7 +48,7 @@ def fill(box: Running) -> None:
 
 async def found(box: Running, listing: Listing) -> tuple[list[Any], list[ItemUnreadable]]:
     """Return what a list yields, and what of it cannot be read."""
-    connection = Connection(KEY, base_url=box.url)
+    connection = StripeConnection(KEY, base_url=box.url)
     return split_unreadable([one async for one in listing(StripeProcessor(connection), StripeReads(connection))])
 
 
@@ -82,7 +82,7 @@ def test_one_session_by_its_id(box: Running) -> None:
     session = box.session()["id"]
     whole = box.sandbox.state.get("checkout.session", session)
     assert whole is not None
-    reads = StripeReads(Connection(KEY, base_url=box.url))
+    reads = StripeReads(StripeConnection(KEY, base_url=box.url))
     with box.damaged(whole | {"payment_status": "halfway"}), pytest.raises(ItemUnreadable) as error:
         asyncio.run(reads.get_session(session))
     assert (error.value.kind, error.value.item_id) == ("checkout.session", session)

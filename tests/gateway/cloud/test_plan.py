@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.gateway.cloud.plan import OVERLAP, Plan, current_webhook, planned
+from orrery.gateway.cloud.plan import OVERLAP, CloudPlan, current_webhook, planned
 from orrery.gateway.cloud.survey import Survey
 from orrery.gateway.cloud.wanted import webhook_name
 from orrery.ports.cloud import ActionGroup, Alert, Kind, Runbook, Webhook
@@ -29,7 +29,7 @@ GROUP_FOUND = COMPLETE.action_group
 SUBSCRIPTION = GROUP.partition("/resourceGroups")[0]
 
 
-def plan(found: Survey) -> Plan:
+def plan(found: Survey) -> CloudPlan:
     return planned(found, WANTED, text)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orrery.gateway.guest.effective import shown_time
-from orrery.gateway.guest.observed import Judgement, Observed, Progress, SecretFile, StoredFile, Tools
+from orrery.gateway.guest.observed import Judgement, Observed, RecoveryState, SecretFile, StoredFile, Tools
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.verify import verified
 from tests.support.guests import (
@@ -220,16 +220,19 @@ def test_missing_programs_are_named(tools: Tools, what: str) -> None:
 @pytest.mark.parametrize(
     ("progress", "what"),
     [
-        (Progress(fires=(NOW - 4000, NOW - 60, NOW - 30, NOW - 1), flap_since=NOW - 1), "It flaps: 3 in the last"),
         (
-            Progress(outage_since=NOW - 601),
+            RecoveryState(fires=(NOW - 4000, NOW - 60, NOW - 30, NOW - 1), flap_since=NOW - 1),
+            "It flaps: 3 in the last",
+        ),
+        (
+            RecoveryState(outage_since=NOW - 601),
             "It was reported 11 min ago, and is over once the service has answered for a minute.",
         ),
-        (Progress(waiting_pushes=2), "2 wait: the server has not accepted them."),
-        (Progress(ping_refusal="error: 401"), "pings: The last one was not accepted: error: 401."),
+        (RecoveryState(waiting_pushes=2), "2 wait: the server has not accepted them."),
+        (RecoveryState(ping_refusal="error: 401"), "pings: The last one was not accepted: error: 401."),
     ],
 )
-def test_what_the_recovery_has_noted_is_told(progress: Progress, what: str) -> None:
+def test_what_the_recovery_has_noted_is_told(progress: RecoveryState, what: str) -> None:
     """A flap, an outage and pushes that wait are faults."""
     assert what in said(replace(whole(), progress=progress))
 
@@ -237,7 +240,7 @@ def test_what_the_recovery_has_noted_is_told(progress: Progress, what: str) -> N
 def test_a_paused_unit_that_is_stopped_is_no_fault() -> None:
     """The operator wants it so; how long it lasts is said."""
     stopped = with_unit(whole(), ActiveState="inactive", SubState="dead")
-    observed = replace(stopped, progress=Progress(paused_until=NOW + 7200))
+    observed = replace(stopped, progress=RecoveryState(paused_until=NOW + 7200))
     findings = {one.part: one for one in verified(UNIT, OPTIONS, observed)}
     assert (findings["gateway"].state, findings["pause"].state) == ("off", "off")
     assert "120 min more" in findings["pause"].why
@@ -247,7 +250,7 @@ def test_a_paused_unit_that_is_stopped_is_no_fault() -> None:
 def test_a_pause_that_is_over_or_far_off_is_none(until: int) -> None:
     """A clock that was put back makes no pause of years."""
     stopped = with_unit(whole(), ActiveState="inactive", SubState="dead")
-    assert "was stopped by hand" in said(replace(stopped, progress=Progress(paused_until=until)))
+    assert "was stopped by hand" in said(replace(stopped, progress=RecoveryState(paused_until=until)))
 
 
 def test_without_root_the_rest_is_judged() -> None:
@@ -274,7 +277,7 @@ def test_missing_credentials_after_a_boot() -> None:
 )
 def test_a_broken_credential_chain_names_the_token_script(shown: dict[str, str], outage_since: int | None) -> None:
     """After 30 minutes on a running machine it is the chain; each try of a simple service counts as active."""
-    observed = replace(with_unit(whole(), **WAITING, **shown), progress=Progress(outage_since=outage_since))
+    observed = replace(with_unit(whole(), **WAITING, **shown), progress=RecoveryState(outage_since=outage_since))
     (gateway,) = [one for one in faults(observed) if one.part == "gateway"]
     assert gateway.why.startswith("The credential chain is broken")
     assert gateway.todo.startswith("Inspect the token fetch script /usr/local/bin/fetch-token")
@@ -335,7 +338,7 @@ def test_a_patience_that_is_not_known_says_what_measures_it(unknown: tuple[str, 
 def test_a_refusal_of_pings_that_are_off_is_over() -> None:
     """What the site answered before the pings were turned off is no fault."""
     options = replace(OPTIONS, ping="", ping_token_file="")
-    observed = replace(whole(), progress=Progress(ping_refusal="error: 401"))
+    observed = replace(whole(), progress=RecoveryState(ping_refusal="error: 401"))
     assert [finding for finding in faults(observed, options) if finding.part == "pings"] == []
 
 

@@ -11,13 +11,13 @@ from orrery.gateway.simulation.model import Draws, outage_of
 from orrery.gateway.simulation.parameters import read_parameters
 from orrery.gateway.simulation.picture import bars, svg
 from orrery.gateway.simulation.replica import DAY, Cycle
-from orrery.gateway.simulation.statistics import Figures, Plan, quantile, simulated, summed_up
+from orrery.gateway.simulation.statistics import Figures, SimulationPlan, quantile, simulated, summed_up
 from tests.docs.documents import ROOT
 from tests.support.program import run_orrery
 
 PAGE = ROOT / "docs/explanation/what-each-layer-is-worth.md"
 PICTURE = ROOT / "docs/images/gateway-layers.svg"
-PLAN = Plan(read_parameters())
+PLAN = SimulationPlan(read_parameters())
 
 
 @pytest.fixture(scope="module")

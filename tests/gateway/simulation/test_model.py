@@ -19,7 +19,7 @@ from orrery.gateway.simulation.combinations import (
     SECOND_ALERT,
     Combination,
 )
-from orrery.gateway.simulation.model import Draws, Outage, draw, outage_of
+from orrery.gateway.simulation.model import Draws, SimulatedOutage, draw, outage_of
 from orrery.gateway.simulation.parameters import read_parameters
 from orrery.ports.cloud.machine import Look, Reply, SignIn, Start, Step, Wait
 from tests.support.simulated_day import one_day
@@ -37,11 +37,11 @@ WARM = Draws(
 )
 
 
-def outage(combination: Combination, **changes: float) -> Outage:
+def outage(combination: Combination, **changes: float) -> SimulatedOutage:
     return outage_of(replace(WARM, **changes), combination, PARAMETERS)  # pyright: ignore[reportArgumentType]  a bool is a number
 
 
-def events(found: Outage) -> list[tuple[float, str, str]]:
+def events(found: SimulatedOutage) -> list[tuple[float, str, str]]:
     return [(event.at, event.kind, event.about) for event in found.events]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from orrery.errors import Invalid
 from orrery.gateway.cloud.ping_file import read_pings
-from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.events import TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import outages
 from orrery.gateway.timeline.picture import svg
@@ -56,10 +56,10 @@ def test_a_picture_stays_one(text: str) -> None:
         [line(BEGAN + timedelta(seconds=1), text)], "gateway.service", "gateway-recover"
     ).events
     events = [
-        Event(BEGAN, "machine", "down", "Down."),
+        TimelineEvent(BEGAN, "machine", "down", "Down."),
         guest,
-        Event(BEGAN + timedelta(seconds=2), "push", "noted", f"Push: {text}"),
-        Event(BEGAN + timedelta(seconds=60), "machine", "up", "Up."),
+        TimelineEvent(BEGAN + timedelta(seconds=2), "push", "noted", f"Push: {text}"),
+        TimelineEvent(BEGAN + timedelta(seconds=60), "machine", "up", "Up."),
     ]
     (one,) = outages(events)
     assert ET.fromstring(svg(one).encode()).tag.endswith("svg")  # noqa: S314  our own text
@@ -67,11 +67,11 @@ def test_a_picture_stays_one(text: str) -> None:
 
 def test_each_outage_has_the_events_near_it() -> None:
     """A quarter of a year of flapping: thousands of outages, each with its own few events."""
-    events = list[Event]()
+    events = list[TimelineEvent]()
     for number in range(8000):
         began = BEGAN + timedelta(minutes=15 * number)
-        events.append(Event(began, "machine", "down", ""))
-        events.append(Event(began + timedelta(minutes=5), "machine", "up", ""))
+        events.append(TimelineEvent(began, "machine", "down", ""))
+        events.append(TimelineEvent(began + timedelta(minutes=5), "machine", "up", ""))
     found = outages(events)
     assert len(found) == 8000
     assert {len(one.events) for one in found} == {2}

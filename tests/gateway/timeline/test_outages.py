@@ -7,7 +7,7 @@ import pytest
 
 from orrery.gateway.cloud.ping_file import PingFile, Silence, Stretch
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
-from orrery.gateway.timeline.events import Event, Kind, Source
+from orrery.gateway.timeline.events import Kind, Source, TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import Layer, outages, steps
 from orrery.gateway.timeline.picture import lanes, svg
@@ -21,11 +21,11 @@ def at(seconds: float) -> datetime:
     return BEGAN + timedelta(seconds=seconds)
 
 
-def event(seconds: float, source: Source, kind: Kind, text: str = "") -> Event:
-    return Event(at(seconds), source, kind, text)
+def event(seconds: float, source: Source, kind: Kind, text: str = "") -> TimelineEvent:
+    return TimelineEvent(at(seconds), source, kind, text)
 
 
-def layers(*events: Event) -> tuple[Layer, ...]:
+def layers(*events: TimelineEvent) -> tuple[Layer, ...]:
     (one,) = outages(events)
     return one.layers
 
@@ -88,7 +88,7 @@ def test_sources_are_joined_into_one_outage() -> None:
         ([event(0, "service", "down"), event(60, "service", "up")], ("by hand",)),
     ],
 )
-def test_the_layer_that_recovered_it_is_named(events: list[Event], expected: tuple[Layer, ...]) -> None:
+def test_the_layer_that_recovered_it_is_named(events: list[TimelineEvent], expected: tuple[Layer, ...]) -> None:
     """Each of the three layers, and an operator."""
     assert layers(*events) == expected
 

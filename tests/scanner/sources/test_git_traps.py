@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folder
+from orrery.adapters.git_objects import CommitMessage, History, Outgoing, Staged, hooks_folder
 from orrery.errors import Invalid, NotConfigured
 from tests.support.repositories import Repo, texts
 
@@ -50,7 +50,7 @@ def test_no_program_of_a_repository_runs(repo: Repo, monkeypatch: pytest.MonkeyP
     trace.unlink(missing_ok=True)
     history = History(repo.folder)
     outgoing = Outgoing(repo.folder, f"x {last} refs/heads/x {'0' * 40}\n", "origin")
-    message = Message(repo.write(".git/given", "A change"))
+    message = CommitMessage(repo.write(".git/given", "A change"))
     read = [place for source in (history, Staged(repo.folder), outgoing, message) for place in texts(source)]
     assert history.since(repo.git("--no-pager", "rev-parse", "HEAD:a.txt"))
     assert hooks_folder(repo.folder).path == repo.folder / ".git" / "hooks"

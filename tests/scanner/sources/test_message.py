@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.git_objects import Message
+from orrery.adapters.git_objects import CommitMessage
 from orrery.errors import NotFound
 from tests.support.repositories import Repo, texts
 
@@ -56,7 +56,7 @@ def test_what_git_wrote_is_no_part_of_it(here: Repo, settings: dict[str, str], o
     for name, value in settings.items():
         here.git("config", name, value)
     typed = "A change\n\n# a heading\nwith a reason\n"
-    searched = texts(Message(given_to_hook(here, typed, *options)))[PLACE].decode()
+    searched = texts(CommitMessage(given_to_hook(here, typed, *options)))[PLACE].decode()
     committed = here.git("log", "-1", "--format=%B")
     assert re.sub(r"\n+", "\n", searched).strip() == re.sub(r"\n+", "\n", committed).strip()
     assert "internal.txt" not in searched
@@ -66,14 +66,14 @@ def test_without_an_editor_all_is_kept(here: Repo, monkeypatch: pytest.MonkeyPat
     """A line that begins like a comment is the author's when git wrote none: it is committed, and searched."""
     monkeypatch.setenv("GIT_EDITOR", ":")
     file = here.write(".git/COMMIT_EDITMSG", "A change\n\n#1234 is fixed\n")
-    assert texts(Message(file))[PLACE] == b"A change\n\n#1234 is fixed\n"
+    assert texts(CommitMessage(file))[PLACE] == b"A change\n\n#1234 is fixed\n"
 
 
 def test_a_cut_that_git_did_not_make_hides_nothing(here: Repo) -> None:
     """A person's own line of scissors has no diff below it; without -v git keeps what is."""
     scissors = "# ------------------------ >8 ------------------------\n"
     file = here.write(".git/COMMIT_EDITMSG", f"A change\n{scissors}still here\n")
-    assert texts(Message(file))[PLACE] == b"A change\nstill here\n"
+    assert texts(CommitMessage(file))[PLACE] == b"A change\nstill here\n"
 
 
 def test_the_branch_is_read_with_it(here: Repo) -> None:
@@ -81,12 +81,12 @@ def test_the_branch_is_read_with_it(here: Repo) -> None:
     file = here.write(".git/COMMIT_EDITMSG", "A change\n")
     here.git("commit", "-qm", "one")
     here.git("switch", "-qc", "feature/one")
-    assert texts(Message(file))["the name of the branch feature/one"] == b"refs/heads/feature/one"
+    assert texts(CommitMessage(file))["the name of the branch feature/one"] == b"refs/heads/feature/one"
     here.git("switch", "-q", "--detach")
-    assert list(texts(Message(file))) == [PLACE]
+    assert list(texts(CommitMessage(file))) == [PLACE]
 
 
 def test_a_message_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """The path is named, in one sentence."""
     with pytest.raises(NotFound, match=r"^The message .*/gone cannot be read: No such file or directory\.$"):
-        Message(tmp_path / "gone")
+        CommitMessage(tmp_path / "gone")

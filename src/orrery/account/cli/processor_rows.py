@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 from orrery.ports.processor import (
     BRANDING,
-    Account,
     Balance,
     Charge,
     CheckoutSession,
@@ -16,6 +15,7 @@ from orrery.ports.processor import (
     EventSummary,
     ListEntry,
     Price,
+    ProcessorAccount,
     ProcessorReads,
     Review,
     ValueList,
@@ -64,7 +64,7 @@ def balance(found: Balance) -> list[Row]:
     ]
 
 
-def account(found: Account) -> Row:
+def account(found: ProcessorAccount) -> Row:
     """Return what buyers see of the account, one field each."""
     row: dict[str, object] = {
         "id": found.id,

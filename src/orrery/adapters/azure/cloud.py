@@ -32,10 +32,10 @@ from orrery.adapters.azure.clients import (
 )
 from orrery.ports.cloud import (
     PAUSE_TAG,
-    Account,
     ActionGroup,
     Alert,
     AlertKind,
+    AutomationAccount,
     Grant,
     Health,
     Identity,
@@ -145,7 +145,7 @@ class AzureCloud:
             if error.code != "RoleAssignmentExists":  # the same right, which somebody gave by hand
                 raise
 
-    def account(self) -> Account | None:
+    def account(self) -> AutomationAccount | None:
         return self._account_as(found.account)
 
     def _account_as(self, shaped: Callable[[Any], T]) -> T | None:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from orrery.ports.cloud import (
     PAUSE_TAG,
     RUNTIME,
-    Account,
     ActionGroup,
     Alert,
+    AutomationAccount,
     Grant,
     Health,
     Identity,
@@ -89,9 +89,9 @@ def grant(found: Vendors) -> Grant:
     return Grant(place(found.id), place(found.scope), word(found.role_definition_id).rpartition("/")[2])
 
 
-def account(found: Vendors) -> Account:
+def account(found: Vendors) -> AutomationAccount:
     used = items(found.identity.user_assigned_identities) if found.identity else []
-    return Account(word(found.sku.name), tuple(map(str, used)), _clients(found))
+    return AutomationAccount(word(found.sku.name), tuple(map(str, used)), _clients(found))
 
 
 def _clients(found: Vendors) -> tuple[str, ...]:

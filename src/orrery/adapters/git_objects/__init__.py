@@ -2,8 +2,8 @@
 
 from orrery.adapters.git_objects.history import History
 from orrery.adapters.git_objects.hooks_folder import hooks_folder, hooks_folders, main_work_tree
-from orrery.adapters.git_objects.message import Message
+from orrery.adapters.git_objects.message import CommitMessage
 from orrery.adapters.git_objects.outgoing import Outgoing
 from orrery.adapters.git_objects.staged import Staged
 
-__all__ = ["History", "Message", "Outgoing", "Staged", "hooks_folder", "hooks_folders", "main_work_tree"]
+__all__ = ["CommitMessage", "History", "Outgoing", "Staged", "hooks_folder", "hooks_folders", "main_work_tree"]

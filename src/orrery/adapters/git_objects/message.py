@@ -25,7 +25,7 @@ _AUTOMATIC = b"#;@!$%^&|:"
 _DIFF = re.compile(rb"(?:diff --|$)")
 
 
-class Message:
+class CommitMessage:
     """See `Source`. `file` is what git gives the commit-msg hook."""
 
     def __init__(self, file: Path) -> None:

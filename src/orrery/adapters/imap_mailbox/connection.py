@@ -66,7 +66,7 @@ class _Received(io.RawIOBase):
         return count
 
 
-class Connection(imaplib.IMAP4):
+class ImapConnection(imaplib.IMAP4):
     """The library's client, logged in, with the methods overridden that it offers for this.
 
     One thread uses it at a time; `cut` may be called from another one.
@@ -78,7 +78,7 @@ class Connection(imaplib.IMAP4):
         self,
         server: Server,
         context: ssl.SSLContext,
-        opened: "Callable[[Connection], None]",
+        opened: "Callable[[ImapConnection], None]",
         seconds: float = SECONDS,
     ) -> None:
         """Connect and log in; `opened` is called as soon as there is something that `cut` can end."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from orrery.adapters.imap_mailbox.calendar_part import invitation_of
 from orrery.adapters.imap_mailbox.headers import is_charset, text_of
-from orrery.adapters.imap_mailbox.parts import DEEPEST, Part
+from orrery.adapters.imap_mailbox.parts import DEEPEST, MimePart
 from orrery.adapters.imap_mailbox.responses import Item
 from orrery.adapters.imap_mailbox.structure import described_parts
 from orrery.ports.comms.mailboxes import Attachment, MessageBody, Trouble
@@ -35,12 +35,12 @@ def body_of(raw: bytes, structure: Item | None = None) -> MessageBody:
     The text of a message inside of it counts when there is no other. `structure` is that of a message of which
     `raw` is the beginning.
     """
-    level, found, leaves = [Part.of(raw)], MessageBody("text/plain", ""), list[Part]()
+    level, found, leaves = [MimePart.of(raw)], MessageBody("text/plain", ""), list[MimePart]()
     for _ in range(DEEPEST):
         inside = [leaf for one in level for leaf in one.leaves()]
         leaves = leaves or inside
         found = _texts(inside)
-        level = [Part.of(leaf.content) for leaf in inside if leaf.kind == "message/rfc822"]
+        level = [MimePart.of(leaf.content) for leaf in inside if leaf.kind == "message/rfc822"]
         if found.content.strip() or not level:
             break
     calendar = next((leaf for leaf in leaves if leaf.kind == _CALENDAR), None)
@@ -55,7 +55,7 @@ def body_of(raw: bytes, structure: Item | None = None) -> MessageBody:
     )
 
 
-def _texts(leaves: Sequence[Part]) -> MessageBody:
+def _texts(leaves: Sequence[MimePart]) -> MessageBody:
     """Return the text of parts, of the better kind, and what is wrong with it."""
     for kind in _KINDS:
         shown = [leaf for leaf in leaves if leaf.kind == kind and not leaf.is_attached]
@@ -65,14 +65,14 @@ def _texts(leaves: Sequence[Part]) -> MessageBody:
     return MessageBody("text/plain", "")
 
 
-def _troubles(shown: Sequence[Part]) -> Iterator[Trouble]:
+def _troubles(shown: Sequence[MimePart]) -> Iterator[Trouble]:
     if any(not is_charset(leaf.charset, leaf.decoded) for leaf in shown):
         yield "charset"
     if any(leaf.is_damaged for leaf in shown):
         yield "encoding"
 
 
-def _is_other(leaf: Part, shown: MessageBody) -> bool:
+def _is_other(leaf: MimePart, shown: MessageBody) -> bool:
     """Return whether a part is neither shown, nor another form of what is, nor a picture in it."""
     if leaf.kind == _CALENDAR:
         return leaf.is_attached and not leaf.is_choice
@@ -81,7 +81,7 @@ def _is_other(leaf: Part, shown: MessageBody) -> bool:
     return not leaf.is_picture and bool(leaf.content or leaf.name)
 
 
-def _attachment(leaf: Part, size: int) -> Attachment:
+def _attachment(leaf: MimePart, size: int) -> Attachment:
     kind = leaf.parameter("smime-type")
     return Attachment(leaf.name, f"{leaf.kind}; smime-type={kind}" if kind else leaf.kind, size)
 
@@ -95,7 +95,7 @@ def preview_of(head: bytes, text: bytes) -> str:
     return " ".join(content.split())[:_PREVIEW]
 
 
-def _text(part: Part) -> str:
+def _text(part: MimePart) -> str:
     text = text_of(part.decoded, part.charset).replace("\r\n", "\n")
     if part.kind == "text/plain" and part.parameter("format") == "flowed":
         return "\n".join(_unflowed(text, joins=part.parameter("delsp") == "yes"))

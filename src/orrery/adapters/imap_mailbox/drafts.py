@@ -2,7 +2,7 @@
 
 import re
 
-from orrery.adapters.imap_mailbox.connection import Connection
+from orrery.adapters.imap_mailbox.connection import ImapConnection
 from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, search
 from orrery.adapters.imap_mailbox.headers import headers_of
 from orrery.adapters.imap_mailbox.replies import KEY_HEADER
@@ -21,14 +21,14 @@ _REFUSALS = {
 """What a server's reasons mean (RFC 3501, RFC 5530, RFC 9208)."""
 
 
-def find(connection: Connection, folder: str, key: str) -> Draft | None:
+def find(connection: ImapConnection, folder: str, key: str) -> Draft | None:
     """Open the folder for drafts and return the draft with this key, the oldest of several."""
     validity = examine_encoded(connection, folder, "The folder for drafts")
     uids = _with_key(connection, key)
     return Draft(f"{validity}.{uids[0]}", "", is_new=False) if uids else None
 
 
-def keep(connection: Connection, folder: str, key: str, draft: bytes) -> Draft:
+def keep(connection: ImapConnection, folder: str, key: str, draft: bytes) -> Draft:
     """Put a draft into its folder; return it, or the one that another process put there at the same time.
 
     The server numbers drafts in their order, so both processes see which came first; the other one takes its own
@@ -49,7 +49,7 @@ def keep(connection: Connection, folder: str, key: str, draft: bytes) -> Draft:
     return first
 
 
-def _with_key(connection: Connection, key: str) -> list[int]:
+def _with_key(connection: ImapConnection, key: str) -> list[int]:
     """Return the UIDs of the drafts with exactly this key, in their order: a search finds parts of words, too."""
     found = search(connection, "UNDELETED", "HEADER", KEY_HEADER, key)
     items = [f"BODY.PEEK[HEADER.FIELDS ({KEY_HEADER.upper()})]"]
@@ -58,7 +58,7 @@ def _with_key(connection: Connection, key: str) -> list[int]:
     return sorted(uid for uid, headers in named if headers.get(KEY_HEADER.lower()) == key)
 
 
-def _remove(connection: Connection, folder: str, uid: str) -> None:
+def _remove(connection: ImapConnection, folder: str, uid: str) -> None:
     """Remove one draft that was made just now; who has its number has UIDPLUS, so nothing else goes with it."""
     _ = connection.select(folder)
     _ = connection.uid("STORE", uid, "+FLAGS.SILENT", r"(\Deleted)")

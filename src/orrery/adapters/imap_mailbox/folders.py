@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
-from orrery.adapters.imap_mailbox.connection import Connection, NotImapError, quoted
+from orrery.adapters.imap_mailbox.connection import ImapConnection, NotImapError, quoted
 from orrery.adapters.imap_mailbox.responses import (
     Item,
     day_of,
@@ -17,7 +17,7 @@ from orrery.adapters.imap_mailbox.responses import (
 from orrery.ports.comms.errors import MailboxRefused
 
 
-def examine(connection: Connection, folder: str) -> int:
+def examine(connection: ImapConnection, folder: str) -> int:
     """Open a folder to read only; return its UIDVALIDITY, which changes when the folder is renumbered."""
     connection.opened = None
     refusal = f"The mail server has no folder {folder} that can be read"
@@ -26,20 +26,20 @@ def examine(connection: Connection, folder: str) -> int:
     return validity
 
 
-def stay_in(connection: Connection, folder: str) -> int:
+def stay_in(connection: ImapConnection, folder: str) -> int:
     """Open a folder unless it was the last one that was examined: a large one takes a server long."""
     if connection.opened and connection.opened[0] == folder:
         return connection.opened[1]
     return examine(connection, folder)
 
 
-def examine_encoded(connection: Connection, encoded: str, what: str) -> int:
+def examine_encoded(connection: ImapConnection, encoded: str, what: str) -> int:
     """Do the same with a name as the server writes it; `what` it is stands in a refusal."""
     connection.opened = None
     return _examine(connection, encoded, f"{what} cannot be read")
 
 
-def next_number(connection: Connection, encoded: str, what: str) -> tuple[int, int]:
+def next_number(connection: ImapConnection, encoded: str, what: str) -> tuple[int, int]:
     """Return a folder's UIDVALIDITY and the number that its next message gets, without opening it."""
     kind, found = connection.status(encoded, "(UIDVALIDITY UIDNEXT)")
     if kind != "OK":
@@ -55,7 +55,7 @@ def next_number(connection: Connection, encoded: str, what: str) -> tuple[int, i
     raise NotImapError
 
 
-def _examine(connection: Connection, name: str, refusal: str) -> int:
+def _examine(connection: ImapConnection, name: str, refusal: str) -> int:
     if connection.select(name, readonly=True)[0] != "OK":
         raise MailboxRefused(f"{refusal}: look at the mailbox in the settings.")
     number = number_of(connection.response("UIDVALIDITY")[1][-1])
@@ -64,7 +64,7 @@ def _examine(connection: Connection, name: str, refusal: str) -> int:
     return number
 
 
-def search(connection: Connection, *criteria: str) -> set[int]:
+def search(connection: ImapConnection, *criteria: str) -> set[int]:
     """Return the UIDs of the messages in the open folder that are so."""
     kind, found = connection.uid("SEARCH", *criteria)
     if kind != "OK":
@@ -72,14 +72,14 @@ def search(connection: Connection, *criteria: str) -> set[int]:
     return numbers_of(found)
 
 
-def there_since(connection: Connection, day: date) -> tuple[set[int], set[int]]:
+def there_since(connection: ImapConnection, day: date) -> tuple[set[int], set[int]]:
     """Return the UIDs of the messages that came since a day and are not deleted, and the answered of these."""
     period = ("SINCE", day_of(day), "UNDELETED")
     return search(connection, *period), search(connection, *period, "ANSWERED")
 
 
 def fetch(
-    connection: Connection, uids: Iterable[int], items: Sequence[str]
+    connection: ImapConnection, uids: Iterable[int], items: Sequence[str]
 ) -> Iterator[tuple[int, Mapping[bytes, Item]]]:
     """Yield what was asked for of the messages that are there, with their UIDs, in any order."""
     wanted = {*uids}
@@ -93,14 +93,14 @@ def fetch(
                 yield uid, one
 
 
-def drafts_folder(connection: Connection, named: str | None) -> str:
+def drafts_folder(connection: ImapConnection, named: str | None) -> str:
     """Return the folder for drafts as the protocol writes it; raise `MailboxRefused` when there is none."""
     if found := folder_named(connection, named, b"\\drafts"):
         return found
     raise MailboxRefused("The mail server names no folder for drafts: set drafts_folder of this mailbox.")
 
 
-def folder_named(connection: Connection, named: str | None, mark: bytes) -> str | None:
+def folder_named(connection: ImapConnection, named: str | None, mark: bytes) -> str | None:
     """Return a folder as the protocol writes it: that of the settings, or the one marked so (RFC 6154)."""
     if named:
         return folder_name(named)

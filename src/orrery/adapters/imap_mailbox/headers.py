@@ -11,7 +11,7 @@ from itertools import islice
 from orrery.ports.comms.messages import (
     NOBODY,
     UNKNOWN,
-    Message,
+    MailboxMessage,
     Person,
     Priority,
     Standing,
@@ -126,11 +126,11 @@ def message_ids(header: str) -> list[str]:
 
 def message_of(
     source_id: str, received_at: datetime, headers: Mapping[str, str], preview: str, own: Iterable[str] = ()
-) -> Message:
+) -> MailboxMessage:
     """Return a message as it is listed; `own` are the account's addresses, in lower case."""
     sender = address_of(headers, "from", "sender")
     to, cc, known = people_of(headers, "to"), people_of(headers, "cc"), frozenset(own)
-    return Message(
+    return MailboxMessage(
         source="mail",
         source_id=source_id,
         sender=sender.name or words_of(headers.get("from", "")[:_LONGEST_ADDRESS]),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import groupby
 
-from orrery.adapters.imap_mailbox.connection import SECONDS, Connection
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection
 from orrery.adapters.imap_mailbox.content import PREVIEW_BYTES, preview_of
 from orrery.adapters.imap_mailbox.folders import examine, fetch, search, stay_in, there_since
 from orrery.adapters.imap_mailbox.headers import (
@@ -20,7 +20,7 @@ from orrery.adapters.imap_mailbox.responses import Item, moment_of
 from orrery.adapters.imap_mailbox.sent import SentMail, named_in
 from orrery.ports.comms.errors import MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message, in_short, kept_once
+from orrery.ports.comms.messages import MailboxMessage, in_short, kept_once
 from orrery.syntax.bulk_mail import HEADERS
 
 FIRST_BATCH = 50
@@ -49,7 +49,7 @@ GONE = "This message is no longer in the mailbox."
 
 
 @dataclass(slots=True)
-class Entry:
+class FolderMessage:
     """A message by its number in a folder; it is without its `message` until that was fetched.
 
     `message_id` is the digest of what its sender calls it.
@@ -59,7 +59,7 @@ class Entry:
     uid: int
     source_id: str
     received_at: datetime
-    message: Message | None = None
+    message: MailboxMessage | None = None
     message_id: str = ""
 
 
@@ -71,7 +71,7 @@ class _Folder:
     """
 
     validity: int = 0
-    entries: dict[int, Entry] = field(default_factory=dict[int, Entry])
+    entries: dict[int, FolderMessage] = field(default_factory=dict[int, FolderMessage])
     answered: set[int] = field(default_factory=set[int])
     undated: set[int] = field(default_factory=set[int])
 
@@ -88,7 +88,7 @@ class Listing:
         self._seconds = seconds
         self._known = {name: _Folder() for name in folders}
 
-    def read(self, connection: Connection, since: date) -> Generator[Batch]:
+    def read(self, connection: ImapConnection, since: date) -> Generator[Batch]:
         """Yield what is there, the newest first; the deadline of the connection begins anew for each batch.
 
         Of a folder with many new messages the last that arrived come before the times of all others are known.
@@ -115,7 +115,7 @@ class Listing:
         if people := self._sent.people:
             yield Batch((), written_to=[*people])
 
-    def open(self, connection: Connection, source_id: str) -> int:
+    def open(self, connection: ImapConnection, source_id: str) -> int:
         """Open the folder that a message is in, and return its number there; raise `RowGone`."""
         if found := _BY_EMAIL_ID.fullmatch(source_id):
             return self._open_by_email_id(connection, found["id"])
@@ -126,14 +126,14 @@ class Listing:
             raise RowGone(GONE)
         return int(found["uid"])
 
-    def _open_by_email_id(self, connection: Connection, email_id: str) -> int:
+    def _open_by_email_id(self, connection: ImapConnection, email_id: str) -> int:
         for name in self._folders if connection.offers("OBJECTID") else ():
             _ = examine(connection, name)
             if uids := search(connection, "EMAILID", email_id, "UNDELETED"):
                 return min(uids)
         raise RowGone(GONE)
 
-    def _search(self, connection: Connection, name: str, since: date) -> set[int]:
+    def _search(self, connection: ImapConnection, name: str, since: date) -> set[int]:
         """Forget what left a folder; return the numbers of what came to it."""
         validity = examine(connection, name)
         known = self._known[name] if self._known[name].validity == validity else _Folder()
@@ -142,18 +142,18 @@ class Listing:
         self._known[name] = _Folder(validity, entries, answered, known.undated & found)
         return found - entries.keys() - known.undated
 
-    def _date(self, connection: Connection, name: str, uids: Iterable[int]) -> None:
+    def _date(self, connection: ImapConnection, name: str, uids: Iterable[int]) -> None:
         """Add the messages of the open folder with their times, but for those that have one."""
         folder = self._known[name]
         items = ["INTERNALDATE", *(["EMAILID"] if connection.offers("OBJECTID") else [])]
         for uid, one in fetch(connection, {*uids} - folder.entries.keys(), items):
             if moment := moment_of(one.get(b"INTERNALDATE")):
                 source_id = _email_id(one.get(b"EMAILID")) or f"{folder.validity}.{uid}.{name}"
-                folder.entries[uid] = Entry(name, uid, source_id, moment)
+                folder.entries[uid] = FolderMessage(name, uid, source_id, moment)
             else:
                 folder.undated.add(uid)
 
-    def _batch(self, connection: Connection, entries: Sequence[Entry], unreadable: int = 0) -> Batch:
+    def _batch(self, connection: ImapConnection, entries: Sequence[FolderMessage], unreadable: int = 0) -> Batch:
         """Return messages, those that are missing fetched; one that left its folder meanwhile is left out."""
         missing = sorted((one for one in entries if one.message is None), key=lambda one: one.folder)
         for name, several in groupby(missing, key=lambda one: one.folder):
@@ -173,7 +173,7 @@ class Listing:
                     entry.message_id = conversation if len(thread) == 1 else in_short(thread[-1])
         return Batch([*filter(None, map(self._answered, entries))], unreadable)
 
-    def _answered(self, entry: Entry) -> Message | None:
+    def _answered(self, entry: FolderMessage) -> MailboxMessage | None:
         """Return a message with whether it was answered: so it is marked, or a message that was sent names it."""
         if (message := entry.message) is None:
             return None
@@ -184,10 +184,10 @@ class Listing:
         return message
 
 
-def _in_order(folders: Iterable[_Folder]) -> list[Entry]:
+def _in_order(folders: Iterable[_Folder]) -> list[FolderMessage]:
     """Return the entries, the newest first; a copy in another folder has the same id, and is left out."""
     every = (entry for one in folders for entry in one.entries.values())
-    found: dict[str, Entry] = {}
+    found: dict[str, FolderMessage] = {}
     for one in sorted(every, key=lambda one: (one.received_at, one.uid), reverse=True):
         _ = found.setdefault(one.source_id, one)
     return [*found.values()]

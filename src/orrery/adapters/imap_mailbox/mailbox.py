@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.adapters.imap_mailbox import drafts
-from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, NotImapError, Server
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, NotImapError, Server
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
@@ -34,7 +34,7 @@ NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only wh
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ImapAccount:
     """An account: the `folders` that are listed, `days` back.
 
     Drafts go to `drafts_folder`, and sent mail is in `sent_folder`, if not where the server says. `addresses` are
@@ -62,7 +62,7 @@ class ImapMailbox:
 
     def __init__(
         self,
-        account: Account,
+        account: ImapAccount,
         server: Server,
         clock: Clock,
         trust: Trust = WELL_KNOWN,
@@ -128,12 +128,12 @@ class ImapMailbox:
         async with self._sessions.open() as session:
             await session.do(self._examined)
 
-    def _examined(self, connection: Connection) -> None:
+    def _examined(self, connection: ImapConnection) -> None:
         for folder in self._account.folders:
             _ = examine(connection, folder)
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
-    def _read(self, connection: Connection, source_id: str) -> MessageBody:
+    def _read(self, connection: ImapConnection, source_id: str) -> MessageBody:
         """Return the text of a message, and what else it has: of a large one the server says it."""
         uid = self._listing.open(connection, source_id)
         raw = _bytes_of(connection, uid, WHOLE, b"BODY[")
@@ -145,7 +145,7 @@ class ImapMailbox:
             described = []
         return body_of(raw, next(iter(described), None))
 
-    def _drafted(self, connection: Connection, reply: Reply) -> Draft:
+    def _drafted(self, connection: ImapConnection, reply: Reply) -> Draft:
         uid = self._listing.open(connection, reply.message.source_id)
         thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)
@@ -155,7 +155,7 @@ class ImapMailbox:
         return drafts.keep(connection, folder, reply.key, written)
 
 
-def _bytes_of(connection: Connection, uid: int, item: str, key: bytes) -> bytes:
+def _bytes_of(connection: ImapConnection, uid: int, item: str, key: bytes) -> bytes:
     """Return what was asked for of a message in the open folder; raise `RowGone`."""
     for _, one in fetch(connection, [uid], [item]):
         raw = one.get(key)

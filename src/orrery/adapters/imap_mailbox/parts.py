@@ -30,7 +30,7 @@ _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 
 
 @dataclass(frozen=True)
-class Part:
+class MimePart:
     """A part, or the message itself, as it was received."""
 
     head: bytes
@@ -40,7 +40,7 @@ class Part:
     """Whether it is among parts of which one is to be shown."""
 
     @classmethod
-    def of(cls, raw: bytes, depth: int = 0, *, is_choice: bool = False) -> "Part":
+    def of(cls, raw: bytes, depth: int = 0, *, is_choice: bool = False) -> "MimePart":
         """Return what stands before and behind the first empty line."""
         found = _EMPTY_LINE.search(raw)
         head, content = (raw[: found.start()], raw[found.end() :]) if found else (raw, b"")
@@ -105,9 +105,9 @@ class Part:
     def _encoding(self) -> str:
         return str(self._headers.get("content-transfer-encoding", "")).strip().casefold()
 
-    def leaves(self) -> "Iterator[Part]":
+    def leaves(self) -> "Iterator[MimePart]":
         """Yield the parts that have no parts, in their order; a message inside is one of them."""
-        waiting: list[Part] = [self]
+        waiting: list[MimePart] = [self]
         left = MOST
         while waiting and left:
             part = waiting.pop()
@@ -118,7 +118,7 @@ class Part:
             else:
                 yield part
 
-    def inner(self) -> "list[Part]":
+    def inner(self) -> "list[MimePart]":
         """Return the parts of a multipart."""
         boundary = self._headers.get_boundary() if self.kind.startswith("multipart/") else None
         if not boundary:
@@ -127,13 +127,13 @@ class Part:
         # A pattern that begins with a text is searched for ten times as fast as one that begins with a place.
         end = re.compile(rb"\n--" + mark + rb"(--)?[ \t]*\r?(?=\n|\Z)")
         found = end.split(b"\n" + self.content, maxsplit=MOST)
-        parts: list[Part] = []
+        parts: list[MimePart] = []
         for last, raw in zip(found[1::2], found[2::2], strict=True):
             if last:
                 break
             inner = raw.removeprefix(b"\n").removesuffix(b"\r")
             is_choice = self.is_choice or self.kind == "multipart/alternative"
-            parts.append(Part.of(inner, self.depth + 1, is_choice=is_choice))
+            parts.append(MimePart.of(inner, self.depth + 1, is_choice=is_choice))
         return parts
 
     @cached_property

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import date
 
-from orrery.adapters.imap_mailbox.connection import Connection
+from orrery.adapters.imap_mailbox.connection import ImapConnection
 from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, folder_named, next_number, search
 from orrery.adapters.imap_mailbox.headers import headers_of, message_ids, people_of
 from orrery.adapters.imap_mailbox.responses import day_of
@@ -53,7 +53,7 @@ class SentMail:
         """Return whether a message that was sent names this one."""
         return message_id in self._answered
 
-    def read(self, connection: Connection, since: date) -> None:
+    def read(self, connection: ImapConnection, since: date) -> None:
         """Read what was sent since the last time: one command tells whether there is anything."""
         if self._folder is None:
             self._folder = folder_named(connection, self._named, MARK) or ""
@@ -69,7 +69,7 @@ class SentMail:
         self._take(connection, sorted(one for one in found if one >= first))
         self._seen = (validity, now[1])
 
-    def _take(self, connection: Connection, uids: list[int]) -> None:
+    def _take(self, connection: ImapConnection, uids: list[int]) -> None:
         for start in range(0, len(uids), _AT_ONCE):
             for _, one in fetch(connection, uids[start : start + _AT_ONCE], _ITEMS):
                 head = one.get(b"BODY[HEADER")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from threading import Lock
 from typing import TypeVar
 
-from orrery.adapters.imap_mailbox.connection import SECONDS, Connection, Server, translated
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, Server, translated
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.trust import Trust
 
@@ -29,10 +29,10 @@ class ImapSession:
         self._threads = threads
         self._seconds = seconds
         self._turn = Lock()
-        self._connection: Connection | None = None
+        self._connection: ImapConnection | None = None
         self._is_over = False
 
-    async def do(self, work: Callable[[Connection], T]) -> T:
+    async def do(self, work: Callable[[ImapConnection], T]) -> T:
         """Return what `work` returns, in a thread; the first one begins with the connection and its log-in."""
         loop = asyncio.get_running_loop()
         try:
@@ -50,13 +50,13 @@ class ImapSession:
         self._is_over = True
         if self._connection:
             self._connection.cut()
-        self._leave(Connection.shutdown)
+        self._leave(ImapConnection.shutdown)
 
     def leave(self) -> None:
         """Log out and close; nobody waits for it."""
-        self._leave(Connection.leave)
+        self._leave(ImapConnection.leave)
 
-    def _leave(self, close: Callable[[Connection], None]) -> None:
+    def _leave(self, close: Callable[[ImapConnection], None]) -> None:
         def closed() -> None:
             with self._turn:
                 if self._connection:
@@ -64,15 +64,15 @@ class ImapSession:
 
         _ = self._threads.submit(closed)
 
-    def _do(self, work: Callable[[Connection], T]) -> T:
+    def _do(self, work: Callable[[ImapConnection], T]) -> T:
         with self._turn, translated(self._seconds):
             if self._is_over:
                 raise TimeoutError
             if self._connection is None:
-                self._connection = Connection(self._server, self._trust.mail, self._opened, self._seconds)
+                self._connection = ImapConnection(self._server, self._trust.mail, self._opened, self._seconds)
             return work(self._connection)
 
-    def _opened(self, connection: Connection) -> None:
+    def _opened(self, connection: ImapConnection) -> None:
         """Note a connection before its log-in, which may hang."""
         self._connection = connection
 

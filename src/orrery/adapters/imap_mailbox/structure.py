@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from orrery.adapters.imap_mailbox.parts import DEEPEST, MOST, Part
+from orrery.adapters.imap_mailbox.parts import DEEPEST, MOST, MimePart
 from orrery.adapters.imap_mailbox.responses import Item, number_of
 
 _DISPOSITIONS = frozenset({b"attachment", b"inline"})
@@ -12,7 +12,7 @@ _LEAST = 7
 """Items of a part that every server gives: type, subtype, parameters, id, description, encoding, size."""
 
 
-def described_parts(structure: Item | None) -> Iterator[tuple[Part, int]]:
+def described_parts(structure: Item | None) -> Iterator[tuple[MimePart, int]]:
     """Yield the parts that have no parts, with their sizes in bytes; a message inside is one of them."""
     waiting: list[tuple[Item, int, bool]] = [(structure, 0, False)] if structure else []
     for _ in range(MOST):
@@ -31,7 +31,7 @@ def described_parts(structure: Item | None) -> Iterator[tuple[Part, int]]:
             yield _part(item, is_choice=is_choice), _size(item)
 
 
-def _part(item: Sequence[Item], *, is_choice: bool) -> Part:
+def _part(item: Sequence[Item], *, is_choice: bool) -> MimePart:
     """Return a part with the headers that say the same; nothing is in it."""
     kind, subkind, parameters, content_id = item[:4]
     inline: list[Item] = [b"inline"]
@@ -40,7 +40,7 @@ def _part(item: Sequence[Item], *, is_choice: bool) -> Part:
     if _bytes(content_id):
         head += b"\r\nContent-ID: " + _bytes(content_id)
     head += b"\r\nContent-Disposition: " + _bytes(placed[0]) + _written(placed[1] if len(placed) > 1 else b"")
-    return Part(head, b"-" if _size(item) else b"", is_choice=is_choice)
+    return MimePart(head, b"-" if _size(item) else b"", is_choice=is_choice)
 
 
 def _disposition(item: Item) -> list[Item] | None:

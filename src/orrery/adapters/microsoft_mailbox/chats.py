@@ -18,7 +18,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
 )
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Batch, MessageBody
-from orrery.ports.comms.messages import UNKNOWN, Message, Standing
+from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 
 PAGE = 50
 """Chats of a page; Graph gives no more."""
@@ -73,7 +73,7 @@ def beginning(body: Body | None, most: int) -> str:
     return " ".join(content.split())[:most]
 
 
-def _message(chat: Chat, own_id: str) -> Message | None:
+def _message(chat: Chat, own_id: str) -> MailboxMessage | None:
     """Return a chat as a message, or None when nobody has written in it."""
     last = chat.last_message_preview
     if last is None:
@@ -83,7 +83,7 @@ def _message(chat: Chat, own_id: str) -> Message | None:
     author = next((one for one in others if user and one.user_id == user.id), None)
     names = ", ".join(one.display_name for one in others if one.display_name)
     address = (author.email if author else None) or ""
-    return Message(
+    return MailboxMessage(
         source="teams",
         source_id=f"{chat.id}{_SEPARATOR}{last.id}",
         sender=(user.display_name if user else None) or (author.display_name if author else None) or "",

@@ -12,7 +12,7 @@ from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at
 from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, named, person_of, priority_of
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import UNKNOWN, Message, addressed, kept_once
+from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
 BATCH = 1000
@@ -81,7 +81,7 @@ class MailFolder:
 
     def _applied(self, items: Iterable[Item]) -> Batch:
         """Apply the changes of a page; return what is new or changed, and what has left."""
-        found, gone = dict[str, Message](), set[str]()
+        found, gone = dict[str, MailboxMessage](), set[str]()
         for item in items:
             source_id = item.get("id")
             if not isinstance(source_id, str) or not source_id:
@@ -102,7 +102,7 @@ class MailFolder:
         self._unreadable.discard(source_id)
         self._unlisted.discard(source_id)
 
-    def _read_item(self, source_id: str, item: Item) -> Message | None:
+    def _read_item(self, source_id: str, item: Item) -> MailboxMessage | None:
         """Return a message, or None for a draft and for what cannot be read; a change has only what is changed."""
         known = self._known.get(source_id)
         try:
@@ -119,7 +119,7 @@ class MailFolder:
         self._unlisted.discard(source_id)
         return self._judged(_message(mail, known, self._own), mail)
 
-    def _judged(self, message: Message, mail: Mail) -> Message:
+    def _judged(self, message: MailboxMessage, mail: Mail) -> MailboxMessage:
         """Return a message with what its own flag says of an answer; the rest of its conversation hears of it."""
         at = answered_at(mail.single_value_extended_properties, message.received_at)
         if at is None:
@@ -127,7 +127,7 @@ class MailFolder:
         self.own_words.note(message.conversation, at)
         return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
-    def _answered(self, message: Message) -> Message:
+    def _answered(self, message: MailboxMessage) -> MailboxMessage:
         if message.standing.is_answered or not self.own_words.are_after(message):
             return message
         return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
@@ -146,7 +146,7 @@ class MailFolder:
                 del self._known[key]
 
     def _forget(self) -> None:
-        self._known: dict[str, Message] = {}
+        self._known: dict[str, MailboxMessage] = {}
         self._unreadable: set[str] = set()
         self._nameless = 0
         self._unlisted: set[str] = set()  # drafts and what is too old: a change of these is not a whole message
@@ -154,11 +154,11 @@ class MailFolder:
         self._is_whole = False
 
 
-def _message(mail: Mail, known: Message | None, own: frozenset[str]) -> Message:
+def _message(mail: Mail, known: MailboxMessage | None, own: frozenset[str]) -> MailboxMessage:
     """Return a message: as it was before, if it was known, but for what is said anew."""
     said: set[str] = mail.model_fields_set if known else set(Mail.model_fields)
     new = {name: value for field, found in _parts(mail).items() if field in said for name, value in found.items()}
-    message = replace(known, **new) if known else Message("mail", mail.id, **new)
+    message = replace(known, **new) if known else MailboxMessage("mail", mail.id, **new)
     address = next((one.address for one in message.reply_to if one.address), message.sender_address)
     standing = kept_once(replace(message.standing, **_standing(message, mail, said, own)))
     return replace(message, address=address, standing=standing)
@@ -182,7 +182,7 @@ def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
     }
 
 
-def _standing(message: Message, mail: Mail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
+def _standing(message: MailboxMessage, mail: Mail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
     """Return what the fields that were said decide; what the vendor leaves out decides nothing."""
     new: dict[str, Any] = {"is_own": message.sender_address.casefold() in own}
     if said & {"to_recipients", "cc_recipients"}:
@@ -198,5 +198,5 @@ def _standing(message: Message, mail: Mail, said: set[str], own: frozenset[str])
     return new
 
 
-def _newest_first(messages: Iterable[Message]) -> list[Message]:
+def _newest_first(messages: Iterable[MailboxMessage]) -> list[MailboxMessage]:
     return sorted(messages, key=lambda one: one.received_at, reverse=True)

@@ -15,7 +15,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     read_all,
 )
 from orrery.ports.comms.mailboxes import Batch
-from orrery.ports.comms.messages import Message, Standing
+from orrery.ports.comms.messages import MailboxMessage, Standing
 
 AHEAD = timedelta(days=7)
 """How far ahead meetings are listed."""
@@ -46,7 +46,7 @@ async def meeting_batches(session: GraphSession, own: frozenset[str], now: datet
         },
         _IN_UTC,
     )
-    found, unreadable = list[Message](), 0
+    found, unreadable = list[MailboxMessage](), 0
     while True:
         meetings, wrong = read_all(Meeting, items_of(page))
         found += [_message(one, own) for one in meetings]
@@ -58,11 +58,11 @@ async def meeting_batches(session: GraphSession, own: frozenset[str], now: datet
     yield Batch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
 
 
-def _message(meeting: Meeting, own: frozenset[str]) -> Message:
+def _message(meeting: Meeting, own: frozenset[str]) -> MailboxMessage:
     organizer = person_of(meeting.organizer)
     address = organizer.address
     begins, ends = _span(meeting)
-    return Message(
+    return MailboxMessage(
         source="meeting",
         source_id=meeting.id,
         sender=organizer.name,

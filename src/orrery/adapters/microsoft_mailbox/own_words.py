@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from orrery.adapters.microsoft_mailbox.changes import FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.shapes import Mail, Property, in_utc, named
-from orrery.ports.comms.messages import Message, Person
+from orrery.ports.comms.messages import MailboxMessage, Person
 
 LONGEST_PERIOD = 90
 """Days of sent mail that are read at most: what was answered before is known by the flag of the message."""
@@ -78,7 +78,7 @@ class OwnWords:
         if conversation and at > self._last.get(conversation, datetime.min.replace(tzinfo=at.tzinfo)):
             self._last[conversation] = at
 
-    def are_after(self, message: Message) -> bool:
+    def are_after(self, message: MailboxMessage) -> bool:
         """Return whether the owner has written in a conversation after a message of it."""
         last = self._last.get(message.conversation)
         return last is not None and last >= message.received_at

@@ -165,7 +165,7 @@ class Attendee(Shape):
     status: Lenient[Response] = None
 
 
-class Place(Shape):
+class MeetingLocation(Shape):
     """Where a meeting is."""
 
     display_name: str | None = None
@@ -185,7 +185,7 @@ class Meeting(Shape):
     attendees: Lenient[tuple[Attendee, ...]] = None
     response_status: Lenient[Response] = None
     importance: str | None = None
-    location: Place | None = None
+    location: MeetingLocation | None = None
     web_link: str | None = None
 
 
@@ -198,7 +198,7 @@ class EventMessage(Shape):
     start_date_time: Lenient[When] = None
     end_date_time: Lenient[When] = None
     is_all_day: Lenient[bool] = None
-    location: Lenient[Place] = None
+    location: Lenient[MeetingLocation] = None
 
 
 class AttachedFile(Shape):

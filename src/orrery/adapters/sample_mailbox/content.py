@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, UNKNOWN, Message, Person, Priority, Source, Standing, people
+from orrery.ports.comms.messages import NOBODY, UNKNOWN, MailboxMessage, Person, Priority, Source, Standing, people
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
@@ -105,7 +105,7 @@ class Content:
         written = _written(track)
         return cls(account, written, start, count or len(written))
 
-    def message(self, index: int) -> Message:
+    def message(self, index: int) -> MailboxMessage:
         """Return a message by its place."""
         turn, place = divmod(index, len(self.written))
         one = self.written[place]
@@ -113,7 +113,7 @@ class Content:
         received_at = self.start - timedelta(minutes=one.minutes) - turn * ROUND
         own = people(("Ann Lind", self.account))
         everybody = people((_EVERYBODY[0], _EVERYBODY[1] + self.account.partition("@")[2]))
-        return Message(
+        return MailboxMessage(
             source=one.source,
             source_id=source_id,
             sender=one.sender,
@@ -138,7 +138,7 @@ class Content:
         known = (one for one in self.written if one.address and not one.is_stranger and not one.standing.is_bulk)
         return tuple({one.address: Person(one.sender, one.address) for one in known}.values())
 
-    def find(self, source: Source, source_id: str) -> tuple[Message, Written]:
+    def find(self, source: Source, source_id: str) -> tuple[MailboxMessage, Written]:
         """Return a message and how the file has it; raise `RowGone`."""
         if parts := _ID.fullmatch(source_id):
             turn = int(parts["turn"] or 0)

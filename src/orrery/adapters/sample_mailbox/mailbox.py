@@ -9,7 +9,7 @@ from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
-from orrery.ports.comms.messages import Message, Person, Source
+from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
 BATCH = 250
@@ -82,7 +82,7 @@ class SampleMailbox:
         return self._content.find(source, source_id)[1].unread
 
 
-def _written(reply: Reply, message: Message) -> dict[str, str]:
+def _written(reply: Reply, message: MailboxMessage) -> dict[str, str]:
     """Return a draft as its file has it. A chat cannot be replied to by mail: its answer is a new mail."""
     answered = {} if message.source == "teams" else {"in_reply_to": message.source_id}
     named = {"to": _named(reply.to)} | ({"cc": _named(reply.cc)} if reply.cc else {})
@@ -94,7 +94,7 @@ def _named(people: Iterable[Person]) -> str:
     return ", ".join(one.address for one in people)
 
 
-def _subject_of(message: Message) -> str:
+def _subject_of(message: MailboxMessage) -> str:
     subject = " ".join(message.subject.split())
     is_reply = message.source == "teams" or subject.casefold().startswith("re:")
     return subject if is_reply else f"Re: {subject}"

@@ -9,7 +9,7 @@ from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 
 
-class Connection:
+class SqliteConnection:
     """One connection to a store file, for one thread at a time."""
 
     def __init__(self, file: StoreFile, busy_timeout: timedelta) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 import apsw
 
 from orrery.adapters.sqlite.batches import BatchThread
-from orrery.adapters.sqlite.connection import Connection
+from orrery.adapters.sqlite.connection import SqliteConnection
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.trouble import unavailable
 
@@ -29,7 +29,7 @@ class Reader:
 
     def __init__(self, file: StoreFile, loop: asyncio.AbstractEventLoop, busy_timeout: timedelta) -> None:
         self._file = file
-        self._connection = Connection(file, busy_timeout)
+        self._connection = SqliteConnection(file, busy_timeout)
         _ = self._connection.opened()  # a file of another program is an error at once
         self._thread: BatchThread[Query, Rows] = BatchThread(
             "store-reader", self._settle, self._connection.drop, loop, _LARGEST_BATCH

@@ -19,7 +19,16 @@ from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Entry, Inspection, Write, encode_key, refuse_invalid
+from orrery.ports.store import (
+    Check,
+    Committed,
+    Conflict,
+    Inspection,
+    StoreEntry,
+    Write,
+    encode_key,
+    refuse_invalid,
+)
 
 _BEYOND = b"\xff"
 """Orders after every UTF-8 text: no encoded character begins with this byte."""
@@ -69,14 +78,14 @@ class SqliteStore:
         except (apsw.Error, OSError) as error:
             raise unavailable(path, error) from error
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> StoreEntry | None:
         """Return the live entry under `key`."""
         rows = await self._read(_GET, (encode_key(key), self._now()))
         return _entry(rows[0]) if rows else None
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[Entry]:
+    ) -> list[StoreEntry]:
         """Return a page of the live entries under `prefix`."""
         low = encode_key(prefix)
         high = low + _BEYOND
@@ -146,6 +155,6 @@ class SqliteStore:
             raise StoreUnavailable("The store is closed.")
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> StoreEntry:
     key, value, version, expires_at = row
-    return Entry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))
+    return StoreEntry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))

@@ -7,7 +7,7 @@ from datetime import timedelta
 import apsw
 
 from orrery.adapters.sqlite.batches import BatchThread
-from orrery.adapters.sqlite.connection import Connection
+from orrery.adapters.sqlite.connection import SqliteConnection
 from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.transaction import Request, apply, sweep
@@ -39,7 +39,7 @@ class Writer:
     ) -> None:
         self._file = file
         self._clock = clock
-        self._connection = Connection(file, busy_timeout)
+        self._connection = SqliteConnection(file, busy_timeout)
         self.failed = 0
         """How many commits ended in an error of the store."""
         self._thread: BatchThread[Request, CommitAnswer] = BatchThread(

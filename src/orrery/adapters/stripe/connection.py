@@ -58,7 +58,7 @@ T = TypeVar("T")
 Operation = Callable[["stripe.StripeClient"], object]
 
 
-class Connection:
+class StripeConnection:
     """Calls Stripe's API. Without an `api_key` every call raises `NotConfigured`."""
 
     def __init__(

@@ -19,7 +19,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from orrery.ports.processor import CheckoutSession, Event, PartialEvent
+from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent
 from orrery.ports.processor.errors import ItemUnreadable
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
@@ -243,7 +243,7 @@ class _SessionEvent(Lenient):
     data: _SessionHolder
 
 
-def read_event(body: bytes) -> Event | PartialEvent:
+def read_event(body: bytes) -> ProcessorEvent | PartialEvent:
     """Return the event in a webhook body whose signature was good, or what could be read of one that is none."""
     try:
         event = _SomeEvent.model_validate_json(body)
@@ -256,7 +256,7 @@ def read_event(body: bytes) -> Event | PartialEvent:
         except ValidationError as error:
             unread = wrong_fields(error)
     created, about = from_unix(event.created), event.data.object.id
-    return Event(event.id, event.type, created, event.livemode, event.api_version, session, about, unread)
+    return ProcessorEvent(event.id, event.type, created, event.livemode, event.api_version, session, about, unread)
 
 
 def _remains(body: bytes, unread: tuple[str, ...]) -> PartialEvent:

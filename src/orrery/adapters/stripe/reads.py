@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from orrery.adapters.stripe.connection import Connection, created_since
+from orrery.adapters.stripe.connection import StripeConnection, created_since
 from orrery.adapters.stripe.objects import Page, Session
 from orrery.adapters.stripe.payments import (
     CHARGE_EVENTS,
@@ -23,7 +23,6 @@ from orrery.adapters.stripe.settings import (
     ValueListObject,
 )
 from orrery.ports.processor import (
-    Account,
     Balance,
     Charge,
     ChargeEvent,
@@ -33,6 +32,7 @@ from orrery.ports.processor import (
     EventSummary,
     ListEntry,
     Price,
+    ProcessorAccount,
     Review,
     Unneeded,
     ValueList,
@@ -43,7 +43,7 @@ from orrery.ports.processor.errors import ItemUnreadable
 class StripeReads:
     """The port `ProcessorReads` over Stripe's API."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StripeConnection) -> None:
         self._connection = connection
 
     def list_sessions(
@@ -97,7 +97,7 @@ class StripeReads:
         found = await self._connection.call(lambda client: client.v1.balance.retrieve(), BalanceObject)
         return found.to_value()
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account that the key belongs to."""
         found = await self._connection.call(lambda client: client.v1.accounts.retrieve_current(), AccountObject)
         return found.to_value()

@@ -4,19 +4,19 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from orrery.adapters.stripe.connection import Connection, created_since
+from orrery.adapters.stripe.connection import StripeConnection, created_since
 from orrery.adapters.stripe.objects import Page, Session
 from orrery.adapters.stripe.payments import ChargeObject
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.settings import Endpoint
-from orrery.ports.processor import Account, Charge, CheckoutSession, Parameters, WebhookEndpoint
+from orrery.ports.processor import Charge, CheckoutSession, Parameters, ProcessorAccount, WebhookEndpoint
 from orrery.ports.processor.errors import ItemUnreadable
 
 
 class StripeProcessor:
     """The port `Processor` over Stripe's API."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StripeConnection) -> None:
         self._connection = connection
         self._reads = StripeReads(connection)
 
@@ -59,7 +59,7 @@ class StripeProcessor:
             ChargeObject.to_value,
         )
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account that the key belongs to."""
         return await self._reads.get_account()
 

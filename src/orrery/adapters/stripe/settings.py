@@ -7,10 +7,10 @@ from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
 from orrery.adapters.stripe.objects import Identified, Lenient, Reference, Seconds, from_unix, id_of
 from orrery.ports.processor import (
     BRANDING,
-    Account,
     Configuration,
     EventSummary,
     ListEntry,
+    ProcessorAccount,
     ValueList,
     WebhookEndpoint,
 )
@@ -60,10 +60,10 @@ class AccountObject(Identified):
     business_profile: _Profile | None = None
     settings: _Settings | None = None
 
-    def to_value(self) -> Account:
+    def to_value(self) -> ProcessorAccount:
         found = {name: self._at(name) for name in BRANDING}
         branding: dict[str, str | None] = {name: value for name, value in found.items() if value is not None}
-        return Account(self.id, self.default_currency, self.country, branding)
+        return ProcessorAccount(self.id, self.default_currency, self.country, branding)
 
     def _at(self, name: str) -> str | None:
         value: object = self

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.objects import Session
 from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, RemovedObject, ValueListItem
-from orrery.ports.processor import Account, CheckoutSession, Configuration, ListEntry
+from orrery.ports.processor import CheckoutSession, Configuration, ListEntry, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 
 _ELSEWHERE = (
@@ -19,7 +19,7 @@ _ELSEWHERE = (
 class StripeWrites:
     """The port `ProcessorWrites` over Stripe's API."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StripeConnection) -> None:
         self._connection = connection
 
     async def expire_session(self, session_id: str, *, idempotency_key: str) -> CheckoutSession:
@@ -75,7 +75,7 @@ class StripeWrites:
         )
         return changed.to_value()
 
-    async def update_account(self, branding: Mapping[str, str]) -> Account:
+    async def update_account(self, branding: Mapping[str, str]) -> ProcessorAccount:
         """Change account-level branding (decision 17)."""
         form = {_bracketed(name): value for name, value in branding.items()}
         try:

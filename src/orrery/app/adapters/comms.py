@@ -1,8 +1,7 @@
 """The mailboxes of the cockpit."""
 
 from orrery.adapters.imap_mailbox.connection import Server
-from orrery.adapters.imap_mailbox.mailbox import Account as ImapAccount
-from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
+from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.adapters.microsoft_mailbox.client import GraphClient
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
@@ -16,7 +15,7 @@ from orrery.ports.accounts import Accounts
 from orrery.ports.comms.mailboxes import Mailbox, Mailboxes
 from orrery.ports.comms.tasks import TaskBook, TaskBooks
 from orrery.syntax.track import Track
-from orrery.tenants.accounts import Account, resolve
+from orrery.tenants.accounts import TrackAccount, resolve
 from orrery.tenants.settings import TenantsSettings
 
 
@@ -42,7 +41,7 @@ def task_books(adapters: Adapters) -> TaskBooks:
     return TaskBooks(found)
 
 
-def _account_of(track: Track, name: str, adapters: Adapters) -> Account:
+def _account_of(track: Track, name: str, adapters: Adapters) -> TrackAccount:
     account = resolve(adapters.settings[TenantsSettings], name)
     if account.track != track:
         raise TrackRefused(f"[cockpit.to_do] {track} names {account}: tasks of track {track} cannot go there.")

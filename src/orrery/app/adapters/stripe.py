@@ -1,6 +1,6 @@
 """The payment processor's adapters: one connection serves them all."""
 
-from orrery.adapters.stripe.connection import Connection
+from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
@@ -10,9 +10,9 @@ from orrery.checkout.settings import CheckoutSettings
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 
 
-def connection(adapters: Adapters) -> Connection:
+def connection(adapters: Adapters) -> StripeConnection:
     checkout = adapters.settings[CheckoutSettings]
-    return Connection(
+    return StripeConnection(
         adapters.secrets.reveal("processor_api_key"),
         base_url=checkout.processor_url,
         api_version=checkout.api_version,

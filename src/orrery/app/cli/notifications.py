@@ -12,12 +12,11 @@ from orrery.app.adapters import Adapters
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import clock_of
 from orrery.errors import Invalid, NotFound, RecordUnreadable
-from orrery.ports.notifier import DeliveryFailed, Message, Notifiers
+from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
-from orrery.runtime.outbox import DeliveryState, Outbox
-from orrery.runtime.outbox import Row as Notification
+from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
 from orrery.syntax.email_address import is_email_address
@@ -124,7 +123,7 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
     body = "You requested it with `orrery notifications test`. Orrery's notifications of this channel arrive here."
     # A new id each time: a receiver may drop one that it has seen.
     try:
-        asyncio.run(notifier.send(Message(f"test-{random.token_hex(8)}", TITLE, body, to)))
+        asyncio.run(notifier.send(OutgoingMessage(f"test-{random.token_hex(8)}", TITLE, body, to)))
     except DeliveryFailed as error:
         raise DeliveryFailed(f"{error} {advice(error, _TODO[channel])}", permanent=error.permanent) from None
     note(f"{_TAKEN[channel]}: look for {TITLE!r}.")

@@ -46,7 +46,7 @@ KEY_FILE = "analytics-key.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class QuotaTokens:
     """The analytics provider's quotas of a property: in a day, in an hour, and in an hour for one project."""
 
     day: int
@@ -54,10 +54,10 @@ class Tokens:
     project_hour: int
 
 
-SPECIFIED = Tokens(25_000, 5_000, 1_750)
+SPECIFIED = QuotaTokens(25_000, 5_000, 1_750)
 """Those under which the specification's 1,750 an hour are 35 percent (spec 2, Limits)."""
 
-PUBLISHED = Tokens(200_000, 40_000, 14_000)
+PUBLISHED = QuotaTokens(200_000, 40_000, 14_000)
 """The quotas that the provider publishes today."""
 
 
@@ -80,7 +80,7 @@ class SandboxPlan:
     webhook_secret: str = field(repr=False)
     analytics_key: str | None = field(default=None, repr=False)
     property_id: str = PROPERTY_ID
-    tokens: Tokens = SPECIFIED
+    tokens: QuotaTokens = SPECIFIED
     service_url: str | None = None
     ping_token: str = field(default="", repr=False)
     cloud_port: int | None = None

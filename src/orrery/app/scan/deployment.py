@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orrery.adapters.file_tree import FileTree
-from orrery.adapters.git_objects import History, Message, Outgoing, Staged, hooks_folders
+from orrery.adapters.git_objects import CommitMessage, History, Outgoing, Staged, hooks_folders
 from orrery.adapters.given_text import GivenText
 from orrery.app.scan.found import NO_LIST, NO_SETTINGS, found_file, is_there_a_list, today
 from orrery.ports.scanned import HooksFolder, Source
@@ -34,7 +34,7 @@ class LocalSources:
         return Outgoing(folder, references, remote)
 
     def message(self, file: Path) -> Source:
-        return Message(file)
+        return CommitMessage(file)
 
     def text(self, text: bytes) -> Source:
         return GivenText("standard input", text)

@@ -10,10 +10,10 @@ from orrery.adapters.private_files import OwnFile
 from orrery.app.scan.files import ScanFiles, scan_files
 from orrery.app.settings.authority import check_authority
 from orrery.errors import NotConfigured
-from orrery.ports.notifier import Message
+from orrery.ports.notifier import OutgoingMessage
 from orrery.runtime.settings import Push as PushSettings
 from orrery.runtime.settings import TlsSettings
-from orrery.scanner.deployment import Place, Push
+from orrery.scanner.deployment import PublicDestination, Push
 from orrery.tenants.settings import TenantsSettings
 
 PUSH_TOKEN = "push_token"  # noqa: S105  its name
@@ -23,10 +23,10 @@ PUSH_TOKEN = "push_token"  # noqa: S105  its name
 class LocalRounds:
     """See `Rounds`."""
 
-    def places(self, config: Path | None) -> Sequence[Place]:
+    def places(self, config: Path | None) -> Sequence[PublicDestination]:
         public = scan_files(config).settings[TenantsSettings].B
         every = public.destinations if public else ()
-        return [Place(one.name, one.folder, one.kind == "repository") for one in every if one.folder]
+        return [PublicDestination(one.name, one.folder, one.kind == "repository") for one in every if one.folder]
 
     def told(self, config: Path | None) -> OwnFile:
         return scan_files(config).told()
@@ -52,7 +52,7 @@ class _Pushing:
     topic: str
     token: str | None
 
-    def __call__(self, message: Message) -> None:
+    def __call__(self, message: OutgoingMessage) -> None:
         import asyncio  # noqa: PLC0415  most rounds send nothing
 
         from orrery.adapters.ntfy import NtfyNotifier  # noqa: PLC0415  the same

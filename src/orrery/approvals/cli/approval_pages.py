@@ -14,7 +14,7 @@ from orrery.runtime.console.tables import Row
 from orrery.runtime.console.terminal import new_console, visible
 
 if TYPE_CHECKING:
-    from orrery.approvals.approvals import Progress, Proposal
+    from orrery.approvals.approvals import IntentProgress, Proposal
     from orrery.approvals.audit import AuditResult, Head
     from orrery.approvals.chain import LogEntry
 
@@ -75,7 +75,7 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
             yield f"+ {label}: {_json(sent[name])}"
 
 
-def print_outcome(progress: "Progress", *, goes_on: bool = False) -> None:
+def print_outcome(progress: "IntentProgress", *, goes_on: bool = False) -> None:
     """Print how far an intent has come; `goes_on`: the command that prints it uses the approval itself."""
     console = new_console()
     for line in _outcome(progress, goes_on=goes_on):
@@ -137,7 +137,7 @@ def _wrong(verified: "AuditResult") -> Iterator[str]:
         yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
 
 
-def _outcome(progress: "Progress", *, goes_on: bool = False) -> Iterator[str]:
+def _outcome(progress: "IntentProgress", *, goes_on: bool = False) -> Iterator[str]:
     if progress.state == "approved":
         yield "Approved, for 24 hours from your signature."
         if not progress.uses and not goes_on:

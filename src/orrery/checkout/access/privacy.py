@@ -13,7 +13,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.errors import RecordUnreadable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Absent, Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Absent, Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
 from orrery.runtime.privacy import (
     EraseAddress,
@@ -79,7 +79,7 @@ class BuyerData:
             _ = await self._stored.store.scrub()
         return erased
 
-    async def _old_addresses(self) -> AsyncIterator[Entry]:
+    async def _old_addresses(self) -> AsyncIterator[StoreEntry]:
         """Yield the index of addresses that are old, or of a future that was undone: their age is not known."""
         now, prefix = self._stored.clock.now(), keys.OFFER_ADDRESS
         old = Walk(prefix, until=f"{prefix}{sortable(now - KEEP_ADDRESSES)}")
@@ -173,7 +173,7 @@ class BuyerData:
                 if terms.is_address(record.email):
                     yield record
 
-    async def _events(self, terms: SearchTerms) -> AsyncIterator[Entry]:
+    async def _events(self, terms: SearchTerms) -> AsyncIterator[StoreEntry]:
         async for entry in Walk(keys.EVENT).entries(self._stored.store, self._stored.clock):
             if terms.named_in(entry.value):
                 yield entry
@@ -209,7 +209,7 @@ class BuyerData:
         return Changes([Delete(unreadable.key)], [unreadable])
 
 
-def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry: Entry) -> Changes | None:
+def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry: StoreEntry) -> Changes | None:
     """Return the changes that erase former addresses from an access record, the proof of a sale; None without any.
 
     Raises `RecordUnreadable`.
@@ -220,7 +220,7 @@ def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry
     return records.changes(found.id, found, left) if left != found.record else None
 
 
-def _without_person(terms: SearchTerms, collection: Collection[Any], entry: Entry) -> Changes:
+def _without_person(terms: SearchTerms, collection: Collection[Any], entry: StoreEntry) -> Changes:
     """Return the changes that erase the person from a record that others need.
 
     The address is in a field that this release does not know. A record that still names it, or cannot be read, is

@@ -12,8 +12,8 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import UnreadableEvent
 from orrery.errors import StoreUnavailable
-from orrery.ports.processor import CheckoutSession, Event, EventReader, PartialEvent
-from orrery.ports.store import Committed, Conflict, Delete, Entry
+from orrery.ports.processor import CheckoutSession, EventReader, PartialEvent, ProcessorEvent
+from orrery.ports.store import Committed, Conflict, Delete, StoreEntry
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered, write
 from orrery.runtime.lasting import alarm
@@ -34,7 +34,7 @@ class RawEvent:
     """An event as it came, and as far as it can be read."""
 
     body: bytes
-    read: Event | PartialEvent
+    read: ProcessorEvent | PartialEvent
 
     @property
     def id(self) -> str:
@@ -138,7 +138,7 @@ class RawEvents:
         """Delete the note of an unreadable event."""
         await write(self._stored.store, [Delete(self._stored.unreadable_events.key(event_id))])
 
-    def _require_same(self, entry: Entry, event: RawEvent) -> None:
+    def _require_same(self, entry: StoreEntry, event: RawEvent) -> None:
         # The body itself is read, also of one that is to be kept as an erased one.
         if entry.value not in (event.body, ERASED_EVENT) and not _same(
             self._read(entry.value), self._read(event.body)
@@ -151,7 +151,7 @@ def digest_id(body: bytes) -> str:
     return f"sha256-{hashlib.sha256(body).hexdigest()}"
 
 
-def _same(first: Event | PartialEvent, second: Event | PartialEvent) -> bool:
+def _same(first: ProcessorEvent | PartialEvent, second: ProcessorEvent | PartialEvent) -> bool:
     """Return whether two bodies under one id are the same event.
 
     The processor writes one event in more than one way: a fetched one is laid out anew, counts its pending

@@ -16,7 +16,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Delete, Entry, Put, Store, Unchanged, Write
+from orrery.ports.store import Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Stored, Walk, commit
 from orrery.runtime.outbox_privacy import reworded
@@ -27,7 +27,7 @@ _ROUNDS = 20
 _BATCH = 100
 """Records of one commit: each commit waits for the disk, and thousands would hold up the start."""
 
-Naming = Mapping[str, Sequence[Entry]]
+Naming = Mapping[str, Sequence[StoreEntry]]
 """Entries of the journal and the outbox, by the former id that they name."""
 
 log = structlog.get_logger()
@@ -80,7 +80,7 @@ class _Rekeying:
             changes += self._stored.imported_lines.added(line, new.encode())
         return changes
 
-    def _renamed(self, entry: Entry, former: str, new: str) -> list[Write]:
+    def _renamed(self, entry: StoreEntry, former: str, new: str) -> list[Write]:
         if entry.key.startswith(outbox.ROW):
             return reworded(entry, lambda text: text.replace(former, new), self._stored.clock.now())
         key = entry.key.replace(former, new)
@@ -89,7 +89,7 @@ class _Rekeying:
 
 
 async def _naming(store: Store, clock: Clock) -> Naming:
-    found: defaultdict[str, list[Entry]] = defaultdict(list)
+    found: defaultdict[str, list[StoreEntry]] = defaultdict(list)
     for prefix in (keys.JOURNAL, outbox.ROW):
         async for entries in Walk(prefix).over(store, clock):
             for entry in entries:

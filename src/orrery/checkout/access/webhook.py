@@ -14,7 +14,7 @@ from orrery.checkout.errors import EventIdReused
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured
 from orrery.ports.clock import Clock
-from orrery.ports.processor import Event, PartialEvent
+from orrery.ports.processor import PartialEvent, ProcessorEvent
 
 _CAN_BE_SIGNED = re.compile(r"(?=.*t=[0-9]).*v1=[0-9a-f]{64}", re.DOTALL)
 """The least that a header needs for the check to accept any body."""
@@ -85,14 +85,14 @@ class Webhook:
             await self._raw_events.notify_reused(event.read.id or "")
             return "conflict"
 
-    async def _dispatch(self, event: RawEvent, read: Event) -> ReceivedResult:
+    async def _dispatch(self, event: RawEvent, read: ProcessorEvent) -> ReceivedResult:
         match read.type:
             case "checkout.session.completed":
                 return await self._completed(event, read)
             case _:
                 return "ignored" if await self._raw_events.keep(event) else "duplicate"
 
-    async def _completed(self, event: RawEvent, read: Event) -> ReceivedResult:
+    async def _completed(self, event: RawEvent, read: ProcessorEvent) -> ReceivedResult:
         if read.session is None:
             return await self._unreadable(event)
         source = FulfilmentSource("webhook", event, read.livemode)

@@ -20,7 +20,7 @@ from orrery.gateway.cloud.asking import Asking, activity, survey
 from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.ping_file import read_pings
-from orrery.gateway.cloud.plan import Plan, planned
+from orrery.gateway.cloud.plan import CloudPlan, planned
 from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.report import MOST_JOBS
 from orrery.gateway.cloud.report import report as report_of
@@ -125,7 +125,7 @@ def plan_command(runner: Handed, *, as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _show_plan(plan: Plan, *, as_json: bool) -> None:
+def _show_plan(plan: CloudPlan, *, as_json: bool) -> None:
     if as_json:
         troubles = [asdict(one) for one in plan.troubles]
         changes = [asdict(change) for change in plan.changes]

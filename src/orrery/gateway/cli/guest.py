@@ -20,7 +20,7 @@ from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.examination import examined, require_answer
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import (
-    Plan,
+    InstallationPlan,
     installed_options,
     kept_secrets,
     plan,
@@ -108,7 +108,7 @@ def _given(typed: Mapping[str, Any]) -> dict[str, str | None]:
     return {one.name: typed[one.name] for one in fields(Options) if one.name != "unit"}
 
 
-def _show_plan(planned: Plan) -> None:
+def _show_plan(planned: InstallationPlan) -> None:
     console = new_console()
     for change in planned.changes:
         for line in change.diff.splitlines():
@@ -167,7 +167,7 @@ def install(  # noqa: PLR0913  each is an option of the command line
         _install(host, planned)
 
 
-def _install(host: Host, planned: Plan) -> None:
+def _install(host: Host, planned: InstallationPlan) -> None:
     _show_plan(planned)
     done = _written(host, planned)
     if host.root is not None:
@@ -177,13 +177,13 @@ def _install(host: Host, planned: Plan) -> None:
     show_findings(examined(host, planned.unit, planned.options), as_json=False)
 
 
-def _written(host: Host, planned: Plan) -> list[str]:
+def _written(host: Host, planned: InstallationPlan) -> list[str]:
     with host.in_turn():
         write(host, planned)
         return start(host, planned) if host.root is None else []
 
 
-def _install_for_machines(host: Host, planned: Plan) -> None:
+def _install_for_machines(host: Host, planned: InstallationPlan) -> None:
     done = _written(host, planned)
     findings = examined(host, planned.unit, planned.options)
     show_json({"changes": planned.changes, "done": done, "findings": findings})

@@ -11,7 +11,7 @@ from orrery.gateway.simulation.combinations import COMBINATIONS
 from orrery.gateway.simulation.limits import limits
 from orrery.gateway.simulation.parameters import default_text, read_parameters
 from orrery.gateway.simulation.picture import bars, svg
-from orrery.gateway.simulation.statistics import Figures, Plan, simulated
+from orrery.gateway.simulation.statistics import Figures, SimulationPlan, simulated
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.tables import note, show, show_json
@@ -63,7 +63,7 @@ def command(
     if show_parameters:
         typer.echo(default_text(), nl=False)
         return
-    plan = Plan(read_parameters(parameters), seed, days, replicas)
+    plan = SimulationPlan(read_parameters(parameters), seed, days, replicas)
     with progress_bar("simulating", len(COMBINATIONS) * replicas) as done:
         found = simulated(plan, done)
     if as_svg:

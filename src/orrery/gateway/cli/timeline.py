@@ -17,9 +17,9 @@ from orrery.gateway.cloud.settings import CloudSettings
 from orrery.gateway.cloud.survey import gaps_of
 from orrery.gateway.guest.unit_name import UnitName, unit_name
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
-from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.events import TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
-from orrery.gateway.timeline.outages import Outage, outages, steps
+from orrery.gateway.timeline.outages import GatewayOutage, outages, steps
 from orrery.gateway.timeline.picture import clock, lanes, svg
 from orrery.gateway.timeline.pings import ping_events
 from orrery.ports.clock import Clock
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913  each is an option of the command line
         raise typer.Exit(1)
 
 
-def _tell(one: Outage, picture: Path | None, *, as_json: bool) -> None:
+def _tell(one: GatewayOutage, picture: Path | None, *, as_json: bool) -> None:
     if picture:
         write_picture(picture, svg(one))
     if as_json:
@@ -116,7 +116,7 @@ def _tell(one: Outage, picture: Path | None, *, as_json: bool) -> None:
         _show(one)
 
 
-def _of_the_pings(file: Path, begin: datetime) -> Iterator[Event]:
+def _of_the_pings(file: Path, begin: datetime) -> Iterator[TimelineEvent]:
     return (event for event in ping_events(read_ping_file(file)) if event.at >= begin)
 
 
@@ -130,14 +130,14 @@ def _journal_lines(
     return text_of(journal).splitlines() if journal else []
 
 
-def _of_the_service(lines: Sequence[str], unit: UnitName, begin: datetime) -> Iterator[Event]:
+def _of_the_service(lines: Sequence[str], unit: UnitName, begin: datetime) -> Iterator[TimelineEvent]:
     found = read_journal(lines, unit.unit, unit.recover_tag)
     if found.unreadable:
         note(f"{found.unreadable} lines of the journal cannot be read, and are left out.")
     return (event for event in found.events if event.at >= begin)
 
 
-def _chosen(found: Sequence[Outage], wanted: str) -> Outage:
+def _chosen(found: Sequence[GatewayOutage], wanted: str) -> GatewayOutage:
     if not found:
         raise NotFound("There was no outage in that time.")
     if wanted == "last":
@@ -148,11 +148,11 @@ def _chosen(found: Sequence[Outage], wanted: str) -> Outage:
     raise NotFound(f"There is no outage {wanted}: the list has {', '.join(one.id for one in found[-3:])}.")
 
 
-def _lasted(one: Outage) -> str:
+def _lasted(one: GatewayOutage) -> str:
     return "still" if one.seconds is None else clock(timedelta(seconds=one.seconds)).removeprefix("+")
 
 
-def _show_list(found: Sequence[Outage], empty: str, *, as_json: bool) -> None:
+def _show_list(found: Sequence[GatewayOutage], empty: str, *, as_json: bool) -> None:
     if as_json:
         show_json([_document(one) for one in found])
         return
@@ -168,7 +168,7 @@ def _show_list(found: Sequence[Outage], empty: str, *, as_json: bool) -> None:
     show(rows, _COLUMNS, as_json=False, empty=empty)
 
 
-def _document(one: Outage) -> dict[str, object]:
+def _document(one: GatewayOutage) -> dict[str, object]:
     return {
         "id": one.id,
         "began_at": one.began_at,
@@ -182,7 +182,7 @@ def _document(one: Outage) -> dict[str, object]:
     }
 
 
-def _show(one: Outage) -> None:
+def _show(one: GatewayOutage) -> None:
     console = new_console()
     by = f", ended by {' and '.join(one.layers)}" if one.layers else ""
     console.print(f"Outage {one.id}: {_lasted(one)}{by}", style="bold", markup=False)

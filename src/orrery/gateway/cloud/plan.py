@@ -49,7 +49,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CloudPlan:
     """The changes in their order, and what stands in the way: with a trouble or a gap, nothing is changed."""
 
     changes: tuple[Change, ...]
@@ -79,7 +79,7 @@ PARTS: Mapping[Kind, str] = {
 """What each resource is called as a part."""
 
 
-def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> Plan:
+def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> CloudPlan:
     """Return the plan; with `rotate` the webhook is replaced although it works."""
 
     def judged(kind: Kind, name: str, judge: Callable[[], Iterable[Change]]) -> Iterable[Change]:
@@ -102,7 +102,7 @@ def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = 
         *judged("health", wanted.alerts["health"], lambda: [_alert(found, wanted, "health")]),
         *judged("deallocate", wanted.alerts["deallocate"], lambda: [_alert(found, wanted, "deallocate")]),
     )
-    return Plan(changes, tuple(_troubles(found, wanted)), tuple(found.gaps))
+    return CloudPlan(changes, tuple(_troubles(found, wanted)), tuple(found.gaps))
 
 
 def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:

@@ -8,10 +8,10 @@ from typing import Literal, TypeVar
 
 from orrery.ports.cloud import (
     NO_TOKEN,
-    Account,
     ActionGroup,
     Alert,
     AlertKind,
+    AutomationAccount,
     Grant,
     Health,
     Identity,
@@ -67,7 +67,7 @@ class Survey:
     machine: MachineFound | CloudError | None
     identity: Identity | CloudError | None
     grants: Sequence[Grant] | CloudError
-    account: Account | CloudError | None
+    account: AutomationAccount | CloudError | None
     runbook: Runbook | CloudError | None
     webhooks: Sequence[Webhook] | CloudError
     action_group: ActionGroup | CloudError | None

@@ -11,7 +11,7 @@ from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import kept_options, watch_is_older
 from orrery.gateway.guest.judgement import judged
-from orrery.gateway.guest.observed import Observed, Progress, SecretFile, Tools, UnitState
+from orrery.gateway.guest.observed import Observed, RecoveryState, SecretFile, Tools, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import file_findings
 from orrery.gateway.guest.unit_name import UnitName
@@ -111,7 +111,7 @@ def _kept(host: Host, unit: UnitName, name: str) -> str:
     return (host.text(f"{unit.run_folder}/{name}") or host.text(f"{unit.state_folder}/{name}") or "").strip()
 
 
-def progress(host: Host, unit: UnitName) -> Progress | None:
+def progress(host: Host, unit: UnitName) -> RecoveryState | None:
     """Return what the recovery keeps, or None for who may not read it."""
     folder = unit.state_folder
     names = host.entries(folder)
@@ -124,7 +124,7 @@ def progress(host: Host, unit: UnitName) -> Progress | None:
         return int(first) if first.isdecimal() else None
 
     fires = _kept(host, unit, "fires").split()
-    return Progress(
+    return RecoveryState(
         fires=tuple(int(one) for one in fires if one.isdecimal()),
         outage_since=number("outage"),
         flap_since=number("flap"),

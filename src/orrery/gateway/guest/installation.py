@@ -21,7 +21,7 @@ _OLDER = "watch-is-older"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallationPlan:
     """What an installation would write: the files, and what each is compared with the host's."""
 
     unit: UnitName
@@ -72,7 +72,7 @@ def kept_secrets(host: Host, unit: UnitName) -> list[str]:
     return [path for path in (options.topic_file, options.ping_token_file) if path] if options else []
 
 
-def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
+def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> InstallationPlan:
     """Compare what would be installed with what is there; nothing is written, and the unit is not touched."""
     kept = kept_options(host, unit)
     asked_for = with_given(kept or Options(unit.unit), given)
@@ -81,10 +81,10 @@ def plan(host: Host, unit: UnitName, given: Mapping[str, str | None]) -> Plan:
     files = host_files(unit, options)
     found = tuple(file_change(file, host.stored(file.path)) for file in files)
     names = tuple(name for name, value in given.items() if value is None and kept and getattr(asked_for, name))
-    return Plan(unit, options, files, found, names, proposals)
+    return InstallationPlan(unit, options, files, found, names, proposals)
 
 
-def write(host: Host, planned: Plan) -> None:
+def write(host: Host, planned: InstallationPlan) -> None:
     """Write the files that are new or changed, each whole or not at all."""
     host.remove_unfinished(_folders(planned.files))
     folder = planned.unit.run_folder
@@ -97,7 +97,7 @@ def write(host: Host, planned: Plan) -> None:
             host.write(file)
 
 
-def _changes_the_watch(planned: Plan) -> bool:
+def _changes_the_watch(planned: InstallationPlan) -> bool:
     unit = planned.unit
     read = {conf_path(unit), f"{unit.script}-recover.lib", f"{unit.script}-watch.sh", f"{_WANTED_BY}/{unit.watch}"}
     return any(one.path in read and one.change != "same" for one in planned.changes)
@@ -116,7 +116,7 @@ def require_root(host: Host, what: str) -> None:
         raise Invalid(f"{what} needs root: type it after sudo.")
 
 
-def start(host: Host, planned: Plan) -> list[str]:
+def start(host: Host, planned: InstallationPlan) -> list[str]:
     """Make systemd read what was written, and start timer and watch; return what had to be done."""
     unit, done = planned.unit, list[str]()
     if not planned.is_empty or _needs_reload(host, unit):

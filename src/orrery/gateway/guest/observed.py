@@ -52,7 +52,7 @@ class SecretFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RecoveryState:
     """What the recovery keeps in its state folder; times are seconds of its clock (`clock_of`)."""
 
     fires: tuple[int, ...] = ()
@@ -99,7 +99,7 @@ class Observed:
     own: Mapping[str, UnitState]
     tools: Tools
     secrets: Mapping[str, SecretFile]
-    progress: Progress | None
+    progress: RecoveryState | None
     judgement: Judgement = Judgement()
     up_seconds: int = 0
     """Since the boot, by systemd's clock, as its times of a unit."""

@@ -31,7 +31,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SimulatedEvent:
     """What happened, and when; `about` is which alert, or why."""
 
     at: float
@@ -79,7 +79,7 @@ def draw(chance: Random, parameters: Parameters) -> Draws:
 
 
 @dataclass(slots=True)
-class Outage:
+class SimulatedOutage:
     """One shutdown until the gateway answers again, in seconds since the shutdown."""
 
     running: float = inf
@@ -87,15 +87,15 @@ class Outage:
     answers: float = inf
     starts: int = 1
     jobs: list[float] = field(default_factory=list[float])
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[SimulatedEvent] = field(default_factory=list[SimulatedEvent])
 
     def note(self, at: float, kind: Kind, about: str = "") -> None:
-        self.events.append(Event(at, kind, about))
+        self.events.append(SimulatedEvent(at, kind, about))
 
 
-def outage_of(draws: Draws, combination: Combination, parameters: Parameters) -> Outage:
+def outage_of(draws: Draws, combination: Combination, parameters: Parameters) -> SimulatedOutage:
     """Play one shutdown through."""
-    outage = Outage()
+    outage = SimulatedOutage()
     outage.note(0, "shutdown")
     outage.note(parameters.machine.unavailable_after, "reported", "Unknown" if draws.is_unknown else "Unavailable")
     _start_machine(outage, draws, combination, parameters)
@@ -113,7 +113,7 @@ def outage_of(draws: Draws, combination: Combination, parameters: Parameters) ->
     return outage
 
 
-def _counts(event: Event, outage: Outage) -> bool:
+def _counts(event: SimulatedEvent, outage: SimulatedOutage) -> bool:
     """Return whether an event came to pass: after the gateway answers, its recovery does nothing."""
     return event.at <= outage.answers or event.kind in {"alert", "job", "job-end"}
 
@@ -121,7 +121,9 @@ def _counts(event: Event, outage: Outage) -> bool:
 # Layer 1
 
 
-def _start_machine(outage: Outage, draws: Draws, combination: Combination, parameters: Parameters) -> None:
+def _start_machine(
+    outage: SimulatedOutage, draws: Draws, combination: Combination, parameters: Parameters
+) -> None:
     called: dict[Alert, float] = {
         alert: at + draws.jobs[alert] for alert, at in _alerts(draws, combination, parameters).items()
     }
@@ -160,7 +162,7 @@ def _job_seconds(until_running: float, parameters: Parameters) -> float:
 # Layers 2 and 3
 
 
-def _start_service(outage: Outage, combination: Combination, parameters: Parameters) -> None:
+def _start_service(outage: SimulatedOutage, combination: Combination, parameters: Parameters) -> None:
     budget = parameters.service.budget if combination.has_wide_budget else parameters.service.previous_budget
     if combination.restarts == "at once":
         outage.answers = outage.ready
@@ -172,7 +174,7 @@ def _start_service(outage: Outage, combination: Combination, parameters: Paramet
             outage.answers = min(outage.answers, outage.ready + parameters.recovery.watch_notices)
 
 
-def _start_within_budget(outage: Outage, budget: Budget, *, has_hook: bool) -> None:
+def _start_within_budget(outage: SimulatedOutage, budget: Budget, *, has_hook: bool) -> None:
     """Start it again and again, until its credential is there or systemd gives up."""
     failed = ceil((outage.ready - outage.running) / budget.every)
     given_up = budget.is_exhausted_after
@@ -185,7 +187,7 @@ def _start_within_budget(outage: Outage, budget: Budget, *, has_hook: bool) -> N
         outage.note(outage.running + given_up, "push", "systemd gave up")
 
 
-def _start_with_timer(outage: Outage, budget: Budget, parameters: Parameters) -> None:
+def _start_with_timer(outage: SimulatedOutage, budget: Budget, parameters: Parameters) -> None:
     """The timer refills the budget each time: so systemd hardly ever gives up, and its hook never fires.
 
     Its `start` waits for the next attempt; a run whose attempt fails, or that makes a flap, is pushed.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from orrery.gateway.simulation.combinations import Combination
-from orrery.gateway.simulation.model import Draws, Outage, draw, outage_of
+from orrery.gateway.simulation.model import Draws, SimulatedOutage, draw, outage_of
 from orrery.gateway.simulation.parameters import Parameters
 
 DAY = 86_400.0
@@ -17,7 +17,7 @@ class Cycle:
 
     at: float
     draws: Draws
-    outage: Outage
+    outage: SimulatedOutage
 
 
 def cycles(

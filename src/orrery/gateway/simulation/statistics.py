@@ -16,7 +16,7 @@ _MINUTE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SimulationPlan:
     """What is simulated: `replicas` runs of `days`."""
 
     parameters: Parameters
@@ -64,12 +64,12 @@ class Figures:
     late: float
 
 
-def simulated(plan: Plan, done: Callable[[], None] = lambda: None) -> list[Figures]:
+def simulated(plan: SimulationPlan, done: Callable[[], None] = lambda: None) -> list[Figures]:
     """Simulate every combination; `done` is called after each run of each."""
     return [_figures(combination, plan, done) for combination in COMBINATIONS]
 
 
-def _figures(combination: Combination, plan: Plan, done: Callable[[], None]) -> Figures:
+def _figures(combination: Combination, plan: SimulationPlan, done: Callable[[], None]) -> Figures:
     runs: list[list[Cycle]] = []
     for number in range(plan.replicas):
         runs.append(list(cycles(plan.seed, number, combination, plan.parameters, plan.seconds)))
@@ -77,7 +77,7 @@ def _figures(combination: Combination, plan: Plan, done: Callable[[], None]) -> 
     return summed_up(combination.name, plan, runs)
 
 
-def summed_up(name: str, plan: Plan, runs: Sequence[Sequence[Cycle]]) -> Figures:
+def summed_up(name: str, plan: SimulationPlan, runs: Sequence[Sequence[Cycle]]) -> Figures:
     """Return the figures of some runs."""
     up = [100 * (1 - _down(run, plan.seconds) / plan.seconds) for run in runs]
     running = [100 * (1 - _off(run, plan.seconds) / plan.seconds) for run in runs]

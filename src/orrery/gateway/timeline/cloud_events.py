@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.events import TimelineEvent
 from orrery.ports.cloud import Job, MachineEvent
 
 _OPERATION: Final = "microsoft.compute/virtualmachines/"
 _DONE = frozenset({"succeeded", ""})
 
 
-def machine_events(found: Iterable[MachineEvent]) -> Iterator[Event]:
+def machine_events(found: Iterable[MachineEvent]) -> Iterator[TimelineEvent]:
     """Yield an event for each entry of the activity log that says something about the machine."""
     for entry in found:
         operation, status = entry.operation.lower(), entry.status.lower()
@@ -21,31 +21,31 @@ def machine_events(found: Iterable[MachineEvent]) -> Iterator[Event]:
             continue
         elif operation.endswith(("/deallocate/action", "/poweroff/action")) and status in _DONE:
             word = "deallocated" if "deallocate" in operation else "powered off"
-            yield Event(entry.at, "machine", "down", f"The machine was {word}.")
+            yield TimelineEvent(entry.at, "machine", "down", f"The machine was {word}.")
         elif operation.endswith("/start/action"):
             yield _start(entry, status)
 
 
-def _health(entry: MachineEvent, health: str) -> Event:
+def _health(entry: MachineEvent, health: str) -> TimelineEvent:
     if health == "Available":
-        return Event(entry.at, "machine", "up", "The machine's health is Available.")
-    return Event(entry.at, "machine", "down", f"The machine's health is {health}.")
+        return TimelineEvent(entry.at, "machine", "up", "The machine's health is Available.")
+    return TimelineEvent(entry.at, "machine", "down", f"The machine's health is {health}.")
 
 
-def _start(entry: MachineEvent, status: str) -> Event:
+def _start(entry: MachineEvent, status: str) -> TimelineEvent:
     if status == "succeeded":
-        return Event(entry.at, "machine", "up", "The machine runs.")
+        return TimelineEvent(entry.at, "machine", "up", "The machine runs.")
     if status == "failed":
-        return Event(entry.at, "machine", "noted", "A start of the machine failed.")
-    return Event(entry.at, "machine", "asked", "A start of the machine was asked for.")
+        return TimelineEvent(entry.at, "machine", "noted", "A start of the machine failed.")
+    return TimelineEvent(entry.at, "machine", "asked", "A start of the machine was asked for.")
 
 
-def job_events(jobs: Iterable[Job]) -> Iterator[Event]:
+def job_events(jobs: Iterable[Job]) -> Iterator[TimelineEvent]:
     """Yield the begin and the end of each job."""
     for job in jobs:
         began = job.started_at or job.created_at
-        yield Event(job.created_at, "job", "noted", "The webhook was called.")
-        yield Event(began, "job", "began", "The runbook runs.")
+        yield TimelineEvent(job.created_at, "job", "noted", "The webhook was called.")
+        yield TimelineEvent(began, "job", "began", "The runbook runs.")
         if job.ended_at:
             said = f": {job.exception}" if job.exception else "."
-            yield Event(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{said}")
+            yield TimelineEvent(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{said}")

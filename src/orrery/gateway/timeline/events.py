@@ -22,7 +22,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """One event. `down` and `up` of a source belong together, as do `began` and `ended` of a job."""
 
     at: datetime

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from orrery.gateway.cloud.ping_file import usual
-from orrery.gateway.timeline.events import Event, Kind
+from orrery.gateway.timeline.events import Kind, TimelineEvent
 from orrery.syntax.lines import one_line
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,13 +29,13 @@ _OF_THE_UNIT: Mapping[str, tuple[Kind, str]] = {
 class Journal:
     """What was read, and how many lines could not be."""
 
-    events: tuple[Event, ...]
+    events: tuple[TimelineEvent, ...]
     unreadable: int
 
 
 def read_journal(lines: Iterable[str], unit: str, guest_tag: str) -> Journal:
     """Return the events of a unit, of its guest, whose lines have a tag, and of the machine's boots."""
-    events: list[Event] = []
+    events: list[TimelineEvent] = []
     unreadable, boot = 0, ""
     for line in filter(None, map(str.strip, lines)):
         try:
@@ -45,7 +45,7 @@ def read_journal(lines: Iterable[str], unit: str, guest_tag: str) -> Journal:
             unreadable += 1
             continue
         if entry.get("_BOOT_ID", boot) != boot:
-            events += [Event(at, "machine", "boot", "The machine boots.")] if boot else []
+            events += [TimelineEvent(at, "machine", "boot", "The machine boots.")] if boot else []
             boot = entry["_BOOT_ID"]
         if event := _event(entry, at, unit, guest_tag):
             events.append(event)
@@ -61,15 +61,15 @@ def _entry(line: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
-def _event(entry: Mapping[str, str], at: datetime, unit: str, guest_tag: str) -> Event | None:
+def _event(entry: Mapping[str, str], at: datetime, unit: str, guest_tag: str) -> TimelineEvent | None:
     if entry.get("UNIT") == unit and (known := _OF_THE_UNIT.get(entry.get("MESSAGE_ID", ""))):
         kind, text = known
-        return Event(at, "service", kind, text)
+        return TimelineEvent(at, "service", kind, text)
     message = one_line(entry.get("MESSAGE", ""), LONGEST_MESSAGE)
     if entry.get("SYSLOG_IDENTIFIER") != guest_tag:
         return None
     if message.startswith(f"{unit} is recovered: "):
-        return Event(at, "guest", "recovering", f"The guest acts: {message.partition(': ')[2]}")
+        return TimelineEvent(at, "guest", "recovering", f"The guest acts: {message.partition(': ')[2]}")
     if message.startswith(f"{unit} has recovered: "):
-        return Event(at, "guest", "recovered", f"The guest: {message.partition(': ')[2]}")
-    return Event(at, "guest", "noted", f"The guest: {message}")
+        return TimelineEvent(at, "guest", "recovered", f"The guest: {message.partition(': ')[2]}")
+    return TimelineEvent(at, "guest", "noted", f"The guest: {message}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from orrery.gateway.timeline.events import Event, Source
+from orrery.gateway.timeline.events import Source, TimelineEvent
 
 Layer = Literal["layer 1", "layer 2", "layer 3", "by hand", "by itself"]
 
@@ -29,7 +29,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class GatewayOutage:
     """One outage with all its events; `ended_at` is None while it lasts.
 
     `layers` are what brought the machine back, and what its service.
@@ -37,7 +37,7 @@ class Outage:
 
     began_at: datetime
     ended_at: datetime | None
-    events: tuple[Event, ...]
+    events: tuple[TimelineEvent, ...]
     layers: tuple[Layer, ...]
 
     @property
@@ -51,27 +51,27 @@ class Outage:
         return None if self.ended_at is None else (self.ended_at - self.began_at).total_seconds()
 
 
-def outages(events: Iterable[Event]) -> list[Outage]:
+def outages(events: Iterable[TimelineEvent]) -> list[GatewayOutage]:
     """Return the outages, oldest first."""
     # At the same moment, as each source tells it: one ping may end a silence and begin the next.
     ordered = sorted(events, key=lambda one: (one.at, one.source))
     times = [one.at for one in ordered]
-    found = list[Outage]()
+    found = list[GatewayOutage]()
     for begin, end in _merged(spans(ordered)):
         near = ordered[
             bisect_left(times, begin - BEFORE) : bisect_right(times, end + BEFORE if end else times[-1])
         ]
         inside = tuple(one for one in near if _earliest(one, begin) <= one.at)
-        found.append(Outage(begin, end, inside, (*_of_the_machine(inside), *_of_the_service(inside))))
+        found.append(GatewayOutage(begin, end, inside, (*_of_the_machine(inside), *_of_the_service(inside))))
     return found
 
 
-def _earliest(event: Event, begin: datetime) -> datetime:
+def _earliest(event: TimelineEvent, begin: datetime) -> datetime:
     """Return when an event of this source may be at the earliest: no job leads to an outage."""
     return begin if event.source == "job" else begin - BEFORE
 
 
-def spans(ordered: Sequence[Event]) -> list[Span]:
+def spans(ordered: Sequence[TimelineEvent]) -> list[Span]:
     """Return when each source was down, and when jobs ran, from events in their order."""
     found, open_since = list[Span](), dict[Source, datetime]()
     for event in ordered:
@@ -95,7 +95,7 @@ def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
     return merged
 
 
-def _of_the_machine(events: Sequence[Event]) -> tuple[Layer, ...]:
+def _of_the_machine(events: Sequence[TimelineEvent]) -> tuple[Layer, ...]:
     downs = [one.at for one in events if one.source == "machine" and one.kind == "down"]
     ups = [
         one.at for one in events if one.source == "machine" and one.kind == "up" and downs and one.at > downs[0]
@@ -108,7 +108,7 @@ def _of_the_machine(events: Sequence[Event]) -> tuple[Layer, ...]:
     return ("by hand",) if any(one.kind == "asked" for one in events) else ("by itself",)
 
 
-def _of_the_service(events: Sequence[Event]) -> tuple[Layer, ...]:
+def _of_the_service(events: Sequence[TimelineEvent]) -> tuple[Layer, ...]:
     ups = [one.at for one in events if one.source == "service" and one.kind == "up"]
     if not ups:
         return ()
@@ -124,12 +124,12 @@ def _of_the_service(events: Sequence[Event]) -> tuple[Layer, ...]:
 class Step:
     """One event of an outage, `after` its begin, and how long after the event before."""
 
-    event: Event
+    event: TimelineEvent
     after: timedelta
     took: timedelta
 
 
-def steps(outage: Outage) -> list[Step]:
+def steps(outage: GatewayOutage) -> list[Step]:
     """Return the events with their times."""
     found = list[Step]()
     before = outage.events[0].at if outage.events else outage.began_at

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from html import escape
 
 from orrery.gateway.timeline.events import Source
-from orrery.gateway.timeline.outages import Outage, Span, spans, steps
+from orrery.gateway.timeline.outages import GatewayOutage, Span, spans, steps
 from orrery.syntax.lines import one_line
 
 LANES: tuple[tuple[Source, str], ...] = (
@@ -21,7 +21,7 @@ _WIDTH, _LEFT, _LANE, _LINE = 960, 150, 34, 24
 _TICKS = 6
 
 
-def lanes(outage: Outage, columns: int) -> list[tuple[str, str]]:
+def lanes(outage: GatewayOutage, columns: int) -> list[tuple[str, str]]:
     """Return the name of each lane and its blocks, `columns` characters; lanes without a block are left out."""
     begin, end = _window(outage)
     found = list[tuple[str, str]]()
@@ -39,14 +39,14 @@ def _cell(own: Sequence[Span], begin: datetime, end: datetime, index: int, colum
     return "█" if covered else "·"
 
 
-def _window(outage: Outage) -> tuple[datetime, datetime]:
+def _window(outage: GatewayOutage) -> tuple[datetime, datetime]:
     """Return the time that the picture shows: at least a minute, with all events."""
     times = [outage.began_at, *(event.at for event in outage.events)]
     last = max([*times, outage.ended_at or outage.began_at])
     return min(times), max(last, min(times) + timedelta(minutes=1))
 
 
-def svg(outage: Outage) -> str:
+def svg(outage: GatewayOutage) -> str:
     """Return a picture that stands alone: the lanes, and below them each event with its time."""
     begin, end = _window(outage)
     told = steps(outage)
@@ -75,13 +75,15 @@ def svg(outage: Outage) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _title(outage: Outage) -> str:
+def _title(outage: GatewayOutage) -> str:
     lasted = "it lasts" if outage.seconds is None else clock(timedelta(seconds=outage.seconds)).removeprefix("+")
     by = f", ended by {' and '.join(outage.layers)}" if outage.layers else ""
     return f"Outage of {outage.began_at:%Y-%m-%d %H:%M} UTC: {lasted}{by}"
 
 
-def _lane(outage: Outage, source: Source, name: str, y: int, window: tuple[datetime, datetime]) -> list[str]:
+def _lane(
+    outage: GatewayOutage, source: Source, name: str, y: int, window: tuple[datetime, datetime]
+) -> list[str]:
     begin, end = window
     parts = [
         f'<text x="20" y="{y + 20}">{escape(name)}</text>',

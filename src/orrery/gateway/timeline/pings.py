@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 from orrery.gateway.causes import diagnosis
 from orrery.gateway.cloud.ping_file import PingFile
-from orrery.gateway.timeline.events import Event
+from orrery.gateway.timeline.events import TimelineEvent
 
 
-def ping_events(found: PingFile) -> Iterator[Event]:
+def ping_events(found: PingFile) -> Iterator[TimelineEvent]:
     """Yield an event for each change of what the pings say, for each silence, and for each push."""
     for one in found.stretches:
         if one.ping.is_good:
-            yield Event(one.first_at, "ping", "up", "The guest's ping is good.")
+            yield TimelineEvent(one.first_at, "ping", "up", "The guest's ping is good.")
         else:
-            yield Event(one.first_at, "ping", "down", f"The guest's ping: {diagnosis(one.ping).cause}")
+            yield TimelineEvent(one.first_at, "ping", "down", f"The guest's ping: {diagnosis(one.ping).cause}")
     for silence in found.silences:
         # What ends it is the next ping, which says whether the gateway works.
-        yield Event(silence.since, "ping", "down", "The last ping before a silence.")
+        yield TimelineEvent(silence.since, "ping", "down", "The last ping before a silence.")
     for push in found.pushes:
-        yield Event(push.at, "push", "noted", f"Push: {push.title}")
+        yield TimelineEvent(push.at, "push", "noted", f"Push: {push.title}")

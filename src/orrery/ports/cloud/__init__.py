@@ -57,7 +57,7 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AutomationAccount:
     """The automation account, and the ids of the identities that its runbooks may use.
 
     `clients` are the client ids of those identities, as they were when the account was given them.
@@ -174,7 +174,7 @@ class CloudReads(Protocol):
         """Return the role assignments of a principal and of its groups in the subscription, at whatever scope."""
         ...
 
-    def account(self) -> Account | None: ...
+    def account(self) -> AutomationAccount | None: ...
 
     def runbook(self) -> Runbook | None: ...
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import NOBODY, Message, Person, Source
+from orrery.ports.comms.messages import NOBODY, MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
 
@@ -17,7 +17,7 @@ class Batch:
     `written_to` are people to whom the owner wrote, as far as sent mail is read; each batch may have more of them.
     """
 
-    messages: Sequence[Message]
+    messages: Sequence[MailboxMessage]
     unreadable: int = 0
     gone: frozenset[str] = frozenset()
     written_to: Collection[Person] = ()
@@ -83,7 +83,7 @@ class Reply:
     """
 
     key: str
-    message: Message
+    message: MailboxMessage
     to: tuple[Person, ...]
     cc: tuple[Person, ...]
     text: MessageBody

@@ -59,7 +59,7 @@ def kept_once(standing: Standing) -> Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MailboxMessage:
     """One message, chat or meeting. Its texts are the vendor's, unaltered.
 
     `source_id` is the vendor's own, one that stays when the message is moved where the vendor has such an id.

@@ -11,7 +11,6 @@ from typing import Protocol
 from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.processor.values import (
     BRANDING,
-    Account,
     Balance,
     Charge,
     ChargeEvent,
@@ -19,7 +18,6 @@ from orrery.ports.processor.values import (
     Configuration,
     Customer,
     Dispute,
-    Event,
     EventSummary,
     ListEntry,
     Parameter,
@@ -27,6 +25,8 @@ from orrery.ports.processor.values import (
     PartialEvent,
     PaymentStatus,
     Price,
+    ProcessorAccount,
+    ProcessorEvent,
     Review,
     SessionStatus,
     Unneeded,
@@ -37,7 +37,6 @@ from orrery.ports.processor.values import (
 
 __all__ = [
     "BRANDING",
-    "Account",
     "Balance",
     "Charge",
     "ChargeEvent",
@@ -45,7 +44,6 @@ __all__ = [
     "Configuration",
     "Customer",
     "Dispute",
-    "Event",
     "EventReader",
     "EventSummary",
     "ListEntry",
@@ -55,6 +53,8 @@ __all__ = [
     "PaymentStatus",
     "Price",
     "Processor",
+    "ProcessorAccount",
+    "ProcessorEvent",
     "ProcessorReads",
     "ProcessorWrites",
     "Review",
@@ -96,7 +96,7 @@ class Processor(Protocol):
         """Yield the charges of one payment, newest first: each attempt to pay is one."""
         ...
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account that the key belongs to."""
         ...
 
@@ -134,7 +134,7 @@ class ProcessorReads(Protocol):
 
     async def get_balance(self) -> Balance: ...
 
-    async def get_account(self) -> Account:
+    async def get_account(self) -> ProcessorAccount:
         """Return the account that the key belongs to."""
         ...
 
@@ -209,7 +209,7 @@ class ProcessorWrites(Protocol):
         """Change a configuration; values that are not named stay."""
         ...
 
-    async def update_account(self, branding: Mapping[str, str]) -> Account:
+    async def update_account(self, branding: Mapping[str, str]) -> ProcessorAccount:
         """Change account-level branding by the names of `BRANDING` (decision 17)."""
         ...
 
@@ -217,6 +217,6 @@ class ProcessorWrites(Protocol):
 class EventReader(Protocol):
     """Reads a webhook body whose signature has been found good; needs no key and no network."""
 
-    def __call__(self, body: bytes) -> Event | PartialEvent:
+    def __call__(self, body: bytes) -> ProcessorEvent | PartialEvent:
         """Return the event, or what could be read of a body that is not one."""
         ...

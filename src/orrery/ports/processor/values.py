@@ -52,7 +52,7 @@ class CheckoutSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ProcessorEvent:
     """A webhook event: `session` is set when its object is a checkout session that could be read.
 
     `unread` names the fields of a session that could not.
@@ -144,7 +144,7 @@ class WebhookEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ProcessorAccount:
     """The account that the key belongs to; `branding` holds what `BRANDING` names, as far as it is set."""
 
     id: str

@@ -192,7 +192,7 @@ class Denied(Exception):
         return {"error": error, "error_description": description}
 
 
-class Tokens:
+class AnalyticsTokens:
     """Mints tokens and knows which are good. They live in memory and end with the process."""
 
     def __init__(self, config: AnalyticsConfig, clock: Clock) -> None:

@@ -14,9 +14,9 @@ from orrery.sandbox.analytics.access import (
     TOKEN_PATH,
     VENDORS_TOKEN_PATH,
     AnalyticsConfig,
+    AnalyticsTokens,
     Denied,
     Refused,
-    Tokens,
     as_json,
     forbidden,
     internal,
@@ -61,7 +61,7 @@ class AnalyticsApi:
         self._config = config
         self._clock = clock
         self._faults = faults
-        self._tokens = Tokens(config, clock)
+        self._tokens = AnalyticsTokens(config, clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, state, clock)

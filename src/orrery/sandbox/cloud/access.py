@@ -153,7 +153,7 @@ class Denied(Exception):
     """The token endpoint gives no token: the sentence says why."""
 
 
-class Tokens:
+class AccessTokens:
     """Access tokens, which live in memory.
 
     They end by a lever only: a client counts their seconds by its own clock, which nobody moves.

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.cloud.access import OPERATOR, Denied, Tokens, expired, may_start
+from orrery.sandbox.cloud.access import OPERATOR, AccessTokens, Denied, expired, may_start
 from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
 from orrery.sandbox.cloud.operations import OPERATIONS, ArmAnswer, ArmOperation, ArmRequest
 from orrery.sandbox.cloud.resources import TOKEN_PATH, ArmError, Cloud, bad_request, new_guid, not_found
@@ -83,7 +83,7 @@ class CloudApi:
         self._clock = ground.clock
         self._faults = ground.faults
         self._refusals = {**_REFUSALS, "cloud_401": self._expired}
-        self.tokens = Tokens(cloud)
+        self.tokens = AccessTokens(cloud)
         self.requests: deque[Document] = deque(maxlen=MOST_SHOWN)
 
     def routes(self) -> list[Route]:

@@ -18,7 +18,7 @@ from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, TENANTS, IdentityConfig, OAuthError, refusal
 from orrery.sandbox.identity.grants import Grants, check_redirect, check_tenant, members
 from orrery.sandbox.identity.switches import BY_JSON, SWITCHES, Switches
-from orrery.sandbox.identity.tokens import Tokens
+from orrery.sandbox.identity.tokens import TokenEndpoint
 from orrery.sandbox.serving import listen
 
 ADDRESS = "/identity"
@@ -78,7 +78,7 @@ class Authorize:
     """The page with the accounts, and the answer to the redirect address."""
 
     def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants, switches: Switches
+        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, switches: Switches
     ) -> None:
         self._config = config
         self._clock = clock
@@ -153,7 +153,7 @@ class IdentityApi:
     """Answers a client that signs a person in."""
 
     def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: Tokens, grants: Grants, authorize: Authorize
+        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, authorize: Authorize
     ) -> None:
         self._config = config
         self._clock = clock
@@ -234,7 +234,7 @@ class IdentityProvider:
 
     def routes(self) -> list[Route]:
         config, ground = self._config, self._ground
-        tokens = Tokens(config, ground.state, ground.clock)
+        tokens = TokenEndpoint(config, ground.state, ground.clock)
         grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}", config.interval)
         switches = Switches(ground.state)
         authorize = Authorize(config, ground.clock, tokens, grants, switches)

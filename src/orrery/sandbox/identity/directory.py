@@ -24,7 +24,7 @@ GRAPH = "https://graph.microsoft.com"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SignInAccount:
     """A person's account: where its home is, and its object id in each tenant that it may sign in to."""
 
     username: str
@@ -47,9 +47,9 @@ _ANN_A, _BOB_A, _ANN_B, _GUEST_A = (f"00000000-0000-4000-8000-0000000000{end}" f
 ACCOUNTS = {
     one.username: one
     for one in (
-        Account("ann@corp.example", "Ann (Corp)", TENANT_A, {TENANT_A: _ANN_A}),
-        Account("bob@corp.example", "Bob (Corp)", TENANT_A, {TENANT_A: _BOB_A}),
-        Account("ann@lab.example", "Ann (Lab)", TENANT_B, {TENANT_B: _ANN_B, TENANT_A: _GUEST_A}),
+        SignInAccount("ann@corp.example", "Ann (Corp)", TENANT_A, {TENANT_A: _ANN_A}),
+        SignInAccount("bob@corp.example", "Bob (Corp)", TENANT_A, {TENANT_A: _BOB_A}),
+        SignInAccount("ann@lab.example", "Ann (Lab)", TENANT_B, {TENANT_B: _ANN_B, TENANT_A: _GUEST_A}),
     )
 }
 """Each account by its address. The last one is a guest in tenant A."""

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.ground import Document, DocumentStore
-from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, Account, refusal
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount, refusal
 from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.identity.tokens import Signed, Tokens
+from orrery.sandbox.identity.tokens import Signed, TokenEndpoint
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -28,7 +28,9 @@ Form = Mapping[str, str]
 class Grants:
     """Device codes, authorization codes and refresh tokens, kept in the sandbox's state."""
 
-    def __init__(self, state: DocumentStore, clock: Clock, tokens: Tokens, page: str, interval: int) -> None:
+    def __init__(
+        self, state: DocumentStore, clock: Clock, tokens: TokenEndpoint, page: str, interval: int
+    ) -> None:
         self._state = state
         self._clock = clock
         self._tokens = tokens
@@ -212,7 +214,7 @@ class Grants:
         return self._clock.now().timestamp()
 
 
-def members(tenant: str) -> list[Account]:
+def members(tenant: str) -> list[SignInAccount]:
     """Return the accounts that may sign in to a tenant, guests too."""
     return [one for one in ACCOUNTS.values() if tenant in one.object_ids]
 

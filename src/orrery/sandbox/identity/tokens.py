@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.ground import Document, DocumentStore
-from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, Account, IdentityConfig
+from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, IdentityConfig, SignInAccount
 from orrery.sandbox.identity.switches import Switches, changed_members, signed_by
 
 _KEY = "_identity_key"
@@ -79,7 +79,7 @@ _ACCESS = "_identity_access"
 class Issued:
     """What an access token stands for; it is good until `expires`, a Unix time by the sandbox's clock."""
 
-    account: Account
+    account: SignInAccount
     tenant: str
     scopes: frozenset[str]
     expires: float
@@ -125,14 +125,14 @@ LIFETIME = 3600
 class Signed:
     """A person who has signed in: which account, to which tenant, with which client, for which scopes."""
 
-    account: Account
+    account: SignInAccount
     tenant: str
     client: str
     scopes: tuple[str, ...]
     nonce: str | None = None
 
 
-class Tokens:
+class TokenEndpoint:
     """Makes the answer to a grant."""
 
     def __init__(self, config: IdentityConfig, state: DocumentStore, clock: Clock) -> None:
@@ -245,7 +245,7 @@ class Tokens:
         signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
         return f"{_encoded(json.dumps(header))}.{payload}.{signature}"
 
-    def client_info(self, account: Account) -> str:
+    def client_info(self, account: SignInAccount) -> str:
         """Return where an account is at home, in base64url, whichever tenant it signs in to."""
         known: Document = {"uid": account.object_ids[account.home], "utid": account.home}
         return _encoded(changed_members(known, self._switches.changes("client_info")))

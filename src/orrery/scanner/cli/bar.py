@@ -1,4 +1,4 @@
-"""The bar of `Progress`, by rich."""
+"""The bar of `ScanProgress`, by rich."""
 
 import sys
 from collections.abc import Generator
@@ -21,7 +21,7 @@ from orrery.scanner.cli.arguments import put
 
 @dataclass(slots=True)
 class Bar:
-    """See `Progress`."""
+    """See `ScanProgress`."""
 
     bars: Bars
     task: TaskID

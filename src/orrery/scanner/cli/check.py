@@ -23,7 +23,7 @@ State = Literal["ok", "broken", "off"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScannerPart:
     """One part of the scanner, in the states of `orrery doctor`."""
 
     part: str
@@ -50,67 +50,67 @@ def check(
 
 def _of_search(
     config: Path | None, deployment: ScanDeployment, compose: Callable[[Loaded], Scan]
-) -> Iterator[Part]:
+) -> Iterator[ScannerPart]:
     try:
         loaded = deployment.load(config)
     except OrreryError as error:
-        yield Part("settings", "broken", str(error))
+        yield ScannerPart("settings", "broken", str(error))
         return
     terms = len(loaded.policy.terms)
     if loaded.policy.is_blind:
-        yield Part("watch-list", "broken", NO_NAMES)
+        yield ScannerPart("watch-list", "broken", NO_NAMES)
     else:
         why = f"It has {terms:,} terms." if terms else "There is none."
-        yield Part("watch-list", "ok" if terms else "off", why)
-    yield from (Part("note", "off", one) for one in loaded.notes)
-    yield from (Part("baseline", "broken", one.why) for one in loaded.allowances.baseline.refused)
+        yield ScannerPart("watch-list", "ok" if terms else "off", why)
+    yield from (ScannerPart("note", "off", one) for one in loaded.notes)
+    yield from (ScannerPart("baseline", "broken", one.why) for one in loaded.allowances.baseline.refused)
     try:
         _ = compose(loaded)
     except OrreryError as error:
-        yield Part("rules", "broken", str(error))
+        yield ScannerPart("rules", "broken", str(error))
     else:
-        yield Part("rules", "ok", "They can be searched for.")
+        yield ScannerPart("rules", "ok", "They can be searched for.")
 
 
-def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
+def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
     try:
         number = len(deployment.protected.all(config))
         trouble = next(one.trouble for one in gaps(config, deployment) if one.name == "hooks")
     except OrreryError as error:
-        yield Part("hooks", "broken", str(error))
+        yield ScannerPart("hooks", "broken", str(error))
         return
     state: State = "broken" if trouble else "ok" if number else "off"
-    yield Part("hooks", state, trouble or f"Protected repositories: {number}.")
+    yield ScannerPart("hooks", state, trouble or f"Protected repositories: {number}.")
 
 
-def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Part]:
+def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
     rounds = deployment.rounds
     try:
         places = rounds.places(config)
         missing = [one.name for one in places if not one.folder.is_dir()]
-        yield Part(
+        yield ScannerPart(
             "destinations", "broken" if missing else "ok" if places else "off", _named(len(places), missing)
         )
         _ = rounds.push(config)
-        yield Part("push", "ok", "It is configured.")
+        yield ScannerPart("push", "ok", "It is configured.")
     except NotConfigured as error:
-        yield Part("push", "off", str(error))
+        yield ScannerPart("push", "off", str(error))
     except OrreryError as error:
-        yield Part("destinations", "broken", str(error))
+        yield ScannerPart("destinations", "broken", str(error))
         return
     try:
         yield _last(Told.of(rounds.told(config).read()).ended, rounds.now())
     except OrreryError as error:
-        yield Part("timer", "broken", str(error))
+        yield ScannerPart("timer", "broken", str(error))
 
 
 def _named(number: int, missing: list[str]) -> str:
     return f"The folder is missing of {', '.join(missing)}." if missing else f"{number} with a folder."
 
 
-def _last(ended: str, now: datetime) -> Part:
+def _last(ended: str, now: datetime) -> ScannerPart:
     if not ended:
-        return Part("timer", "off", "No round of the destinations with --notify has ended yet.")
+        return ScannerPart("timer", "off", "No round of the destinations with --notify has ended yet.")
     late = now - datetime.fromisoformat(ended) > LATE
     why = f"The last round of the destinations ended at {ended[:16].replace('T', ' ')} UTC."
-    return Part("timer", "broken" if late else "ok", why)
+    return ScannerPart("timer", "broken" if late else "ok", why)

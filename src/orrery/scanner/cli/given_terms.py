@@ -14,7 +14,7 @@ from orrery.errors import Invalid
 from orrery.scanner.cli.arguments import say
 from orrery.scanner.detectors.spelling import why_unsearchable
 from orrery.scanner.findings import WatchedKind
-from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, Entry, kind_of
+from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, WatchListEntry, kind_of
 
 _NOT_UTF_8 = "The terms are not valid UTF-8; nothing was added."
 _MOST_CHARACTERS = 64 * 1024 * 1024
@@ -68,12 +68,12 @@ def _typed(prompt: str) -> Iterator[str]:
         yield line
 
 
-def entries_of(kind: WatchedKind, lines: Iterable[str], added: str) -> list[Entry]:
+def entries_of(kind: WatchedKind, lines: Iterable[str], added: str) -> list[WatchListEntry]:
     """Return the entries of a kind; raise `Invalid`, which names a line by its number."""
     return _all_good([_Line(number, [kind, text]) for number, text in enumerate(lines, start=1)], added)
 
 
-def imported(source: TextIO, added: str) -> list[Entry]:
+def imported(source: TextIO, added: str) -> list[WatchListEntry]:
     """Return the entries in a file: `kind<TAB>text<TAB>note` a line, or CSV with a head; raise `Invalid`."""
     text = _bounded(source).removeprefix("\ufeff")
     head = text.partition("\n")[0].strip().lower()
@@ -104,14 +104,14 @@ def _bounded(source: TextIO) -> str:
     return text
 
 
-def _all_good(lines: list[_Line], added: str) -> list[Entry]:
+def _all_good(lines: list[_Line], added: str) -> list[WatchListEntry]:
     """Return the entries of all lines, or raise: an import is done as a whole or not at all."""
     bad = [f"line {one.number}: {why}" for one in lines if (why := _why_bad(one))]
     if bad:
         more = f"\nand {len(bad) - _MOST_NAMED} more lines" if len(bad) > _MOST_NAMED else ""
         raise Invalid(f"Nothing was added.\n{chr(10).join(islice(bad, _MOST_NAMED))}{more}")
     return [
-        Entry(kind_of(kind.strip()), text.strip(), added, "".join(note).strip())
+        WatchListEntry(kind_of(kind.strip()), text.strip(), added, "".join(note).strip())
         for kind, text, *note in (one.fields for one in lines)
     ]
 

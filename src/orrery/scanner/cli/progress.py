@@ -8,7 +8,7 @@ from typing import Protocol
 from orrery.scanner.cli.arguments import put
 
 
-class Progress(Protocol):
+class ScanProgress(Protocol):
     """What a scan reports to while it runs."""
 
     def advance(self, size: int) -> None:
@@ -29,7 +29,7 @@ class _Silent:
 
 
 @contextmanager
-def shown_progress(total: int | None, *, quiet: bool = False) -> Generator[Progress]:
+def shown_progress(total: int | None, *, quiet: bool = False) -> Generator[ScanProgress]:
     """Show the progress while this is open, of a total of bytes if that is known; of a `quiet` scan none."""
     if quiet or not sys.stderr.isatty():
         yield _Silent()

@@ -11,7 +11,7 @@ from orrery.errors import Invalid, NotConfigured
 from orrery.ports.scanned import Source
 from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.cli.arguments import put
-from orrery.scanner.cli.progress import Progress, shown_progress
+from orrery.scanner.cli.progress import ScanProgress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secrets import SecretDetector
@@ -91,7 +91,7 @@ def _round(options: Namespace, deployment: ScanDeployment) -> int:
         )
 
 
-def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: Progress) -> Scan:
+def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: ScanProgress) -> Scan:
     def count(size: int) -> None:
         searched.count(size)
         progress.advance(size)

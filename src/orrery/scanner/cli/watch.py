@@ -13,7 +13,7 @@ from orrery.scanner.cli.given_terms import asked, entries_of, imported
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.findings import WATCHED
 from orrery.scanner.fingerprints import Fingerprints
-from orrery.scanner.watch_list import Entry, WatchList, fingerprint_of, kind_of
+from orrery.scanner.watch_list import WatchList, WatchListEntry, fingerprint_of, kind_of
 from orrery.scanner.watch_list_file import WatchListFile
 from orrery.syntax.lines import visible
 from orrery.syntax.track import label
@@ -71,7 +71,7 @@ def _read(file: Path) -> TextIO:
         raise Invalid(f"The file of terms cannot be read: {error.strerror}.") from None
 
 
-def _added(watch_list: WatchListFile, entries: Sequence[Entry]) -> int:
+def _added(watch_list: WatchListFile, entries: Sequence[WatchListEntry]) -> int:
     counts = [0, 0]
 
     def work(found: WatchList) -> WatchList:
@@ -110,7 +110,7 @@ def remove(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     return 0
 
 
-def _named(found: WatchList, texts: Sequence[str]) -> list[Entry]:
+def _named(found: WatchList, texts: Sequence[str]) -> list[WatchListEntry]:
     """Return the entries of all terms; raise `NotFound` when one is not there."""
     named = [found.named(text) for text in texts]
     if missing := [number for number, one in enumerate(named, start=1) if not one]:
@@ -192,7 +192,7 @@ def _require_terminal() -> None:
         raise Invalid("Terms are shown at a terminal only: in a file or a log others would read them.")
 
 
-def _print(entries: Iterable[Entry], fingerprints: Fingerprints, *, as_json: bool, shown: bool) -> None:
+def _print(entries: Iterable[WatchListEntry], fingerprints: Fingerprints, *, as_json: bool, shown: bool) -> None:
     rows = [_row(one, fingerprints, shown=shown) for one in entries]
     if as_json:
         put(json.dumps(rows, indent=2))
@@ -202,7 +202,7 @@ def _print(entries: Iterable[Entry], fingerprints: Fingerprints, *, as_json: boo
         put("  ".join([f"{kind:<8}", *map(visible, others)]).rstrip())
 
 
-def _row(entry: Entry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
+def _row(entry: WatchListEntry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
     row = {"kind": entry.kind, "fingerprint": fingerprint_of(entry, fingerprints), "added": entry.added}
     # A term is a customer's, and so data of the internal track.
     return row | ({"track": label("A"), "text": entry.text, "note": entry.note} if shown else {})

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from orrery.scanner.detectors.hints import CANARY
 from orrery.scanner.detectors.reading import Reading
-from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.searching import Occurrence
 
 LETTERS = "ABCDEFGHJKMNPQRTVWXY"
 """Without those that are easily taken for a digit or for each other."""
@@ -62,7 +62,7 @@ def _checksum(word: str) -> str:
     return _word(int.from_bytes(digest[:16], "big") % _VALUES)
 
 
-def canaries(readings: Sequence[Reading]) -> Iterator[Place]:
+def canaries(readings: Sequence[Reading]) -> Iterator[Occurrence]:
     """Yield the canary tokens in a block."""
     for reading in (one for one in readings if CANARY in one.hints):
         found = _WORD.search(reading.text)
@@ -70,5 +70,5 @@ def canaries(readings: Sequence[Reading]) -> Iterator[Place]:
             start, end = found.span()
             counts = reading.judges(start, end) and is_canary(found[0])
             if counts:
-                yield Place("canary", reading, start, end, _BETWEEN.sub("", found[0]).upper())
+                yield Occurrence("canary", reading, start, end, _BETWEEN.sub("", found[0]).upper())
             found = _WORD.search(reading.text, end if counts else start + 1)

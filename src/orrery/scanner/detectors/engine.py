@@ -9,7 +9,7 @@ from orrery.scanner.detectors.own_forms import Forms
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
 from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
-from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.detectors.spelling import is_native
 from orrery.scanner.detectors.words import (
     CERTAIN,
@@ -105,9 +105,9 @@ class TermSearch:
         self._latin = _Searched(latin, native=False, forms=self._forms.patterns)
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
 
-    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
+    def __call__(self, readings: Sequence[Reading]) -> Iterator[Occurrence]:
         """Yield what stands in a block, and of a domain in an address only the address, however it is read."""
-        alone: list[Place] = []
+        alone: list[Occurrence] = []
         hidden: set[tuple[str, int]] = set()
         for reading in readings:
             patterns, forms = self._latin(reading.octets, escapes=ESCAPE in reading.hints)
@@ -118,7 +118,7 @@ class TermSearch:
                 hidden |= {_key(one) for one in parts} - {_key(one) for one in whole}
         yield from (one for one in alone if not hidden or _key(one) not in hidden)
 
-    def _places(self, reading: Reading, latin: Iterable[Pattern]) -> Iterator[Place]:
+    def _places(self, reading: Reading, latin: Iterable[Pattern]) -> Iterator[Occurrence]:
         for one in latin:
             yield from _exact(one, reading, reading.low)
         if self._native and not isinstance(reading, Raw):
@@ -127,20 +127,20 @@ class TermSearch:
                 yield from _exact(one, reading, reading.native)
 
 
-def _exact(term: Pattern, reading: Reading, low: str) -> Iterator[Place]:
+def _exact(term: Pattern, reading: Reading, low: str) -> Iterator[Occurrence]:
     found = term.exact.search(low)
     while found:
         start, end = found.span()
         counts = reading.judges(start, end) and _counts(term, reading, start, end)
         if counts:
-            yield Place(term.kind, reading, start, end, term.value)
+            yield Occurrence(term.kind, reading, start, end, term.value)
         found = term.exact.search(low, end if counts else start + 1)
 
 
-def _apart(places: list[Place]) -> tuple[list[Place], list[Place]]:
+def _apart(places: list[Occurrence]) -> tuple[list[Occurrence], list[Occurrence]]:
     """Return the places apart from domains and addresses that are a part of a longer one."""
-    parts: list[Place] = []
-    longest: Place | None = None
+    parts: list[Occurrence] = []
+    longest: Occurrence | None = None
     for one in sorted((one for one in places if is_address(one.kind)), key=lambda one: (one.start, -one.end)):
         if longest and one.end <= longest.end and (one.start, one.end) != (longest.start, longest.end):
             parts.append(one)
@@ -149,7 +149,7 @@ def _apart(places: list[Place]) -> tuple[list[Place], list[Place]]:
     return [one for one in places if one not in parts] if parts else places, parts
 
 
-def _key(place: Place) -> tuple[str, int]:
+def _key(place: Occurrence) -> tuple[str, int]:
     reading = place.reading
     return place.value, line_of(reading.block, reading.at(place.start) - reading.start) + reading.start
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from orrery.scanner.detectors.hints import LABEL
 from orrery.scanner.detectors.reading import Reading
-from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.regex import around, compiled
 from orrery.syntax.track import label_places
 
@@ -14,10 +14,10 @@ _AFTER = 1024
 _HINT = compiled(LABEL)
 
 
-def labels(readings: Sequence[Reading]) -> Iterator[Place]:
+def labels(readings: Sequence[Reading]) -> Iterator[Occurrence]:
     """Yield the labels of track A in a block."""
     for reading in (one for one in readings if LABEL in one.hints):
         for first, last in around(_HINT, reading.octets):
             for start, end, track in label_places(reading.octets, first, last + _AFTER):
                 if track == "A":
-                    yield Place("track-label", reading, start, end, "track A")
+                    yield Occurrence("track-label", reading, start, end, "track A")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from orrery.scanner.detectors.hints import HEX
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
-from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.detectors.words import begins, ends
 from orrery.scanner.findings import Kind
@@ -66,7 +66,7 @@ class Forms:
         """The patterns in Base64, whose numbers `places` asks for."""
         return [one.pattern for one in self._base64]
 
-    def places(self, reading: Reading, numbers: Iterable[int]) -> Iterator[Place]:
+    def places(self, reading: Reading, numbers: Iterable[int]) -> Iterator[Occurrence]:
         """Yield where a form stands of which the pattern is there, and what it says is a word."""
         digits = self._digits(reading.octets) if self._hex and HEX in reading.hints else ()
         for form in (*(self._base64[one] for one in sorted(numbers)), *(self._hex[one] for one in sorted(digits))):
@@ -90,7 +90,7 @@ class _Form(NamedTuple):
         return _pattern(self.octets, self.at)
 
 
-def _places(form: _Form, reading: Reading) -> Iterator[Place]:
+def _places(form: _Form, reading: Reading) -> Iterator[Occurrence]:
     for found in re.finditer(form.pattern, reading.octets):
         start, end = found.span()
         before, behind = (
@@ -100,7 +100,7 @@ def _places(form: _Form, reading: Reading) -> Iterator[Place]:
         )
         if reading.judges(start, end) and _is_word(before, behind, len(form.octets)):
             value = address_of(form.text) if is_address(form.kind) else value_of(form.text)
-            yield Place(form.kind, reading, start, end, value)
+            yield Occurrence(form.kind, reading, start, end, value)
 
 
 def _octets(text: str) -> Iterator[Octets]:

@@ -8,7 +8,7 @@ from orrery.scanner.findings import Kind, Match
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Occurrence:
     """A place in a reading of a block."""
 
     kind: Kind
@@ -18,7 +18,7 @@ class Place:
     value: str = field(repr=False)
 
 
-Search = Callable[[Sequence[Reading]], Iterator[Place]]
+Search = Callable[[Sequence[Reading]], Iterator[Occurrence]]
 """Yields what is in one block, of which it gets all readings; a place may come more than once."""
 
 

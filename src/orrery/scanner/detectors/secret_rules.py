@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import log2
 from typing import Literal
 
-from orrery.scanner.regex import Found, Regex
+from orrery.scanner.regex import Regex, RegexMatch
 
 Target = Literal["secret", "match", "line"]
 """What the regular expressions of an allowlist are compared with."""
@@ -91,12 +91,12 @@ class Rule:
             return False
         return not any(one.allows_place(path) for one in self.allowlists)
 
-    def found(self, text: bytes, start: int, end: int) -> Iterator[Found]:
+    def found(self, text: bytes, start: int, end: int) -> Iterator[RegexMatch]:
         """Yield the matches between two bytes of a text, none of which is empty."""
         matches = self.regex.finditer(text, start, min(end, len(text))) if self.regex else iter(())
         return (one for one in matches if one.end() > one.start())
 
-    def secret_in(self, found: Found) -> tuple[int, int] | None:
+    def secret_in(self, found: RegexMatch) -> tuple[int, int] | None:
         """Return where in the text the group is that holds the secret, or None for the whole match."""
         groups = [self.group] if self.group else range(1, self.regex.groups + 1 if self.regex else 1)
         places = ((found.start(group), found.end(group)) for group in groups)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
 from orrery.scanner.findings import BETWEEN, Match
-from orrery.scanner.regex import Found, Prefilter, of_rule
+from orrery.scanner.regex import Prefilter, RegexMatch, of_rule
 
 PIECE = 128 * 1024
 """Bytes of a text that are asked at once which rules can match in them: in a longer one more of them can."""
@@ -138,7 +138,7 @@ class _Search:
 
     def __init__(self, rule: Rule, text: _Text) -> None:
         self.rule = rule
-        self.found: list[Found] = []
+        self.found: list[RegexMatch] = []
         self._text = text
         self._done = 0
         """Where the last match ended: the next one does not overlap it."""
@@ -153,7 +153,7 @@ class _Search:
             self.found.append(found)
 
 
-def _leak(rule: Rule, text: _Text, found: Found) -> Leak | None:
+def _leak(rule: Rule, text: _Text, found: RegexMatch) -> Leak | None:
     """Return a match, unless it is too regular, or allowed."""
     match = text.text[found.start() : found.end()]
     start = found.start() + len(match) - len(match.lstrip(b"\n"))

@@ -9,7 +9,7 @@ from typing import cast
 from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
 from orrery.scanner.detectors.hints import JWT
 from orrery.scanner.detectors.reading import Raw, Reading
-from orrery.scanner.detectors.searching import Place
+from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.findings import Kind
 from orrery.scanner.policy import Policy
 from orrery.scanner.regex import compiled
@@ -63,17 +63,17 @@ class TenantSearch:
         self._internal = {one.lower() for one in policy.internal_tenants}
         self._encoded = {code: guid for guid in self._internal for code in encoded(guid)}
 
-    def __call__(self, readings: Sequence[Reading]) -> Iterator[Place]:
+    def __call__(self, readings: Sequence[Reading]) -> Iterator[Occurrence]:
         """Yield the foreign tenant ids, and sites of labels, in a block."""
         for reading in readings:
             for start, end, guid in guids(reading):
                 if kind := self._kind(reading, start, end, guid):
-                    yield Place(kind, reading, start, end, guid)
+                    yield Occurrence(kind, reading, start, end, guid)
             if JWT in reading.hints:
                 yield from self._in_tokens(reading)
             for code, guid in self._encoded.items():
                 if (at := reading.octets.find(code)) >= 0:
-                    yield Place("tenant-id", reading, at, at + len(code), guid)
+                    yield Occurrence("tenant-id", reading, at, at + len(code), guid)
 
     def _kind(self, reading: Reading, start: int, end: int, guid: str) -> Kind | None:
         if guid in self._public:
@@ -86,7 +86,7 @@ class TenantSearch:
         )
         return "tenant-id" if named else None
 
-    def _in_tokens(self, reading: Reading) -> Iterator[Place]:
+    def _in_tokens(self, reading: Reading) -> Iterator[Occurrence]:
         """Yield the tenants that tokens name; one that stands as it is may be longer than its block."""
         found = _TOKEN.search(reading.octets)
         while found:
@@ -95,7 +95,7 @@ class TenantSearch:
             token = reading.whole[whole.start() : whole.end()] if whole and isinstance(reading, Raw) else None
             for guid in _tenants_of(token or reading.octets[start:end]):
                 if guid in self._internal or not (guid in self._public or is_placeholder(guid)):
-                    yield Place("tenant-id", reading, start, end, guid)
+                    yield Occurrence("tenant-id", reading, start, end, guid)
             found = _TOKEN.search(reading.octets, end)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import WINDOW, Views
 
@@ -33,7 +33,7 @@ _ALONE: Final = frozenset({0x01, _MARK, *range(0xD0, 0xD9)})
 _NEXT: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
-def read_png(part: Part, first: bytes) -> Views:
+def read_png(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of the chunks of a PNG, compressed ones too, and of what follows."""
     del first
     chunks = list(_chunks(part))
@@ -47,13 +47,13 @@ def read_png(part: Part, first: bytes) -> Views:
         yield from part.rest(end)
 
 
-def _content(part: Part, kind: bytes, start: int, size: int) -> Iterator[bytes]:
+def _content(part: UnpackedFile, kind: bytes, start: int, size: int) -> Iterator[bytes]:
     """Yield what is in a chunk, a line for each field: letters of its kind and of its checksum are no text."""
     fields = kind in _FIELDS
     yield from (piece.replace(b"\0", b"\n") if fields else piece for piece in part.slice(start, start + size))
 
 
-def _chunks(part: Part) -> Iterator[tuple[bytes, int, int]]:
+def _chunks(part: UnpackedFile) -> Iterator[tuple[bytes, int, int]]:
     """Yield kind, place and size of each chunk that is whole."""
     place, size = _PNG_HEADER, part.size
     kind = b""
@@ -67,7 +67,7 @@ def _chunks(part: Part) -> Iterator[tuple[bytes, int, int]]:
         place += _CHUNK + length
 
 
-def _png_text(part: Part, kind: bytes, start: int, end: int) -> Views:
+def _png_text(part: UnpackedFile, kind: bytes, start: int, end: int) -> Views:
     keyword, _mark, rest = b"".join(part.slice(start, min(end, start + _KEYWORDS))).partition(b"\0")
     if kind == b"iTXt":
         if not rest.startswith(b"\x01"):
@@ -109,7 +109,7 @@ def _hexadecimal(text: bytes) -> bytes:
         return b""
 
 
-def read_jpeg(part: Part, first: bytes) -> Views:
+def read_jpeg(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of the segments of a JPEG, and of what follows the picture."""
     if part.size > _LARGEST:
         yield from texts(part, first)
@@ -150,7 +150,7 @@ def _segments(data: bytes, segments: list[bytes]) -> int:
     return min(place + 2, len(data)) if data[place : place + 2] == b"\xff\xd9" else min(place, len(data))
 
 
-def read_gif(part: Part, first: bytes) -> Views:
+def read_gif(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a GIF: its bytes, and its comments, which are stored in pieces of 255 bytes."""
     yield from texts(part, first)
     if part.size > _LARGEST:
@@ -191,7 +191,7 @@ def _sub_blocks(data: bytes, place: int) -> tuple[int, bytes]:
     return place + 1, b"".join(text)
 
 
-def _beside(part: Part, contents: Iterable[Iterable[bytes]]) -> Views:
+def _beside(part: UnpackedFile, contents: Iterable[Iterable[bytes]]) -> Views:
     """Yield the texts of what stands in a picture one after another, and apart from each other for a reader."""
     pieces = (piece for content in contents for piece in chain(content, [b"\n"]))
     with part.budget.unpacked(part.place, pieces, part.size) as (content, _why):

@@ -8,12 +8,12 @@ from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
 from orrery.scanner.unpack.kinds import reader_of
 from orrery.scanner.unpack.limits import Broken, Budget, LimitReached, Limits
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.unreadable import misnamed, unreadable
 from orrery.scanner.unpack.view import WINDOW, Views
 
-Reader = Callable[[Part, bytes], Views]
+Reader = Callable[[UnpackedFile, bytes], Views]
 
 _ZIP_END: Final = b"PK\x05\x06\x00\x00\x00\x00"
 _UNPACKED: Final = ("orrery.scanner.unpack.zips", "orrery.scanner.unpack.streams", "orrery.scanner.unpack.tars")
@@ -26,12 +26,12 @@ _ZIP_TAIL: Final = 66 * 1024
 def views(name: str, content: BinaryIO, limits: Limits | None = None) -> Views:
     """Yield every text in a file, and what could not be read, whose place is the part."""
     try:
-        yield from look(Part("", name, content, Budget(limits or Limits()), look))
+        yield from look(UnpackedFile("", name, content, Budget(limits or Limits()), look))
     except LimitReached as reached:
         yield NotRead(reached.place, str(reached))
 
 
-def look(part: Part) -> Views:
+def look(part: UnpackedFile) -> Views:
     """Yield every text in a file, and what could not be read."""
     try:
         first = part.content.read(WINDOW)
@@ -40,7 +40,7 @@ def look(part: Part) -> Views:
         yield NotRead(part.place, "It could not be read from the disk to its end: read it again.")
 
 
-def _look(part: Part, first: bytes) -> Views:
+def _look(part: UnpackedFile, first: bytes) -> Views:
     reader = reader_of(first, part.name)
     why = ""
     try:
@@ -62,7 +62,7 @@ def _resolved(reader: str) -> Reader:
     return cast("Reader", resolve_name(reader))
 
 
-def _appended_zip(part: Part, size: int) -> Views:
+def _appended_zip(part: UnpackedFile, size: int) -> Views:
     """Yield the texts of a zip that ends within the last bytes of another file."""
     if _ZIP_END not in b"".join(part.pieces(max(0, part.size - size))):
         return

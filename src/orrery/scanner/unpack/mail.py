@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from orrery.scanner.unpack.base64_blocks import decode
 from orrery.scanner.unpack.encodings import decoded, unquoted
 from orrery.scanner.unpack.mail_headers import Headers, parsed
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -19,7 +19,7 @@ _PADDING: Final = re.compile(rb"=+")
 _ENDINGS: Final = {"text/html": ".html", "text/calendar": ".ics", "text/vcard": ".vcf", "message/rfc822": ".eml"}
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of mail as it is, of its headers, and of every part as it is shown."""
     yield from texts(part, first, base64=False)
     for number, body in enumerate(_Messages(mailbox=first.startswith(b"From ")).bodies(_lines(part.pieces())), 1):
@@ -113,7 +113,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield held
 
 
-def _content(part: Part, body: _Body) -> Iterable[bytes]:
+def _content(part: UnpackedFile, body: _Body) -> Iterable[bytes]:
     pieces = part.slice(body.start, body.end)
     if body.headers.encoding == "base64":
         pieces = _base64(pieces)

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import MB
-from orrery.scanner.unpack.parts import Part, without_lines
+from orrery.scanner.unpack.parts import UnpackedFile, without_lines
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -17,7 +17,7 @@ _TEXTS: Final = frozenset({"source", "text", "input"})
 """Keys of texts; a key with a slash is the media type of an output or of an attachment."""
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a notebook: its bytes, and each text in it as it is shown."""
     yield from texts(part, first)
     if part.size > _LARGEST:

@@ -12,14 +12,14 @@ from orrery.scanner.unpack.view import WINDOW, Views, windows
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class UnpackedFile:
     """A file; `look` yields the texts of what is inside, and `depth` is how many files it stands in."""
 
     place: str
     name: str
     content: BinaryIO
     budget: Budget
-    look: Callable[["Part"], Views]
+    look: Callable[["UnpackedFile"], Views]
     depth: int = 0
 
     def at(self, label: str) -> str:
@@ -57,7 +57,7 @@ class Part:
         if depth > self.budget.limits.depth:
             yield NotRead(place, f"It is nested more than {depth - 1} deep: unpack it, and scan what comes out.")
         else:
-            yield from self.look(Part(place, name, content, self.budget, self.look, depth))
+            yield from self.look(UnpackedFile(place, name, content, self.budget, self.look, depth))
 
     def known(self, label: str, name: str, content: bytes) -> Views:
         """Yield the texts of a file inside, which is in memory."""

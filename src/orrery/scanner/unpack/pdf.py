@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, cast
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
 from orrery.scanner.unpack.limits import MB, Limits
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.pdf_texts import DAMAGED, ENCRYPTED, END, FILE, HEADER, TEXT
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
@@ -26,7 +26,7 @@ _DAMAGED: Final = "Some of it could not be read: print it to a new PDF, or leave
 _NOT_STARTED: Final = "The process that reads PDF could not be started: see to memory and disk, and scan again."
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a PDF: its bytes, its pages, all strings of its objects, and its attachments."""
     yield from texts(part, first)
     if is_text(first) and not _OBJECT.search(first):
@@ -44,7 +44,7 @@ def read(part: Part, first: bytes) -> Views:
         yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
 
 
-def read_later(part: Part, first: bytes) -> Views:
+def read_later(part: UnpackedFile, first: bytes) -> Views:
     """Yield the same of a PDF that begins behind other bytes; a text with its mark in it is none."""
     yield from read(part, first)
 
@@ -70,7 +70,7 @@ def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
     return True
 
 
-def _records(part: Part, said: BinaryIO) -> Views:
+def _records(part: UnpackedFile, said: BinaryIO) -> Views:
     kinds: set[bytes] = set()
     for kind, label, data in _read(said):
         kinds.add(kind)

@@ -6,7 +6,7 @@ from typing import Final
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import known
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views, blocks, windows
 
@@ -21,7 +21,7 @@ _OBJECT: Final = b"\\objdata"
 _EMBEDDED: Final = "It holds an embedded object, which is not read: save it as docx, or leave it out."
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of rich text, as they are and as they are shown."""
     yield from texts(part, first)
     found = _PAGE.search(first)

@@ -13,7 +13,7 @@ from typing import Final
 from orrery.scanner.unpack.encodings import is_text, wide
 from orrery.scanner.unpack.kinds import reader_of
 from orrery.scanner.unpack.markup import is_markup
-from orrery.scanner.unpack.parts import Part, without_lines
+from orrery.scanner.unpack.parts import UnpackedFile, without_lines
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -36,7 +36,7 @@ _POINTER: Final = re.compile(rb"(?=(\x00[\x00-\xff]{3}))")
 class _Pages:
     """The pages of a file: `places` are where each begins, with its number; `last` has the newest of a number."""
 
-    part: Part
+    part: UnpackedFile
     size: int
     usable: int
     places: list[tuple[int, int]]
@@ -56,7 +56,7 @@ class _Pages:
             number = _number(page, 0)
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a database, a write-ahead log or a rollback journal: its bytes, and its values."""
     yield from texts(part, first)
     if not (pages := _pages(part, first)):
@@ -90,7 +90,7 @@ class _Files:
         yield from _left(pages, met)
 
 
-def _size_by_numbers(part: Part) -> int:
+def _size_by_numbers(part: UnpackedFile) -> int:
     """Return the size of the pages in a journal whose header was zeroed, as it is after each change, or 0.
 
     It is the one at which the number of a page stands wherever one has to.
@@ -103,7 +103,7 @@ def _size_by_numbers(part: Part) -> int:
     return 0
 
 
-def _pages(part: Part, first: bytes) -> _Pages | None:
+def _pages(part: UnpackedFile, first: bytes) -> _Pages | None:
     """Return the pages of a file by its header, or nothing if that says no size that a page has.
 
     Before each page of a log or a journal stands its number; `before` and `after` are the bytes around a page.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
 
@@ -59,7 +59,7 @@ _KINDS: Final[tuple[tuple[bytes, Callable[[], _Zlib | _Decompressor]], ...]] = (
 class _Streams:
     """The streams of a file, one after another; `end` is where they end and something else follows."""
 
-    part: Part
+    part: UnpackedFile
     begins: bytes
     make: Callable[[], _Zlib | _Decompressor]
     end: int = 0
@@ -85,7 +85,7 @@ class _Streams:
             raise Broken(BROKEN)
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a compressed file, of its header, and of what follows it."""
     begins, make = next(kind for kind in _KINDS if first.startswith(kind[0]))
     if begins == b"\x1f\x8b":
@@ -97,7 +97,7 @@ def read(part: Part, first: bytes) -> Views:
         yield from part.rest(streams.end)
 
 
-def read_zlib(part: Part, first: bytes) -> Views:
+def read_zlib(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a zlib stream; anything may begin with its two bytes, and is read as it is."""
     try:
         found = zlib.decompressobj().decompress(first, _TRIED)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import BROKEN, MB, breaking
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.view import WINDOW, Views
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _Bounded:
         return self._content.read(size)
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a tar's members, and of their names, owners and extended headers."""
     del first
     from tarfile import SUPPORTED_TYPES, TarError, TarFile  # noqa: PLC0415  a commit without archives starts faster
@@ -75,7 +75,7 @@ def _content(archive: "TarFile", member: "TarInfo") -> Iterator[bytes]:
             yield piece
 
 
-def _rest(part: Part, end: int) -> Views:
+def _rest(part: UnpackedFile, end: int) -> Views:
     """Yield what follows the last member: the library ends there without a word when a header is damaged."""
     place = end
     for piece in part.pieces(end):

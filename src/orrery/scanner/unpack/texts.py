@@ -8,7 +8,7 @@ from orrery.scanner.unpack.decoders import SHORTEST, Decoded, Decoders, stream
 from orrery.scanner.unpack.encodings import declared, decoded, in_other_pages, is_utf8, stretches, unquoted, wide
 from orrery.scanner.unpack.inflating import inflated
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.view import OVERLAP, View, Views, blocks, windows
 
 _FOLDED: Final = re.compile(rb"\s*(?:BEGIN:V|version: 1|dn:)", re.IGNORECASE)
@@ -17,7 +17,7 @@ _FOLD: Final = re.compile(rb"\r?\n[ \t]")
 _FOLD_SIZE: Final = 3
 
 
-def texts(part: Part, first: bytes, *, base64: bool = True) -> Views:
+def texts(part: UnpackedFile, first: bytes, *, base64: bool = True) -> Views:
     """Yield the texts of a file by its bytes; `first` are its first ones."""
     whole = wide(first)
     is_plain = is_utf8(first)
@@ -50,11 +50,11 @@ def unfolded(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield held
 
 
-def _pieces(part: Part, encoding: str) -> Iterable[bytes]:
+def _pieces(part: UnpackedFile, encoding: str) -> Iterable[bytes]:
     return decoded(part.pieces(), encoding) if encoding else part.pieces()
 
 
-def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
+def _by_window(part: UnpackedFile, whole: str, other: str, *, base64: bool) -> Views:
     found = Decoders()
     start = before = 0
     views = windows(part.place, _pieces(part, whole))
@@ -75,7 +75,7 @@ def _by_window(part: Part, whole: str, other: str, *, base64: bool) -> Views:
         yield from part.unpacked(f"({decoder.name})", "", stream(decoder, pieces), part.size - place)
 
 
-def _inside(part: Part, decoded: Decoded, line: int) -> Views:
+def _inside(part: UnpackedFile, decoded: Decoded, line: int) -> Views:
     label = f"({decoded.name} in line {line})" if decoded.name else "(encoded)"
     if decoded.packed:
         yield from part.unpacked(label, "", inflated([decoded.content]), len(decoded.content))

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from orrery.scanner.unpack.encodings import is_text, is_utf8, wide
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 
 _ARCHIVE: Final = "is not unpacked: pack its files as zip or tar, or leave it out."
 _ENCRYPTED: Final = "is encrypted: leave it out, or check what is in it yourself."
@@ -68,7 +68,7 @@ _NAMED: Final = re.compile(
 )
 
 
-def unreadable(part: Part, first: bytes, *, is_plain: bool) -> str:
+def unreadable(part: UnpackedFile, first: bytes, *, is_plain: bool) -> str:
     """Return why a file cannot be searched, and what to do; nothing if it can. `is_plain`: it has no controls."""
     for begins, why in _TEXT_KINDS if is_plain else _BINARY_KINDS:
         if begins.match(first):
@@ -88,7 +88,7 @@ def misnamed(name: str, first: bytes) -> str:
     return f"It is no .{found[1].lower()}, or it is encrypted: open it and save it anew, or leave it out."
 
 
-def _ole(part: Part) -> str:
+def _ole(part: UnpackedFile) -> str:
     for piece in part.pieces():
         if _OLE_ENCRYPTED in piece:
             return f"An office document {_ENCRYPTED}"
@@ -97,7 +97,7 @@ def _ole(part: Part) -> str:
     return "A file of an older Office or Outlook, or an installer, " + _CONVERT.format("docx, xlsx, pptx or eml")
 
 
-def _is_dmg(part: Part) -> bool:
+def _is_dmg(part: UnpackedFile) -> bool:
     size = part.content.seek(0, 2)
     _ = part.content.seek(max(0, size - _DMG_SIZE))
     return part.content.read(len(_DMG)) == _DMG

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import BROKEN, Broken, LimitReached, breaking
-from orrery.scanner.unpack.parts import Part
+from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.view import WINDOW, Views
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ ENCRYPTED: Final = "It is encrypted: remove the password, leave it out, or check
 _METHOD: Final = "It is compressed by a method that is not read: pack it anew by deflate, or leave it out."
 
 
-def read(part: Part, first: bytes) -> Views:
+def read(part: UnpackedFile, first: bytes) -> Views:
     """Yield the texts of a zip's members, of their names and comments, and of what no member covers."""
     del first
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415  a commit without archives starts faster
@@ -64,7 +64,7 @@ _ERRORS: Final = (
 )
 
 
-def _end(part: Part) -> int:
+def _end(part: UnpackedFile) -> int:
     """Return where the archive ends; raise for a list of members that would fill the memory when it is read."""
     size = part.size
     start = max(0, size - _TAIL)
@@ -83,7 +83,7 @@ def _end(part: Part) -> int:
     return min(size, start + at + _END_SIZE + (comment & 0xFFFF))
 
 
-def _too_many(part: Part) -> str:
+def _too_many(part: UnpackedFile) -> str:
     return f"It has more than {part.budget.limits.members} members: pack it in smaller archives."
 
 
@@ -100,7 +100,7 @@ def _names(member: "ZipInfo") -> Iterator[bytes]:
     yield member.comment
 
 
-def _member(part: Part, archive: "ZipFile", member: "ZipInfo") -> Views:
+def _member(part: UnpackedFile, archive: "ZipFile", member: "ZipInfo") -> Views:
     label = member.filename
     if member.flag_bits & _ENCRYPTED:
         yield NotRead(part.at(label), ENCRYPTED)
@@ -119,7 +119,7 @@ def _content(archive: "ZipFile", member: "ZipInfo") -> Iterator[bytes]:
             yield piece
 
 
-def _gaps(part: Part, members: "list[ZipInfo]", directory: int) -> Iterator[tuple[int, int]]:
+def _gaps(part: UnpackedFile, members: "list[ZipInfo]", directory: int) -> Iterator[tuple[int, int]]:
     """Yield what stands before, between and after the members: a program that unpacks itself, or a hidden file."""
     end = 0
     for member in sorted(members, key=lambda one: one.header_offset):

@@ -18,7 +18,7 @@ from orrery.tenants.cli.options import Named, only, sign_ins_of
 
 if TYPE_CHECKING:
     from orrery.ports.identity import DeviceCode
-    from orrery.tenants.accounts import Account
+    from orrery.tenants.accounts import TrackAccount
     from orrery.tenants.sign_in_file import SignIn
 
 group = typer.Typer(no_args_is_help=True)
@@ -146,7 +146,7 @@ def _visit(address: str) -> None:
     Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _row(account: "Account", sign_in: "SignIn | None") -> dict[str, object]:
+def _row(account: "TrackAccount", sign_in: "SignIn | None") -> dict[str, object]:
     return {
         "track": account.track,
         "label": account.label,
