@@ -35,7 +35,7 @@ from tests.sandbox.analytics import (
 from tests.sandbox.held import CUT, late
 from tests.support.clock import ManualClock
 
-HTML, JSON = "text/html; charset=utf-8", "application/json; charset=UTF-8"
+HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 
 def test_reports(provider: Provider) -> None:

@@ -109,17 +109,6 @@ def test_every_operation_is_published() -> None:
     assert set(EXCEPTIONS) >= MARKED
 
 
-def test_those_that_are_left_out() -> None:
-    """What is missing of the contract is what no client of ours calls."""
-    published = {f"{method.upper()} {path}" for path, methods in document()["paths"].items() for method in methods}
-    assert published - {f"{one.method} {one.path}" for one in OPERATIONS} == {
-        "GET /v1/accounts/{account}",
-        "GET /v1/checkout/sessions/{session}/line_items",
-        "GET /v1/webhook_endpoints/{webhook_endpoint}",
-        "POST /v1/accounts/{account}",
-    }
-
-
 def test_the_comparison_sees_a_difference() -> None:
     """A name too many, another type, a missing value and another limit are each seen."""
     kind = Shape({"a": Text(5), "b": Whole(), "c": Choice(("x",)), "d": Flag()}, frozenset({"a"}))

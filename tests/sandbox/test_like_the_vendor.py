@@ -50,13 +50,6 @@ def test_the_versions_that_there_are() -> None:
     assert ENDIVE in VERSIONS
 
 
-def test_a_route_that_is_not_played(box: Running) -> None:
-    """A route of the vendor's that the sandbox lacks does not look like a typing error."""
-    refused = box.post("/v1/refunds", {"charge": "ch_1"})
-    assert refused.status_code == 404
-    assert "the sandbox has only what Orrery uses" in refused.json()["error"]["message"]
-
-
 def test_who_brings_a_webhook(box: Running) -> None:
     """Webhooks name the vendor's user agent, by which some servers in front let them in."""
     box.pay(box.session(**{"line_items[0][price]": PRICE}))

@@ -37,17 +37,6 @@ def test_who_wrote_is_a_member(box: GraphBox, ann: httpx2.Client) -> None:
     assert members[other["from"]["user"]["id"]] == "mira.solberg@northwind.example"
 
 
-def test_messages_of_a_chat(ann: httpx2.Client) -> None:
-    """Newest first, and one by one."""
-    [chat] = [one for one in listed(ann, "/me/chats") if one["topic"] == "Museum offer"]
-    path = f"/chats/{chat['id']}/messages"
-    messages = listed(ann, path, top=50)
-    times = [one["createdDateTime"] for one in messages]
-    assert times == sorted(times, reverse=True)
-    assert ann.get(f"{path}/{messages[0]['id']}").json()["body"] == messages[0]["body"]
-    assert refused(ann.get(f"{path}/1")) == (404, "NotFound")
-
-
 @pytest.mark.parametrize("path", ["/me/chats", "/chats/19:x@thread.v2/messages"])
 def test_pages_of_chats_are_small(ann: httpx2.Client, path: str) -> None:
     """At most 50; more is refused."""

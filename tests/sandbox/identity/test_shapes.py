@@ -70,14 +70,6 @@ def test_nothing_is_sent_elsewhere(box: IdentityBox, change: dict[str, str], cod
     assert (refused.status_code, refused.json()["error_codes"]) == (400, [code])
 
 
-def test_graph_refuses_a_token_that_is_not_its_own(box: IdentityBox) -> None:
-    """With Graph's own error."""
-    with box.https() as web:
-        refused = web.get("/v1.0/me", headers={"Authorization": "Bearer made-up"})
-    assert refused.status_code == HTTPStatus.UNAUTHORIZED
-    assert refused.json()["error"]["code"] == "InvalidAuthenticationToken"
-
-
 def test_a_code_is_approved_on_the_page(box: IdentityBox) -> None:
     """The page lists the code with the accounts of its tenant; a button approves it, once."""
     with box.https() as web:

@@ -2,15 +2,16 @@
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from starlette.responses import Response
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
 TOKEN_PATH = "/analytics/token"  # noqa: S105  a path, no token
@@ -52,59 +53,42 @@ _REALM = 'Bearer realm="https://accounts.google.com/"'
 _EXPECTED = "Expected OAuth 2 access token, login cookie or other valid authentication credential."
 
 
-@dataclass
-class Refused(Exception):
-    """A request that is answered with an error."""
-
-    code: int
-    message: str
-    details: list[Document] = field(default_factory=list[Document])
-    challenge: str = ""
-
-    def answer(self) -> Response:
-        error: Document = {"code": self.code, "message": self.message, "status": _STATUS[self.code]}
-        if self.details:
-            error["details"] = self.details
-        headers = {"WWW-Authenticate": self.challenge} if self.challenge else {}
-        return as_json({"error": error}, self.code, headers)
+def refused(code: int, message: str, details: Sequence[Document] = (), challenge: str = "") -> Refusal:
+    error: Document = {"code": code, "message": message, "status": _STATUS[code]}
+    headers = {"WWW-Authenticate": challenge} if challenge else {}
+    return Refusal(code, {"error": error | ({"details": list(details)} if details else {})}, headers)
 
 
-def as_json(body: Document, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return JSON as the provider writes it."""
-    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
-    return Response(text, status, headers, "application/json; charset=UTF-8")
-
-
-def no_token() -> Refused:
+def no_token() -> Refusal:
     """The request came without a token."""
     message = f"Request is missing required authentication credential. {_EXPECTED} See {CONSOLE}."
-    return Refused(401, message, [_info("CREDENTIALS_MISSING")], _REALM)
+    return refused(401, message, [_info("CREDENTIALS_MISSING")], _REALM)
 
 
-def wrong_token() -> Refused:
+def wrong_token() -> Refusal:
     """The token is unknown or has ended."""
     message = f"Request had invalid authentication credentials. {_EXPECTED} See {CONSOLE}."
-    return Refused(401, message, [], f'{_REALM}, error="invalid_token"')
+    return refused(401, message, [], f'{_REALM}, error="invalid_token"')
 
 
-def wrong_scope() -> Refused:
+def wrong_scope() -> Refusal:
     """The token does not reach as far as reports."""
     message = "Request had insufficient authentication scopes."
-    return Refused(403, message, [_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT")])
+    return refused(403, message, [_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT")])
 
 
-def forbidden() -> Refused:
+def forbidden() -> Refusal:
     """The property is not the account's."""
     message = (
         "User does not have sufficient permissions for this property. "
         f"To learn more about Property ID, see {PROPERTY_ID}."
     )
-    return Refused(403, message)
+    return refused(403, message)
 
 
-def internal() -> Refused:
+def internal() -> Refusal:
     """The provider failed."""
-    return Refused(500, "Internal error encountered.")
+    return refused(500, "Internal error encountered.")
 
 
 def _info(reason: str) -> Document:
@@ -183,13 +167,9 @@ LIFETIME = 3600
 _READING = "https://www.googleapis.com/auth/analytics.readonly"
 
 
-class Denied(Exception):
-    """The token endpoint's refusal: an OAuth error and its description."""
-
-    def body(self) -> Document:
-        """Return the answer's body."""
-        error, description = self.args
-        return {"error": error, "error_description": description}
+def _denied(error: str, description: str) -> Refusal:
+    """Return the token endpoint's refusal."""
+    return Refusal(400, {"error": error, "error_description": description})
 
 
 class AnalyticsTokens:
@@ -202,9 +182,9 @@ class AnalyticsTokens:
         self.minted = 0
 
     def mint(self, form: dict[str, str]) -> Document:
-        """Return the answer to a token request's form; raise `Denied`."""
+        """Return the answer to a token request's form; raise `Refusal`."""
         if form.get("grant_type") != GRANT:
-            raise Denied("unsupported_grant_type", f"Invalid grant_type: {form.get('grant_type', '')}")
+            raise _denied("unsupported_grant_type", f"Invalid grant_type: {form.get('grant_type', '')}")
         scope = self._verified(form.get("assertion", "")).get("scope", "")
         token = f"sandbox-{secrets.token_hex(16)}"
         self._issued[token] = (self._now() + LIFETIME, scope)
@@ -212,7 +192,7 @@ class AnalyticsTokens:
         return {"access_token": token, "expires_in": LIFETIME - 1, "token_type": "Bearer"}
 
     def check(self, authorization: str) -> None:
-        """Return if this header lets read reports; raise `Refused`."""
+        """Return if this header lets read reports; raise `Refusal`."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise no_token()
@@ -234,11 +214,11 @@ class AnalyticsTokens:
                 options={"verify_exp": False, "verify_iat": False, "verify_nbf": False},
             )
         except jwt.InvalidIssuerError as error:
-            raise Denied("invalid_grant", "Invalid grant: account not found") from error
+            raise _denied("invalid_grant", "Invalid grant: account not found") from error
         except jwt.InvalidAudienceError as error:
-            raise Denied("invalid_grant", f"Invalid JWT: Failed audience check: {AUDIENCE}") from error
+            raise _denied("invalid_grant", f"Invalid JWT: Failed audience check: {AUDIENCE}") from error
         except jwt.InvalidTokenError as error:
-            raise Denied("invalid_grant", "Invalid JWT Signature.") from error
+            raise _denied("invalid_grant", "Invalid JWT Signature.") from error
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

@@ -15,9 +15,6 @@ from orrery.sandbox.analytics.access import (
     VENDORS_TOKEN_PATH,
     AnalyticsConfig,
     AnalyticsTokens,
-    Denied,
-    Refused,
-    as_json,
     forbidden,
     internal,
     wrong_token,
@@ -25,7 +22,7 @@ from orrery.sandbox.analytics.access import (
 from orrery.sandbox.analytics.quota import Quota, exhausted
 from orrery.sandbox.analytics.report import MOST, Population, Query, read_query, report, subject
 from orrery.sandbox.board import Act, Board, form_of
-from orrery.sandbox.faults import CutConnection, Fault, Faults
+from orrery.sandbox.faults import CutConnection, Fault, Faults, Refusal
 from orrery.sandbox.ground import Document, DocumentStore
 
 MOST_SHOWN = 25
@@ -34,7 +31,7 @@ MOST_SHOWN = 25
 _HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <ins>That is an error.</ins></html>"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
-_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
+_REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
     "analytics_401": lambda _: wrong_token(),
     "analytics_403": lambda _: forbidden(),
     "analytics_429_concurrent": lambda _: exhausted("concurrentRequests"),
@@ -83,8 +80,8 @@ class AnalyticsApi:
             return self._logged("token", CutConnection(), 0)
         try:
             answer = JSONResponse(self._tokens.mint(await form_of(request)))
-        except Denied as denied:
-            answer = JSONResponse(denied.body(), 400)
+        except Refusal as refusal:
+            answer = refusal.answer()
         return self._logged("token", answer)
 
     async def report(self, request: Request) -> Response:
@@ -96,8 +93,8 @@ class AnalyticsApi:
             return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
         try:
             query = self._checked(request, body, what)
-        except Refused as refused:
-            return self._logged(what, refused.answer())
+        except Refusal as refusal:
+            return self._logged(what, refusal.answer())
         return self._carried_out(query, what)
 
     def _checked(self, request: Request, body: bytes, what: str) -> Query:
@@ -109,7 +106,7 @@ class AnalyticsApi:
         self.quota.begin()
         return query
 
-    def _failed(self, _: Fault) -> Refused:
+    def _failed(self, _: Fault) -> Refusal:
         self.quota.fail()
         return internal()
 
@@ -118,7 +115,7 @@ class AnalyticsApi:
         figures = self.quota.charge()
         if query.quota:
             body["propertyQuota"] = figures
-        answer = self._logged(what, as_json(body), tokens=self.quota.cost)
+        answer = self._logged(what, JSONResponse(body), tokens=self.quota.cost)
         return _Concurrent(self._faults.late("analytics_timeout", answer, self._clock, what), self.quota.end)
 
     def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:

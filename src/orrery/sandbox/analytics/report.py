@@ -13,7 +13,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orrery.sandbox.analytics.access import VALID_NAMES, Refused
+from orrery.sandbox.analytics.access import VALID_NAMES, refused
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document, DocumentStore
 
 MOST = 500
@@ -180,7 +181,7 @@ class Query(_Message):
 
 
 def read_query(body: bytes) -> Query:
-    """Return the query of a request's body; raise `Refused`."""
+    """Return the query of a request's body; raise `Refusal`."""
     try:
         query = Query.model_validate_json(body)
     except ValidationError as error:
@@ -223,19 +224,19 @@ def _row(labels: tuple[str, ...], users: int) -> Document:
     return {"dimensionValues": [{"value": label} for label in labels]} | row if labels else row
 
 
-def _unreadable(error: ValidationError) -> Refused:
+def _unreadable(error: ValidationError) -> Refusal:
     """Return the refusal of what the provider's parser would not read, or of what is not simulated."""
     first = error.errors(include_url=False, include_input=False)[0]
     *above, last = map(str, first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
         where = f" at '{'.'.join(above)}'" if above else ""
-        return Refused(400, f'Invalid JSON payload received. Unknown name "{last}"{where}: Cannot find field.')
-    return Refused(400, f"Invalid value at '{'.'.join((*above, last))}': {first['msg']}.")
+        return refused(400, f'Invalid JSON payload received. Unknown name "{last}"{where}: Cannot find field.')
+    return refused(400, f"Invalid value at '{'.'.join((*above, last))}': {first['msg']}.")
 
 
-def _no_dimension(name: str) -> Refused:
+def _no_dimension(name: str) -> Refusal:
     sentence = (
         f"Field {name} is not a valid dimension. For a list of valid dimensions and metrics, see {VALID_NAMES}"
     )
     # The suggestion and the blank at the end are the provider's, of another scope they are not.
-    return Refused(400, sentence if name.startswith("customEvent:") else f"Did you mean city? {sentence} ")
+    return refused(400, sentence if name.startswith("customEvent:") else f"Did you mean city? {sentence} ")

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.cloud.access import OPERATOR, AccessTokens, Denied, expired, may_start
+from orrery.sandbox.cloud.access import AccessTokens, expired
 from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
 from orrery.sandbox.cloud.operations import OPERATIONS, ArmAnswer, ArmOperation, ArmRequest
-from orrery.sandbox.cloud.resources import TOKEN_PATH, ArmError, Cloud, bad_request, new_guid, not_found
-from orrery.sandbox.faults import Fault
+from orrery.sandbox.cloud.resources import TOKEN_PATH, Cloud, arm_error, bad_request, new_guid, not_found
+from orrery.sandbox.faults import Fault, Refusal
 from orrery.sandbox.ground import Document, SandboxGround
 
 
@@ -62,17 +62,16 @@ _NOT_ALLOWED = (
     "authorization to perform action 'of/that/kind' over scope '/subscriptions/of/that' or the scope is invalid."
 )
 _UNREGISTERED = "The subscription is not registered to use namespace 'Microsoft.Automation'."
-_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
-    "cloud_403": lambda _: ArmError(403, "AuthorizationFailed", _NOT_ALLOWED),
-    "cloud_409": lambda _: ArmError(409, "Conflict", "Another operation is in progress."),
-    "cloud_unregistered": lambda _: ArmError(409, "MissingSubscriptionRegistration", _UNREGISTERED),
-    "cloud_429": lambda fault: ArmError(
+_REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
+    "cloud_403": lambda _: arm_error(403, "AuthorizationFailed", _NOT_ALLOWED),
+    "cloud_409": lambda _: arm_error(409, "Conflict", "Another operation is in progress."),
+    "cloud_unregistered": lambda _: arm_error(409, "MissingSubscriptionRegistration", _UNREGISTERED),
+    "cloud_429": lambda fault: arm_error(
         429, "TooManyRequests", "Too many requests.", {"Retry-After": f"{fault.value or 1:.0f}"}
     ),
-    "cloud_500": lambda _: ArmError(500, "InternalServerError", "The server has failed."),
+    "cloud_500": lambda _: arm_error(500, "InternalServerError", "The server has failed."),
 }
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-_NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
 
 
 class CloudApi:
@@ -103,10 +102,8 @@ class CloudApi:
             self._faults.refuse(self._refusals, TOKEN)
             header = request.headers.get("x-identity-header", "")
             answer = JSONResponse(self.tokens.issue(header, request.query_params))
-        except Denied as denied:
-            answer = JSONResponse({"statusCode": 400, "message": str(denied)}, 400)
-        except ArmError as refusal:
-            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        except Refusal as refusal:
+            answer = refusal.answer()
         return self._shown(request, TOKEN, answer.status_code, self._late(TOKEN, answer))
 
     async def webhook(self, request: Request) -> Response:
@@ -135,11 +132,11 @@ class CloudApi:
             return self._shown(request, subject, 0, broken)
         try:
             self._faults.refuse(self._refusals, subject)
-            principal = self.tokens.check(request.headers.get("authorization", ""))
-            asked = _read(request, path, ids, body, principal)
+            self.tokens.check(request.headers.get("authorization", ""))
+            asked = _read(request, path, ids, body)
             answer = _as_response(self._carried_out(operation, asked))
-        except ArmError as refusal:
-            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        except Refusal as refusal:
+            answer = refusal.answer()
         answer.headers["x-ms-request-id"] = new_guid()
         return self._shown(request, subject, answer.status_code, self._late(subject, answer))
 
@@ -149,27 +146,21 @@ class CloudApi:
         self._check_place(asked)
         if operation is None:
             raise not_found(asked.path)
-        if asked.principal != OPERATOR and not self._may(asked.principal, operation):
-            message = f"The client '{asked.principal}' does not have authorization to perform the action."
-            raise ArmError(403, "AuthorizationFailed", message)
         return operation.run(self._cloud, asked)
-
-    def _may(self, principal: str, operation: ArmOperation) -> bool:
-        return operation.name in _NEED_THE_ROLE and may_start(self._cloud, principal)
 
     def _check_place(self, asked: ArmRequest) -> None:
         """Refuse another subscription, resource group or machine than those that there are."""
         config = self._cloud.config
         words = asked.path.split("/")
         if words[2].lower() != config.subscription:
-            raise ArmError(404, "SubscriptionNotFound", f"The subscription '{words[2]}' could not be found.")
+            raise arm_error(404, "SubscriptionNotFound", f"The subscription '{words[2]}' could not be found.")
         group = asked.ids.get("group", config.resource_group)
         if group.lower() != config.resource_group.lower():
-            raise ArmError(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
+            raise arm_error(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
         if asked.ids.get("machine", config.machine).lower() != config.machine.lower():
             raise not_found(asked.path)
 
-    def _expired(self, _: Fault) -> ArmError:
+    def _expired(self, _: Fault) -> Refusal:
         return expired(self._cloud.now().at)
 
     def _late(self, subject: str, answer: Response) -> Response:
@@ -192,18 +183,12 @@ def _found(method: str, path: str) -> tuple[ArmOperation | None, Mapping[str, st
     return None, {}
 
 
-def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, principal: str) -> ArmRequest:
+def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes) -> ArmRequest:
     text = body.decode(errors="replace")
     document: Document = {}
     if body and "json" in request.headers.get("content-type", ""):
-        try:
-            given: Any = json.loads(text)
-        except ValueError as error:
-            raise bad_request("The request content is no valid JSON.", "InvalidRequestContent") from error
-        if not isinstance(given, dict):
-            raise bad_request("The request content is no JSON object.", "InvalidRequestContent")
-        document = cast("Document", given)
-    return ArmRequest(path, ids, dict(request.query_params), document, text, request.headers, principal)
+        document = json.loads(text)
+    return ArmRequest(path, ids, dict(request.query_params), document, text, request.headers)
 
 
 def _as_response(answer: ArmAnswer) -> Response:

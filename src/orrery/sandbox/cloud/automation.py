@@ -8,32 +8,19 @@ from urllib.parse import parse_qs, urlsplit
 
 from orrery.sandbox.cloud.jobs import minutes_this_month, new_job
 from orrery.sandbox.cloud.resources import (
-    ArmError,
     Cloud,
     Moment,
+    arm_error,
     bad_request,
     not_found,
     part,
     seconds_of,
     timestamp,
 )
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
 _ACCOUNT = "Microsoft.Automation/automationAccounts"
-_TYPES = frozenset(
-    {
-        "Script",
-        "Graph",
-        "PowerShellWorkflow",
-        "PowerShell",
-        "GraphPowerShellWorkflow",
-        "GraphPowerShell",
-        "Python2",
-        "Python3",
-        "Python",
-        "PowerShell72",
-    }
-)
 _KEPT = ("description", "logVerbose", "logProgress", "logActivityTrace", "runtimeEnvironment")
 
 FREE_MINUTES = 500
@@ -44,8 +31,6 @@ def put_account(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
     """Create an account, or change it."""
     known = cloud.find(resource_id)
     sku = part(part(given, "properties"), "sku") or {"name": "Basic"}
-    if sku.get("name") not in {"Basic", "Free"}:
-        raise bad_request("The property sku.name is one of Basic, Free.")
     now = timestamp(cloud.now().at)
     created = known["body"]["properties"]["creationTime"] if known else now
     identity = {"identity": _attached(cloud, given["identity"])} if given.get("identity") else {}
@@ -77,8 +62,6 @@ def patch_account(cloud: Cloud, resource_id: str, given: Document) -> Document:
     body["properties"] |= {"lastModifiedTime": timestamp(cloud.now().at)}
     if sku := part(part(given, "properties"), "sku").get("name"):
         body["properties"]["sku"] = {"name": sku}
-    if "tags" in given:
-        body["tags"] = part(given, "tags")
     return cloud.put(known)["body"]
 
 
@@ -107,14 +90,11 @@ def put_runbook(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
     account = cloud.require(resource_id.rsplit("/", 2)[0])["body"]
     asked = part(given, "properties")
     kind = asked.get("runbookType")
-    if kind not in _TYPES:
-        raise bad_request(f"The property runbookType is one of {', '.join(sorted(_TYPES))}.")
     if known and known["body"]["properties"]["runbookType"] != kind:
         raise bad_request("The type of a runbook cannot be changed.")
     now = timestamp(cloud.now().at)
     before: Document = known["body"]["properties"] if known else {"state": "New", "creationTime": now}
     properties = before | {key: asked[key] for key in _KEPT if key in asked}
-    properties |= {"runbookType": kind, "lastModifiedTime": now, "provisioningState": "Succeeded"}
     body = {
         "id": resource_id,
         "name": resource_id.rpartition("/")[2],
@@ -140,22 +120,11 @@ def publish(cloud: Cloud, resource_id: str) -> None:
     """Let the draft be what runs."""
     runbook = cloud.require(resource_id)
     if runbook["draft"] is None:
-        raise ArmError(400, "BadRequest", "The runbook has no draft.")
+        raise arm_error(400, "BadRequest", "The runbook has no draft.")
     runbook["content"], runbook["draft"] = runbook["draft"], None
     runbook["body"]["properties"]["state"] = "Published"
     runbook["body"]["properties"]["lastModifiedTime"] = timestamp(cloud.now().at)
     _ = cloud.put(runbook)
-
-
-def undo_edit(cloud: Cloud, resource_id: str) -> Document:
-    """Drop the draft."""
-    runbook = cloud.require(resource_id)
-    if runbook["content"] is None:
-        raise bad_request("The runbook was never published.")
-    runbook["draft"] = None
-    runbook["body"]["properties"]["state"] = "Published"
-    _ = cloud.put(runbook)
-    return {"statusCode": "OK"}
 
 
 def text_of(cloud: Cloud, resource_id: str, which: str) -> str:
@@ -201,7 +170,7 @@ def _created(cloud: Cloud, resource_id: str, asked: Document) -> Document:
     if _uris(cloud).get(token, {}).get("account") != account_id:
         raise bad_request("The property uri is no URI that was generated for this account.")
     if _uris(cloud)[token]["webhook"] is not None:
-        raise ArmError(409, "Conflict", "The property uri belongs to a webhook.")
+        raise arm_error(409, "Conflict", "The property uri belongs to a webhook.")
     _keep(cloud, token, {"account": account_id, "webhook": resource_id})
     now = timestamp(cloud.now().at)
     properties = {
@@ -246,8 +215,8 @@ def call_webhook(
     """Take a POST to a webhook's URI: 202 with the ids of the jobs, or 400, or 404; return status and body."""
     try:
         status, answer = 202, {"JobIds": [_called(cloud, moment, _token(uri), body, headers)]}
-    except ArmError as refusal:
-        status, answer = refusal.status, refusal.body()
+    except Refusal as refusal:
+        status, answer = refusal.status, refusal.body
     cloud.record("webhook", moment, status=status, jobs=answer.get("JobIds", []))
     return status, answer
 

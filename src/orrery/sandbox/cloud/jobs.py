@@ -17,7 +17,8 @@ from orrery.ports.cloud.machine import (
 )
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.machine import start, state_of
-from orrery.sandbox.cloud.resources import ArmError, Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.cloud.resources import Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
 _TYPE = "Microsoft.Automation/automationAccounts/jobs"
@@ -172,7 +173,7 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Sta
         return _reply(cloud, moment, job, 200)
     try:
         start(cloud, moment, "runbook")
-    except ArmError as refusal:
+    except Refusal as refusal:
         return _reply(cloud, moment, job, refusal.status)
     return _reply(cloud, moment, job, 202)
 
@@ -226,17 +227,6 @@ def listed(cloud: Cloud, account_id: str) -> list[Document]:
     _ = cloud.require(account_id)
     jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs", _TYPE)]
     return [job | {"properties": {key: job["properties"][key] for key in _SHOWN}} for job in reversed(jobs)]
-
-
-def streams(job: Document) -> list[Document]:
-    """Return what a job has written: its output, or the error that ended it."""
-    properties = job["body"]["properties"]
-    kind, text = ("Error", properties["exception"]) if properties["exception"] else ("Output", job["output"])
-    if not text:
-        return []
-    name = f"{properties['jobId']}_00000000000000000001"
-    shown = {"jobStreamId": name, "time": properties["endTime"], "streamType": kind, "summary": text}
-    return [{"id": f"{job['body']['id']}/streams/{name}", "properties": shown | {"streamText": text, "value": {}}}]
 
 
 def minutes_this_month(cloud: Cloud, account_id: str) -> float:

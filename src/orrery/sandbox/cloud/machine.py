@@ -7,9 +7,9 @@ from typing import Any, cast
 from orrery.ports.cloud.machine import Power
 from orrery.sandbox.cloud.resources import (
     DELAYS,
-    ArmError,
     Cloud,
     Moment,
+    arm_error,
     bad_request,
     contains,
     new_guid,
@@ -99,12 +99,6 @@ def _fits(event: Document, name: str, operator: str, value: str) -> bool:
             return at >= limit if operator == "ge" else at <= limit
         case "resourceuri" | "resourceid":
             return normal(event["resourceId"]) == normal(value)
-        case "resourcegroupname":
-            return event["resourceGroup"].lower() == value.lower()
-        case "resourceprovider":
-            return event["resourceProvider"].lower() == value.lower()
-        case "correlationid":
-            return event["correlationId"] == value
         case _:
             raise bad_request(f"The filter's field '{name}' is not supported.")
 
@@ -130,13 +124,8 @@ def is_met(condition: Mapping[str, Any], scopes: list[str], event: Document) -> 
 
 
 def _leaf_is_met(leaf: Document, event: Document) -> bool:
-    if leaf.get("anyOf"):
-        return any(_leaf_is_met(one, event) for one in leaf["anyOf"])
     values = [value.lower() for value in _values(event, str(leaf.get("field", "")).lower().split("."))]
-    if leaf.get("equals") is not None:
-        return str(leaf["equals"]).lower() in values
-    wanted = [str(one).lower() for one in leaf.get("containsAny") or ()]
-    return any(one in value for one in wanted for value in values)
+    return str(leaf.get("equals")).lower() in values
 
 
 def _values(event: Document, names: list[str]) -> Iterator[str]:
@@ -238,10 +227,10 @@ def unhealthy(cloud: Cloud, moment: Moment, _: Document) -> None:
 
 
 def start(cloud: Cloud, moment: Moment, caller: str) -> None:
-    """Ask for the machine to run; raise `ArmError` while it is on its way down."""
+    """Ask for the machine to run; raise `Refusal` while it is on its way down."""
     power = state_of(cloud)["power"]
     if power in _CHANGING:
-        raise ArmError(409, "OperationNotAllowed", f"The machine is {power}: another operation is in progress.")
+        raise arm_error(409, "OperationNotAllowed", f"The machine is {power}: another operation is in progress.")
     cloud.record("start", moment, by=caller, power=power)
     operation_event(cloud, moment, "start", "Started", caller)
     if power in _DOWN:
@@ -271,7 +260,7 @@ def retag(cloud: Cloud, tags: Mapping[str, str] | None, if_match: str | None) ->
     resource = cloud.require(cloud.config.machine_id)
     body = resource["body"]
     if if_match not in (None, "*", body["etag"]):
-        raise ArmError(412, "PreconditionFailed", "The condition specified by the etag was not met.")
+        raise arm_error(412, "PreconditionFailed", "The condition specified by the etag was not met.")
     if tags is not None:
         body["tags"], body["etag"] = dict(tags), _etag()
     _ = cloud.put(resource)

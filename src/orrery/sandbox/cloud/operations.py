@@ -23,7 +23,7 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class ArmRequest:
-    """One request: the ids in its path, the query, the JSON or the text of the body, the headers, and who asks."""
+    """One request: the ids in its path, the query, the JSON or the text of the body, and the headers."""
 
     path: str
     ids: Mapping[str, str]
@@ -31,7 +31,6 @@ class ArmRequest:
     document: Document
     text: str
     headers: Mapping[str, str]
-    principal: str
 
     def upto(self, words: int) -> str:
         """Return the path without that many words at its end."""
@@ -120,8 +119,8 @@ def _publish(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
     return _accepted(cloud, "Microsoft.Automation", "publish")
 
 
-def _start(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
-    machine.start(cloud, cloud.now(), asked.principal)
+def _start(cloud: Cloud, _: ArmRequest) -> ArmAnswer:
+    machine.start(cloud, cloud.now(), "operator")
     return _accepted(cloud, "Microsoft.Compute", "start")
 
 
@@ -184,10 +183,6 @@ def _output(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
     return ArmAnswer(200, str(jobs.find_job(cloud, asked.upto(3), asked.ids["job"])["output"]))
 
 
-def _streams(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
-    return _list(jobs.streams(jobs.find_job(cloud, asked.upto(3), asked.ids["job"])))
-
-
 def _roles(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
     return _list(access.assignments(cloud, asked.ids["scope"], asked.query.get("$filter", "")))
 
@@ -242,12 +237,6 @@ OPERATIONS = (
         lambda cloud, it: _script(cloud, it.upto(2), "draft"),
     ),
     ArmOperation("PUT", "draft", f"{_RUNBOOK}/draft/content", _replace_draft),
-    ArmOperation(
-        "POST",
-        "undo",
-        f"{_RUNBOOK}/draft/undoEdit",
-        lambda cloud, it: ArmAnswer(200, automation.undo_edit(cloud, it.upto(2))),
-    ),
     ArmOperation("POST", "publish", f"{_RUNBOOK}/publish", _publish),
     ArmOperation(
         "POST",
@@ -268,7 +257,6 @@ OPERATIONS = (
     ArmOperation("GET", "jobs", f"{_ACCOUNT}/jobs", _jobs),
     ArmOperation("GET", "job", _JOB, _job),
     ArmOperation("GET", "output", f"{_JOB}/output", _output),
-    ArmOperation("GET", "streams", f"{_JOB}/streams", _streams),
     *_of(
         "group",
         f"{_INSIGHTS}/actionGroups/{{action}}",

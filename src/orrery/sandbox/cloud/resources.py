@@ -3,7 +3,7 @@
 import json
 import socket
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from random import Random
 
 from orrery.ports.cloud import PAUSE_TAG
 from orrery.ports.cloud.machine import Restart
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document, SandboxGround
 
 SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
@@ -67,30 +68,19 @@ class CloudConfig:
         return f"{self.group_id}/providers/Microsoft.Compute/virtualMachines/{self.machine}"
 
 
-@dataclass
-class ArmError(ValueError):
-    """A refusal, as the resource manager words it."""
-
-    status: int
-    code: str
-    message: str
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-
-    def __str__(self) -> str:
-        return self.message
-
-    def body(self) -> Document:
-        return {"error": {"code": self.code, "message": self.message}}
+def arm_error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Refusal:
+    """Return a refusal, as the resource manager words it."""
+    return Refusal(status, {"error": {"code": code, "message": message}}, dict(headers or {}))
 
 
-def bad_request(message: str, code: str = "BadRequest") -> ArmError:
-    return ArmError(400, code, message)
+def bad_request(message: str, code: str = "BadRequest") -> Refusal:
+    return arm_error(400, code, message)
 
 
-def not_found(resource_id: str) -> ArmError:
+def not_found(resource_id: str) -> Refusal:
     kind = "/".join(resource_id.rpartition("/providers/")[2].split("/")[:2])
     name = resource_id.rpartition("/")[2]
-    return ArmError(404, "ResourceNotFound", f"The Resource '{kind}/{name}' was not found.")
+    return arm_error(404, "ResourceNotFound", f"The Resource '{kind}/{name}' was not found.")
 
 
 def part(document: Document, name: str) -> Document:
@@ -118,7 +108,7 @@ def instant(seconds: float) -> datetime:
 
 
 def seconds_of(text: str) -> float:
-    """Return a time as Unix seconds; `ArmError` for what is none."""
+    """Return a time as Unix seconds; `Refusal` for what is none."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:

@@ -10,18 +10,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.faults import Fault
+from orrery.sandbox.faults import Fault, Refusal
 from orrery.sandbox.graph.calendar import Calendar
 from orrery.sandbox.graph.call import (
     SCOPES,
     SENDS,
     Created,
     GraphCall,
-    GraphError,
     Handler,
-    Ids,
     access_denied,
-    bad_request,
     check_scopes,
     no_such_call,
     preferences_of,
@@ -36,7 +33,7 @@ from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.tasks import Tasks
 from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import GRAPH
-from orrery.sandbox.identity.tokens import Issued, Registry
+from orrery.sandbox.identity.tokens import Issued, issued_token
 
 ALIAS = "also."
 """What stands ahead of an account's address in its second one."""
@@ -60,7 +57,7 @@ _SEGMENT = r"([^/]+)"
 _QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
-_FAULTS: dict[str, Callable[[Fault], Exception]] = {
+_FAULTS: dict[str, Callable[[Fault], Refusal]] = {
     "graph_401": lambda _: unauthenticated("Access token validation failure. Invalid token."),
     "graph_403": lambda _: access_denied(),
     "graph_503": lambda _: unavailable(),
@@ -73,7 +70,6 @@ class GraphApi:
 
     def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
         self._world = world
-        self._registry = Registry(world.ground.state)
         self._handlers = _handlers(world, chats, calendar)
 
     def routes(self) -> list[Route]:
@@ -81,13 +77,16 @@ class GraphApi:
 
     async def answer(self, request: Request) -> Response:
         made = str(uuid.uuid4())
-        ids = Ids(made, request.headers.get("client-request-id") or made)
+        ids = {"request-id": made, "client-request-id": request.headers.get("client-request-id") or made}
         try:
             response = await self._answered(request)
-        except GraphError as refusal:
-            body = ids.body(refusal, self._world.ground.clock.now())
-            response = JSONResponse(body, refusal.status, refusal.headers)
-        response.headers.update(ids.headers())
+        except Refusal as refusal:
+            refusal.body["error"]["innerError"] = {
+                "date": f"{self._world.ground.clock.now():%Y-%m-%dT%H:%M:%S}",
+                **ids,
+            }
+            response = refusal.answer()
+        response.headers.update(ids)
         return response
 
     async def _answered(self, request: Request) -> Response:
@@ -101,8 +100,6 @@ class GraphApi:
             return broken
         faults.refuse(_FAULTS, *struck)
         self._permit(issued, template)
-        if "$filter" in request.query_params and "essages" not in template:
-            raise bad_request("Invalid filter clause: the sandbox filters messages only.")
         call = GraphCall(
             issued,
             template,
@@ -110,7 +107,7 @@ class GraphApi:
             dict(request.query_params),
             preferences_of(",".join(request.headers.getlist("prefer"))),
             request.headers.get("if-match", ""),
-            _json(await request.body()),
+            json.loads(await request.body() or b"null"),
         )
         response = _response(self._handlers[template](call), call)
         if faults.take("graph_half", *struck):
@@ -121,7 +118,7 @@ class GraphApi:
     def _permit(self, issued: Issued, template: str) -> None:
         try:
             check_scopes(template, issued.scopes)
-        except GraphError:
+        except Refusal:
             if template in SENDS:
                 self._world.note_send(issued.account.username, template, refused=True)
             raise
@@ -130,7 +127,7 @@ class GraphApi:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise unauthenticated("Access token is empty.")
-        issued = self._registry.issued(token)
+        issued = issued_token(self._world.ground.state, token)
         if issued is None:
             raise unauthenticated("Access token validation failure. Invalid token.")
         if issued.expires <= self._world.ground.clock.now().timestamp():
@@ -142,7 +139,6 @@ def _handlers(world: Mailboxes, chats: Chats, calendar: Calendar) -> dict[str, H
     mail, tasks = Mail(world), Tasks(world)
     read: dict[str, Handler] = {
         "GET /me": me,
-        "GET /me/messages": mail.messages,
         "GET /me/mailFolders/{id}/messages": mail.folder_messages,
         "GET /me/mailFolders/{id}/messages/delta": Delta(world).messages,
         "GET /me/messages/{id}": mail.message,
@@ -152,7 +148,6 @@ def _handlers(world: Mailboxes, chats: Chats, calendar: Calendar) -> dict[str, H
         "POST /me/messages/{id}/createReplyAll": mail.create_reply_to_all,
         "PATCH /me/messages/{id}": mail.change,
         "GET /me/chats": chats.chats,
-        "GET /chats/{id}/messages": chats.messages,
         "GET /chats/{id}/messages/{id}": chats.message,
         "GET /me/calendarView": calendar.view,
         "GET /me/events/{id}": calendar.event,
@@ -190,15 +185,6 @@ def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
         if its_method == method and (match := pattern.fullmatch(path)):
             return template, match.groups()
     raise no_such_call(path)
-
-
-def _json(content: bytes) -> object:
-    if not content:
-        return None
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        raise bad_request("Unable to read JSON request payload.") from error
 
 
 def _response(answer: object, call: GraphCall) -> Response:

@@ -5,37 +5,17 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import cast
 from urllib.parse import quote
 
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.tokens import Issued
 
 
-class GraphError(Exception):
-    """An error with the vendor's code, a sentence, the HTTP status, and headers."""
-
-    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, code, message)
-        self.status, self.code, self.message = status, code, message
-        self.headers = dict(headers or {})
-
-
-@dataclass(frozen=True, slots=True)
-class Ids:
-    """What an answer and the vendor's support know a request by; `client` is what the client called it."""
-
-    request: str
-    client: str
-
-    def headers(self) -> dict[str, str]:
-        return {"request-id": self.request, "client-request-id": self.client}
-
-    def body(self, refusal: GraphError, now: datetime) -> Document:
-        """Return an error's body."""
-        inner = {"date": f"{now:%Y-%m-%dT%H:%M:%S}", **self.headers()}
-        return {"error": {"code": refusal.code, "message": refusal.message, "innerError": inner}}
+def graph_error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Refusal:
+    """Return a refusal with the vendor's code and a sentence."""
+    return Refusal(status, {"error": {"code": code, "message": message}}, dict(headers or {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,86 +25,86 @@ class Created:
     body: Document = field(default_factory=dict[str, object])
 
 
-def unauthenticated(message: str) -> GraphError:
+def unauthenticated(message: str) -> Refusal:
     headers = {"WWW-Authenticate": 'Bearer realm="", authorization_uri="", client_id=""'}
-    return GraphError(401, "InvalidAuthenticationToken", message, headers)
+    return graph_error(401, "InvalidAuthenticationToken", message, headers)
 
 
-def access_denied() -> GraphError:
-    return GraphError(403, "ErrorAccessDenied", "Access is denied. Check credentials and try again.")
+def access_denied() -> Refusal:
+    return graph_error(403, "ErrorAccessDenied", "Access is denied. Check credentials and try again.")
 
 
-def missing_scope(needed: str, granted: str) -> GraphError:
+def missing_scope(needed: str, granted: str) -> Refusal:
     text = (
         f"Missing scope permissions on the request. API requires one of '{needed}'. "
         f"Scopes on the request '{granted}'"
     )
-    return GraphError(403, "Forbidden", text)
+    return graph_error(403, "Forbidden", text)
 
 
-def no_privileges() -> GraphError:
-    return GraphError(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
+def no_privileges() -> Refusal:
+    return graph_error(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
 
 
-def no_mailbox() -> GraphError:
+def no_mailbox() -> Refusal:
     text = "The mailbox is either inactive, soft-deleted, or is hosted on-premise."
-    return GraphError(404, "MailboxNotEnabledForRESTAPI", text)
+    return graph_error(404, "MailboxNotEnabledForRESTAPI", text)
 
 
-def item_not_found() -> GraphError:
-    return GraphError(404, "ErrorItemNotFound", "The specified object was not found in the store.")
+def item_not_found() -> Refusal:
+    return graph_error(404, "ErrorItemNotFound", "The specified object was not found in the store.")
 
 
-def not_found(what: str) -> GraphError:
-    return GraphError(404, "NotFound", what)
+def not_found(what: str) -> Refusal:
+    return graph_error(404, "NotFound", what)
 
 
-def malformed_id() -> GraphError:
-    return GraphError(400, "ErrorInvalidIdMalformed", "Id is malformed.")
+def malformed_id() -> Refusal:
+    return graph_error(400, "ErrorInvalidIdMalformed", "Id is malformed.")
 
 
-def bad_request(message: str) -> GraphError:
-    return GraphError(400, "BadRequest", message)
+def bad_request(message: str) -> Refusal:
+    return graph_error(400, "BadRequest", message)
 
 
-def bad_query(message: str) -> GraphError:
-    return GraphError(400, "RequestBroker--ParseUri", message)
+def bad_query(message: str) -> Refusal:
+    return graph_error(400, "RequestBroker--ParseUri", message)
 
 
-def bad_argument(message: str) -> GraphError:
-    return GraphError(400, "ErrorInvalidArgument", message)
+def bad_argument(message: str) -> Refusal:
+    return graph_error(400, "ErrorInvalidArgument", message)
 
 
-def inefficient() -> GraphError:
+def inefficient() -> Refusal:
     text = "The restriction or sort order is too complex for this operation."
-    return GraphError(400, "InefficientFilter", text)
+    return graph_error(400, "InefficientFilter", text)
 
 
-def changed_meanwhile() -> GraphError:
+def changed_meanwhile() -> Refusal:
     text = (
         "The send or update operation could not be performed because the change key passed in the request does "
         "not match the current change key for the item., Cannot save changes made to an item to store."
     )
-    return GraphError(412, "ErrorIrresolvableConflict", text)
+    return graph_error(412, "ErrorIrresolvableConflict", text)
 
 
-def resync(address: str) -> GraphError:
+def resync(address: str) -> Refusal:
     """Return the refusal of a token that is too old; `address` begins anew."""
     text = "The sync state generation is not found; the client must synchronize from the beginning."
-    return GraphError(410, "syncStateNotFound", text, {"Location": address})
+    return graph_error(410, "syncStateNotFound", text, {"Location": address})
 
 
-def throttled(seconds: float) -> GraphError:
+def throttled(seconds: float) -> Refusal:
     text = "Application is over its MailboxConcurrency limit."
-    return GraphError(429, "ApplicationThrottled", text, {"Retry-After": f"{seconds:.0f}"})
+    return graph_error(429, "ApplicationThrottled", text, {"Retry-After": f"{seconds:.0f}"})
 
 
-def unavailable() -> GraphError:
+def unavailable() -> Refusal:
     text = "The service is temporarily unavailable. Please try again later."
-    return GraphError(503, "ServiceUnavailable", text)
+    return graph_error(503, "ServiceUnavailable", text)
 
 
-def no_such_call(path: str) -> GraphError:
+def no_such_call(path: str) -> Refusal:
     return bad_request(
         f"Resource not found for the segment '{path.rpartition('/')[2]}': the sandbox does not have it."
     )
@@ -232,7 +212,6 @@ SCOPES: dict[str, tuple[str, ...]] = {
         "User.ReadWrite",
         "User.ReadWrite.All",
     ),
-    "GET /me/messages": _READING_MAIL,
     "GET /me/mailFolders/{id}/messages": _READING_MAIL,
     "GET /me/mailFolders/{id}/messages/delta": _READING_MAIL,
     "GET /me/messages/{id}": ("Mail.Read", "Mail.ReadBasic"),
@@ -247,7 +226,6 @@ SCOPES: dict[str, tuple[str, ...]] = {
     "POST /me/messages/{id}/replyAll": _SENDING_MAIL,
     "POST /me/messages/{id}/forward": _SENDING_MAIL,
     "GET /me/chats": ("Chat.Read", "Chat.ReadBasic", "Chat.ReadWrite"),
-    "GET /chats/{id}/messages": ("Chat.Read", "Chat.ReadWrite"),
     "GET /chats/{id}/messages/{id}": ("Chat.Read", "Chat.ReadWrite", "Group.Read.All", "Group.ReadWrite.All"),
     "POST /chats/{id}/messages": _SENDING_CHAT,
     "POST /teams/{id}/channels/{id}/messages": _SENDING_CHANNEL,
@@ -292,7 +270,7 @@ def check_scopes(template: str, granted: frozenset[str]) -> None:
         raise _refusal(template, needed, granted)
 
 
-def _refusal(template: str, needed: tuple[str, ...], granted: frozenset[str]) -> GraphError:
+def _refusal(template: str, needed: tuple[str, ...], granted: frozenset[str]) -> Refusal:
     path = template.partition(" ")[2]
     if path == "/me":
         return no_privileges()
@@ -321,10 +299,7 @@ def number_of(text: str) -> int | None:
     if len(text) < _SHORTEST or not _SHAPE.fullmatch(text):
         return None
     end = text.rstrip("=")
-    try:
-        half = int.from_bytes(base64.urlsafe_b64decode(end[-9:-1]), "big")
-    except ValueError:
-        return None
+    half = int.from_bytes(base64.urlsafe_b64decode(end[-9:-1]), "big")
     return half * 2 + (end[-1] == "a")
 
 

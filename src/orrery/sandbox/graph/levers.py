@@ -66,7 +66,6 @@ LEVERS = {
     "change": "The message `id` is changed: fields, `set`, `drop`.",
     "renumber": "Every id of the mailbox changes, immutable ones too.",
     "expire": "Tokens of delta queries are too old.",
-    "properties": "A reply keeps the extended properties that come with it, or ignores them with `on` false.",
     "chat": "Somebody writes into a chat.",
     "meeting": "A meeting is added to the calendar.",
     "reset": "The account is as it was at first.",
@@ -106,7 +105,6 @@ class Levers:
             "change": self._change,
             "renumber": self._renumber,
             "expire": self._expire,
-            "properties": self._properties,
             "chat": self._chat,
             "meeting": self._meeting,
             "reset": self._reset,
@@ -190,9 +188,6 @@ class Levers:
 
     def _expire(self, account: str, _: Document) -> None:
         self._world.mailbox(account).forget_changes()
-
-    def _properties(self, account: str, given: Document) -> None:
-        self._world.mailbox(account).keep_properties(on=given.get("on") is not False)
 
     def _reset(self, account: str, _: Document) -> None:
         self._world.reset(account)

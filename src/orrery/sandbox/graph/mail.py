@@ -22,7 +22,7 @@ from orrery.sandbox.graph.call import (
     resync,
     selected,
 )
-from orrery.sandbox.graph.mailbox import EVERYWHERE, Change, Mailbox, Mailboxes
+from orrery.sandbox.graph.mailbox import Change, Mailbox, Mailboxes
 from orrery.sandbox.graph.messages import (
     BODY_PROPERTIES,
     MESSAGE,
@@ -49,10 +49,6 @@ class Mail:
 
     def __init__(self, world: Mailboxes) -> None:
         self._world = world
-
-    def messages(self, call: GraphCall) -> Document:
-        """List the messages of all folders."""
-        return self._listed(call, EVERYWHERE, "/me/messages")
 
     def folder_messages(self, call: GraphCall) -> Document:
         """List the messages of a folder, by its id or its well-known name."""
@@ -97,9 +93,8 @@ class Mail:
         message, comment = cast("Document", body.get("message") or {}), body.get("comment")
         if comment is not None and "body" in message:
             raise bad_request("Comment and message body cannot both be specified.")
-        # Nothing says whether the vendor keeps extended properties that come with a reply.
-        if not mailbox.about.get("keeps_properties"):
-            message = {name: value for name, value in message.items() if name != EXTENDED}
+        # Nothing published says that the vendor keeps extended properties that come with a reply.
+        message = {name: value for name, value in message.items() if name != EXTENDED}
         answering = _answering(original, str(comment or "")) | (
             _to_all(original, mailbox.account) if to_all else {}
         )

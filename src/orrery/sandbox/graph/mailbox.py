@@ -135,10 +135,6 @@ class Mailbox:
         self._place_filled(start, count)
         self.forget_changes()
 
-    def keep_properties(self, *, on: bool) -> None:
-        """Let a reply keep the extended properties that come with it, or ignore them."""
-        self._save_about(keeps_properties=on)
-
     def forget_changes(self) -> None:
         """Let every token of a delta query be too old."""
         self.run = secrets.token_hex(4)

@@ -12,10 +12,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orrery.ports.clock import Clock
 from orrery.sandbox.board import Act, Board, form_of, render
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document, SandboxGround
-from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, TENANTS, IdentityConfig, OAuthError, refusal
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, TENANTS, IdentityConfig, described, refusal
 from orrery.sandbox.identity.grants import Grants, check_redirect, check_tenant, members
 from orrery.sandbox.identity.switches import BY_JSON, SWITCHES, Switches
 from orrery.sandbox.identity.tokens import TokenEndpoint
@@ -72,75 +72,6 @@ def identity_board(config: IdentityConfig, grants: Grants, switches: Switches, r
 
 
 _SCRIPTS = "; script-src 'self'"
-
-
-class Authorize:
-    """The page with the accounts, and the answer to the redirect address."""
-
-    def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, switches: Switches
-    ) -> None:
-        self._config = config
-        self._clock = clock
-        self._tokens = tokens
-        self._grants = grants
-        self._switches = switches
-
-    async def show(self, request: Request) -> Response:
-        """List the accounts that may sign in to the tenant."""
-        tenant, query = request.path_params["tenant"], request.query_params
-        self._check(tenant, query)
-        return render(
-            "identity_accounts.html",
-            domain=TENANTS[tenant],
-            client=query["client_id"],
-            scopes=query["scope"].split(),
-            accounts=[(one, one.is_guest(tenant)) for one in members(tenant)],
-        )
-
-    async def choose(self, request: Request) -> Response:
-        """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
-        tenant, query = request.path_params["tenant"], request.query_params
-        self._check(tenant, query)
-        username = (await form_of(request)).get("account", "")
-        declined = not username or self._switches.holds("consent", tenant)
-        answer = self._declined() if declined else self._chosen(tenant, query, username)
-        if "state" in query:
-            answer["state"] = query["state"]
-        return _answered(query, answer)
-
-    def _chosen(self, tenant: str, query: Mapping[str, str], username: str) -> dict[str, str]:
-        answer = {
-            "code": self._grants.code(tenant, query, username),
-            "session_state": str(uuid.UUID(bytes=secrets.token_bytes(16))),
-        }
-        if "client_info" in query:
-            answer["client_info"] = self._tokens.client_info(ACCOUNTS[username])
-        return answer
-
-    def _declined(self) -> dict[str, str]:
-        body = refusal("access_denied").body(self._clock.now(), str(uuid.uuid4()), self._config.url)
-        return {name: body[name] for name in ("error", "error_description", "error_uri")}
-
-    def _check(self, tenant: str, query: Mapping[str, str]) -> None:
-        for name in ("client_id", "redirect_uri", "response_type", "scope"):
-            if not query.get(name):
-                raise refusal("missing", parameter=name)
-        self._grants.check_client(tenant, query["client_id"])
-        check_redirect(query["redirect_uri"])
-        if query["response_type"] != "code":
-            raise refusal("unsupported_response_type", kind=query["response_type"])
-
-
-def _answered(query: Mapping[str, str], answer: dict[str, str]) -> Response:
-    address = query["redirect_uri"]
-    if query.get("response_mode", "query") == "form_post":
-        page = render("identity_answer.html", address=address, answer=answer)
-        page.headers["Content-Security-Policy"] += _SCRIPTS
-        return page
-    return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(answer)}", 303)
-
-
 _NO_STORE = {"Cache-Control": "no-store, no-cache", "Pragma": "no-cache"}
 
 _DISCOVERY = "/{tenant}/v2.0/.well-known/openid-configuration"
@@ -149,17 +80,18 @@ _AUTHORIZE = "/{tenant}/oauth2/v2.0/authorize"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class IdentityApi:
-    """Answers a client that signs a person in."""
+class IdentityProvider:
+    """Answers a client that signs a person in; `requests` counts what came by https, by path."""
 
-    def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, authorize: Authorize
-    ) -> None:
+    def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
         self._config = config
-        self._clock = clock
-        self._tokens = tokens
-        self._grants = grants
-        self._authorize = authorize
+        self._clock = ground.clock
+        self._tokens = TokenEndpoint(config, ground.state, ground.clock)
+        page = f"{ground.base_url}{ADDRESS}"
+        self._grants = Grants(ground.state, ground.clock, self._tokens, page, config.interval)
+        self._switches = Switches(ground.state)
+        self.url = config.url
+        self.requests: Counter[str] = Counter()
 
     def routes(self) -> list[Route]:
         return [
@@ -167,8 +99,9 @@ class IdentityApi:
             Route("/{tenant}/discovery/v2.0/keys", self.refusing(self.keys), methods=["GET"]),
             Route("/{tenant}/oauth2/v2.0/devicecode", self.refusing(self.device_code), methods=["POST"]),
             Route("/{tenant}/oauth2/v2.0/token", self.refusing(self.token), methods=["POST"]),
-            Route(_AUTHORIZE, self.refusing(self._authorize.show), methods=["GET"]),
-            Route(_AUTHORIZE, self.refusing(self._authorize.choose), methods=["POST"]),
+            Route(_AUTHORIZE, self.refusing(self.accounts), methods=["GET"]),
+            Route(_AUTHORIZE, self.refusing(self.choose), methods=["POST"]),
+            *identity_board(self._config, self._grants, self._switches, self.requests).routes(),
         ]
 
     def refusing(self, endpoint: Endpoint) -> Endpoint:
@@ -178,9 +111,9 @@ class IdentityApi:
             try:
                 check_tenant(request.path_params["tenant"])
                 return await endpoint(request)
-            except OAuthError as refusal:
+            except Refusal as refusal:
                 correlation = request.headers.get("client-request-id") or str(uuid.uuid4())
-                body = refusal.body(self._clock.now(), correlation, self._config.url)
+                body = described(refusal, self._clock.now(), correlation, self._config.url)
                 return JSONResponse(body, refusal.status, _NO_STORE)
 
         return answer
@@ -218,28 +151,50 @@ class IdentityApi:
             "tenant_region_scope": "EU",
         }
 
+    async def accounts(self, request: Request) -> Response:
+        """List the accounts that may sign in to the tenant."""
+        tenant, query = request.path_params["tenant"], request.query_params
+        self._check(tenant, query)
+        return render(
+            "identity_accounts.html",
+            domain=TENANTS[tenant],
+            client=query["client_id"],
+            scopes=query["scope"].split(),
+            accounts=[(one, one.is_guest(tenant)) for one in members(tenant)],
+        )
 
-class IdentityProvider:
-    """The stand-in with everything that belongs to it; `requests` counts what came by https, by path."""
+    async def choose(self, request: Request) -> Response:
+        """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
+        tenant, query = request.path_params["tenant"], request.query_params
+        self._check(tenant, query)
+        username = (await form_of(request)).get("account", "")
+        declined = not username or self._switches.holds("consent", tenant)
+        answer = self._declined() if declined else self._chosen(tenant, query, username)
+        if "state" in query:
+            answer["state"] = query["state"]
+        return _answered(query, answer)
 
-    def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
-        self._config = config
-        self._ground = ground
-        self.requests: Counter[str] = Counter()
+    def _chosen(self, tenant: str, query: Mapping[str, str], username: str) -> dict[str, str]:
+        answer = {
+            "code": self._grants.code(tenant, query, username),
+            "session_state": str(uuid.UUID(bytes=secrets.token_bytes(16))),
+        }
+        if "client_info" in query:
+            answer["client_info"] = self._tokens.client_info(ACCOUNTS[username])
+        return answer
 
-    @property
-    def url(self) -> str:
-        """Return the address of the listener."""
-        return self._config.url
+    def _declined(self) -> dict[str, str]:
+        body = described(refusal("access_denied"), self._clock.now(), str(uuid.uuid4()), self._config.url)
+        return {name: body[name] for name in ("error", "error_description", "error_uri")}
 
-    def routes(self) -> list[Route]:
-        config, ground = self._config, self._ground
-        tokens = TokenEndpoint(config, ground.state, ground.clock)
-        grants = Grants(ground.state, ground.clock, tokens, f"{ground.base_url}{ADDRESS}", config.interval)
-        switches = Switches(ground.state)
-        authorize = Authorize(config, ground.clock, tokens, grants, switches)
-        board = identity_board(config, grants, switches, self.requests)
-        return [*IdentityApi(config, ground.clock, tokens, grants, authorize).routes(), *board.routes()]
+    def _check(self, tenant: str, query: Mapping[str, str]) -> None:
+        for name in ("client_id", "redirect_uri", "response_type", "scope"):
+            if not query.get(name):
+                raise refusal("missing", parameter=name)
+        self._grants.check_client(tenant, query["client_id"])
+        check_redirect(query["redirect_uri"])
+        if query["response_type"] != "code":
+            raise refusal("unsupported_response_type", kind=query["response_type"])
 
     async def listen(self, app: ASGIApp) -> None:
         """Serve the app on the listener until cancelled."""
@@ -251,3 +206,12 @@ class IdentityProvider:
             await app(scope, receive, send)
 
         await listen(counted, self._config.listener, self._config.certificate)
+
+
+def _answered(query: Mapping[str, str], answer: dict[str, str]) -> Response:
+    address = query["redirect_uri"]
+    if query.get("response_mode", "query") == "form_post":
+        page = render("identity_answer.html", address=address, answer=answer)
+        page.headers["Content-Security-Policy"] += _SCRIPTS
+        return page
+    return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(answer)}", 303)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
 TENANT_A = "00000000-0000-4000-8000-0000000000a0"
@@ -73,30 +74,17 @@ class IdentityConfig:
         return f"https://localhost:{self.listener.getsockname()[1]}"
 
 
-@dataclass
-class OAuthError(Exception):
-    """An OAuth error with the vendor's number, a sentence, and the HTTP status."""
-
-    error: str
-    code: int
-    text: str
-    suberror: str = ""
-    status: int = 400
-
-    def body(self, now: datetime, correlation: str, url: str) -> Document:
-        """Return the answer's body."""
-        trace, at = str(uuid.uuid4()), f"{now:%Y-%m-%d %H:%M:%S}Z"
-        body: Document = {
-            "error": self.error,
-            "error_description": f"AADSTS{self.code}: {self.text} "
-            f"Trace ID: {trace} Correlation ID: {correlation} Timestamp: {at}",
-            "error_codes": [self.code],
-            "timestamp": at,
-            "trace_id": trace,
-            "correlation_id": correlation,
-            "error_uri": f"{url}/error?code={self.code}",
-        }
-        return body | ({"suberror": self.suberror} if self.suberror else {})
+def described(refusal: Refusal, now: datetime, correlation: str, url: str) -> Document:
+    """Return a refusal's body with all that the vendor writes beside the error."""
+    trace, at = str(uuid.uuid4()), f"{now:%Y-%m-%d %H:%M:%S}Z"
+    text = f"{refusal.body['error_description']} Trace ID: {trace} Correlation ID: {correlation} Timestamp: {at}"
+    return refusal.body | {
+        "error_description": text,
+        "timestamp": at,
+        "trace_id": trace,
+        "correlation_id": correlation,
+        "error_uri": f"{url}/error?code={refusal.body['error_codes'][0]}",
+    }
 
 
 _KNOWN: dict[str, tuple[str, int, str]] = {
@@ -218,7 +206,12 @@ _KNOWN: dict[str, tuple[str, int, str]] = {
 _SUBERRORS = {"no_consent": "consent_required", "blocked": "message_only", "expired_refresh_token": "bad_token"}
 
 
-def refusal(name: str, status: int = 400, **words: str) -> OAuthError:
+def refusal(name: str, status: int = 400, **words: str) -> Refusal:
     """Return the refusal of that name, with these words in its sentence."""
     error, code, text = _KNOWN[name]
-    return OAuthError(error, code, text.format(**words), _SUBERRORS.get(name, ""), status)
+    body: Document = {
+        "error": error,
+        "error_description": f"AADSTS{code}: {text.format(**words)}",
+        "error_codes": [code],
+    }
+    return Refusal(status, body | ({"suberror": _SUBERRORS[name]} if name in _SUBERRORS else {}))

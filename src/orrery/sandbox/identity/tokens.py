@@ -85,32 +85,27 @@ class Issued:
     expires: float
 
 
-class Registry:
-    """The access tokens that were issued, kept in the sandbox's state."""
+def register(state: DocumentStore, token: str, issued: Issued) -> None:
+    """Keep an access token's digest with what it grants."""
+    state.save(
+        {
+            "object": _ACCESS,
+            "id": _digest(token),
+            "account": issued.account.username,
+            "tenant": issued.tenant,
+            "scopes": sorted(issued.scopes),
+            "expires": issued.expires,
+        }
+    )
 
-    def __init__(self, state: DocumentStore) -> None:
-        self._state = state
 
-    def add(self, token: str, issued: Issued) -> None:
-        """Keep a token's digest with what it stands for."""
-        self._state.save(
-            {
-                "object": _ACCESS,
-                "id": _digest(token),
-                "account": issued.account.username,
-                "tenant": issued.tenant,
-                "scopes": sorted(issued.scopes),
-                "expires": issued.expires,
-            }
-        )
-
-    def issued(self, token: str) -> Issued | None:
-        """Return what a token stands for, expired or not; None when it was not issued here."""
-        found = self._state.get(_ACCESS, _digest(token))
-        if found is None:
-            return None
-        scopes = frozenset[str](found["scopes"])
-        return Issued(ACCOUNTS[found["account"]], found["tenant"], scopes, found["expires"])
+def issued_token(state: DocumentStore, token: str) -> Issued | None:
+    """Return what a token grants, expired or not; None when it was not issued here."""
+    found = state.get(_ACCESS, _digest(token))
+    if found is None:
+        return None
+    scopes = frozenset[str](found["scopes"])
+    return Issued(ACCOUNTS[found["account"]], found["tenant"], scopes, found["expires"])
 
 
 def _digest(token: str) -> str:
@@ -140,7 +135,7 @@ class TokenEndpoint:
         self._clock = clock
         self._switches = Switches(state)
         self._keys = SigningKeys(state)
-        self._registry = Registry(state)
+        self._state = state
 
     def answer(self, signed: Signed, refresh_token: str | None, *, client_info: bool) -> str:
         """Return the JSON text of a token answer."""
@@ -211,7 +206,7 @@ class TokenEndpoint:
     def _access_token(self, signed: Signed, scopes: frozenset[str]) -> str:
         token = self._opaque() if self._switches.values("opaque") is not None else self._jwt(signed, scopes)
         expires = self._clock.now().timestamp() + LIFETIME
-        self._registry.add(token, Issued(signed.account, signed.tenant, scopes, expires))
+        register(self._state, token, Issued(signed.account, signed.tenant, scopes, expires))
         return token
 
     def _opaque(self) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from starlette.requests import Request
 from starlette.responses import Response
 
-from orrery.sandbox.faults import CutConnection
+from orrery.sandbox.faults import CutConnection, Refusal
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor import resources, sessions
 from orrery.sandbox.processor.account import ACCOUNT_ID
@@ -40,8 +40,8 @@ from orrery.sandbox.processor.parameters import (
 )
 from orrery.sandbox.processor.world import (
     API_VERSION,
-    ApiError,
     World,
+    api_error,
     invalid,
     known_version,
     mode_of,
@@ -70,18 +70,18 @@ class IdempotencyKeys:
     def first_answer(self, key: str, asked: str) -> Document | None:
         """Return the stored `status` and `body` of this key's first use, or None when there was none.
 
-        Raises `ApiError` for a key that is too long, in use, or was used for something else.
+        Raises `Refusal` for a key that is too long, in use, or was used for something else.
         """
         if len(key) > MAX_KEY_LENGTH:
             raise invalid(f"An idempotency key has at most {MAX_KEY_LENGTH} characters.")
         if key in self._in_use:
             message = "Another request with this idempotency key is in progress. Please try again later."
-            raise ApiError(409, message, "idempotency_error", "idempotency_key_in_use", stored=False)
+            raise api_error(409, message, "idempotency_error", "idempotency_key_in_use")
         self._prune()
         stored = self._world.state.get(_KIND, key)
         if stored is not None and stored["asked"] != asked:
             message = f"Keys for idempotent requests can only be used with the same parameters: '{key}' was not."
-            raise ApiError(400, message, "idempotency_error", stored=False)
+            raise api_error(400, message, "idempotency_error")
         return stored
 
     def keep(self, key: str, asked: str, status: int, body: Document, request_id: str) -> None:
@@ -223,7 +223,7 @@ class Api:
     def _meant(self, request: Request) -> "_OneApi":
         try:
             return self._by_mode.get(mode_of(_api_key(request)), self._first)
-        except ApiError:  # no key, which the first world refuses after its faults
+        except Refusal:  # no key, which the first world refuses after its faults
             return self._first
 
 
@@ -244,12 +244,16 @@ class _OneApi:
         headers = {"Request-Id": request_id, "Stripe-Version": API_VERSION}
         try:
             status, body = await self._carry_out(request, headers)
-        except ApiError as refusal:
-            status, body = refusal.status, refusal.body(request_id, self._world.base_url)
+        except Refusal as refusal:
+            status, body = refusal.status, self._logged(refusal, request_id)
         if status in _RETRY:
             headers["Stripe-Should-Retry"] = _RETRY[status]
         answer = Response(json.dumps(body, indent=2), status, headers, "application/json")
         return self._broken_after(request.url.path, answer)
+
+    def _logged(self, refusal: Refusal, request_id: str) -> Document:
+        error: Document = refusal.body["error"]
+        return {"error": error | {"request_log_url": f"{self._world.base_url}/#{request_id}"}}
 
     def _broken_after(self, path: str, answer: Response) -> Response:
         faults, clock = self._world.faults, self._world.clock
@@ -263,7 +267,7 @@ class _OneApi:
         permissions = self._permissions(request)
         headers["Stripe-Version"] = version = _version(request)
         if self._world.faults.take("rate_limit", path):
-            raise ApiError(429, "Request rate limit exceeded.", code="rate_limit", stored=False)
+            raise api_error(429, "Request rate limit exceeded.", code="rate_limit")
         if request.method == "PATCH" and self._world.faults.take("patch_404", path):
             raise unrecognized_url(request.method, path)
         operation, ids = _route(request.method, path)
@@ -285,10 +289,10 @@ class _OneApi:
         with self._used.held(key):
             try:
                 status, body = await self._run(pending)
-            except ApiError as refusal:
-                if not refusal.stored:
+            except Refusal as refusal:
+                if "param" in refusal.body["error"]:  # a failed validation, which the vendor does not store
                     raise
-                status, body = refusal.status, refusal.body(headers["Request-Id"], self._world.base_url)
+                status, body = refusal.status, self._logged(refusal, headers["Request-Id"])
             self._used.keep(key, asked, status, body, headers["Request-Id"])
         return status, body
 
@@ -298,7 +302,7 @@ class _OneApi:
             await self._world.clock.sleep(1.0 if slow.value is None else slow.value)
         call = pending.read(self._world)
         if self._world.faults.take("server_error", pending.path):
-            raise ApiError(500, "An unknown error occurred.", "api_error")
+            raise api_error(500, "An unknown error occurred.", "api_error")
         answer = pending.operation.run(call)
         return 200, expand(self._world, answer, call.params.get("expand", []))
 
@@ -306,7 +310,7 @@ class _OneApi:
         key = _api_key(request)
         permissions = self._keys.get(key)
         if permissions is None:
-            raise ApiError(401, f"Invalid API Key provided: {_masked(key)}", stored=False)
+            raise api_error(401, f"Invalid API Key provided: {_masked(key)}")
         return permissions
 
 
@@ -317,14 +321,14 @@ def _api_key(request: Request) -> str:
     if scheme.lower() == "basic":
         return _basic_user(credentials)
     message = "You did not provide an API key: send it in the Authorization header, as 'Bearer YOUR_SECRET_KEY'."
-    raise ApiError(401, message, stored=False)
+    raise api_error(401, message)
 
 
 def _basic_user(credentials: str) -> str:
     try:
         return base64.b64decode(credentials, validate=True).decode().partition(":")[0]
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ApiError(401, "The Authorization header is not valid HTTP Basic.", stored=False) from error
+        raise api_error(401, "The Authorization header is not valid HTTP Basic.") from error
 
 
 def _masked(key: str) -> str:
@@ -365,7 +369,7 @@ def _check_permission(held: frozenset[str], operation: ApiOperation, shown: str)
         f"The provided key '{shown}' does not have the required permissions for this endpoint on account "
         f"'{ACCOUNT_ID}'. Having the 'rak_{needed}' permission would allow this request to continue."
     )
-    raise ApiError(403, message, code="more_permissions_required", stored=False)
+    raise api_error(403, message, code="more_permissions_required")
 
 
 async def _read_form(request: Request) -> dict[str, Form]:
@@ -373,7 +377,7 @@ async def _read_form(request: Request) -> dict[str, Form]:
         return parse_form(request.scope["query_string"])
     body = await request.body()
     if len(body) > MAX_BODY_BYTES:
-        raise ApiError(413, "Request body too large.", stored=False)
+        raise api_error(413, "Request body too large.")
     kind = request.headers.get("content-type", _FORM).partition(";")[0].strip().lower()
     if body and kind != _FORM:
         raise invalid(f"Invalid request: the content type must be {_FORM}.")

@@ -109,9 +109,7 @@ class Courier:
     def _delivery(self, event: Document, endpoint: Document) -> Document:
         now, kind = self._now(), event["type"]
         self._release_held(endpoint["id"])
-        late = self._world.faults.take("webhook_delay", kind)
         held = self._world.faults.take("webhook_reorder", kind) is not None
-        wait = 0.0 if late is None else 60.0 if late.value is None else late.value
         return {
             "id": f"{event['id']}:{endpoint['id']}",
             "object": _KIND,
@@ -121,7 +119,7 @@ class Courier:
             "state": "pending",
             "copies": 2 if self._world.faults.take("webhook_duplicate", kind) else 1,
             "held": held,
-            "next_at": now + (REORDER_PATIENCE if held else wait),
+            "next_at": now + (REORDER_PATIENCE if held else 0.0),
             "attempts": [],
         }
 

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
+from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
-from orrery.sandbox.processor.world import ApiError, invalid, missing_parameter, unknown_parameter
+from orrery.sandbox.processor.world import invalid, missing_parameter, unknown_parameter
 
 Form = str | list["Form"] | dict[str, "Form"]
 """A parsed parameter: text, a list or a map."""
@@ -21,7 +22,7 @@ MAX_PARAMETERS = 1000
 
 
 def parse_form(encoded: bytes) -> dict[str, Form]:
-    """Return the nested parameters of a form-encoded body or query; `ApiError` when it is malformed."""
+    """Return the nested parameters of a form-encoded body or query; `Refusal` when it is malformed."""
     tree: _Tree = {}
     pairs = [pair for pair in encoded.split(b"&") if pair]
     if len(pairs) > MAX_PARAMETERS:
@@ -59,7 +60,7 @@ def _plant(tree: _Tree, path: list[str], value: str) -> None:
     tree[leaf] = value
 
 
-def _conflict(path: list[str]) -> ApiError:
+def _conflict(path: list[str]) -> Refusal:
     name = path[0] + "".join(f"[{part}]" for part in path[1:])
     return invalid(f"Invalid request: {name} is given more than once.", name)
 

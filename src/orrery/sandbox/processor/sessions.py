@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.call import ApiCall, page
-from orrery.sandbox.processor.world import ApiError, World, expire, invalid, new_id, unknown_parameter
+from orrery.sandbox.processor.world import World, api_error, expire, invalid, new_id, unknown_parameter
 
 ENABLED_METHODS = ("card", "link")
 """The payment methods of the account (spec 1, Session parameters)."""
@@ -141,7 +141,7 @@ def expire_one(call: ApiCall) -> Document:
     session = call.world.find(_KIND, call.ids["session"], "session")
     if session["status"] != "open":
         message = f"Only Checkout Sessions with a status of open can be expired; this one is {session['status']}."
-        raise ApiError(400, message)
+        raise api_error(400, message)
     return expire(call.world, session)
 
 
