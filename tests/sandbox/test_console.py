@@ -115,4 +115,4 @@ def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
 def test_a_sandbox_without_a_cloud(box: Running) -> None:
     """Its page says that there is none."""
     answer = box.web.get("/cloud")
-    assert (answer.status_code, "so there is none" in answer.text) == (404, True)
+    assert (answer.status_code, "so this page is empty" in answer.text) == (404, True)

@@ -113,7 +113,7 @@ def test_the_push_page(box: Running) -> None:
 def test_push_without_the_token(box: Running, headers: dict[str, str]) -> None:
     """A publisher without the token is refused and nothing is kept."""
     before = len(pushes(box))
-    assert box.web.post("/push/owner", content="x", headers=headers).status_code == 401
+    assert box.web.post("/push", json={"topic": "owner", "message": "x"}, headers=headers).status_code == 401
     assert len(pushes(box)) == before
 
 

@@ -41,7 +41,7 @@ class GraphBox(IdentityBox):
         """Let a message arrive, and return its ids: `id`, and `immutable_id`.
 
         Its fields are subject, sender (name, address), minutes_ago, folder, importance, read, body (its type and
-        its content), set, drop; `odd` is one of `orrery.sandbox.graph.odd.ODD`.
+        its content), set, drop; `odd` is one of `orrery.sandbox.graph.levers.MALFORMED`.
         """
         return self.lever("deliver", account, **message)
 

@@ -75,7 +75,7 @@ class SandboxConfig:
     there is no analytics provider.
 
     A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
-    pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
+    pages are, None means `base_url`; under the name `push_host` the push server is at the root, as ntfy does.
     `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
     `service` is the one that the stand-ins ask by themselves, such as the gateway's guest; without it they do not.
     Without `cloud` there is no cloud, and without `identity` no identity provider.

@@ -1,4 +1,4 @@
-"""Pages for people, and boards: what a stand-in shows and lets be done to it, declared as data."""
+"""Pages for people, and boards: what a stand-in shows, and its levers, declared as data."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -72,10 +72,10 @@ Fields = Mapping[str, str]
 
 
 Act = Callable[[Document], object]
-"""Does what a lever does with its values, of which some stand in its address.
+"""Does what a lever does with its values, some of which are in its address.
 
 It returns, or lets be awaited, what a program is answered: None is all that is known. `KeyError`, `TypeError` and
-`ValueError` say why it does nothing.
+`ValueError` give the reason why it does nothing.
 """
 
 _SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"

@@ -111,11 +111,11 @@ class Gateway:
         return float("inf") if self._recovers_at is None else self._recovers_at - self._clock.monotonic()
 
     def ping(self) -> Document:
-        """Return what the guest says now."""
-        said = _DOWN.get(self._action, _RUNNING)
+        """Return the guest's ping."""
+        shown = _DOWN.get(self._action, _RUNNING)
         seconds = int(self._clock.monotonic() - self._since)
-        return said | {
-            "active_seconds": seconds if said["state"] == "active" else None,
+        return shown | {
+            "active_seconds": seconds if shown["state"] == "active" else None,
             "restarts": self._restarts,
         }
 

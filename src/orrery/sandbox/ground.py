@@ -92,7 +92,7 @@ PING_TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service that the sandbox stands beside: its public address, and secrets that stand-ins show it."""
+    """The service beside the sandbox: its public address, and secrets that stand-ins show it."""
 
     url: str
     secrets: Mapping[str, str] = field(repr=False)
@@ -114,7 +114,7 @@ class MachineSwitch:
                 follow()
 
     def answered(self) -> None:
-        """Say that the service has taken the first ping since the machine runs."""
+        """Report that the service has taken the first ping since the machine runs."""
         for follow in self.on_answer:
             follow()
 
@@ -123,7 +123,7 @@ class MachineSwitch:
 class SandboxGround:
     """The state and the clock that all stand-ins share, the faults that a test asks for, and the address.
 
-    `service` is None where the sandbox stands alone. What a stand-in does by itself it adds to `background`: the
+    `service` is None where the sandbox is alone. What a stand-in does by itself it adds to `background`: the
     sandbox runs that until it ends.
     """
 

@@ -27,7 +27,7 @@ _OWN = frozenset({"same-origin", "none"})
 class Guard:
     """Refuses another host name, by which a page elsewhere could reach this machine, and what such a page sends.
 
-    A browser says where a request comes from (`Sec-Fetch-Site`, or at least `Origin`); a program says neither.
+    A browser names a request's origin (`Sec-Fetch-Site`, or at least `Origin`); a program sends neither.
     `hosts` are further names that the sandbox is served under.
     """
 

@@ -67,7 +67,7 @@ OWNER_KEY_FILE = "owner_key"
 """The key by which the demo's owner signs approvals (decision 15)."""
 
 _SETTINGS = """\
-# Written by `orrery demo`, anew at each start.
+# Written by `orrery demo` at each start.
 mode = "sandbox"
 
 [server]
@@ -218,7 +218,7 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
 def _prepared(data: Path, ports: Ports) -> Path:
     """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
-    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: nobody else may write there
+    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: other users may not write there
     folder.mkdir(mode=0o700, exist_ok=True)
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():

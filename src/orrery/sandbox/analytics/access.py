@@ -203,7 +203,7 @@ class AnalyticsTokens:
             raise wrong_scope()
 
     def _verified(self, assertion: str) -> Document:
-        """Return the claims of an assertion that the account has signed. Its times are those of its own clock."""
+        """Return the claims of an assertion that the account has signed. Its times are by its own clock."""
         try:
             return jwt.decode(
                 assertion,

@@ -164,7 +164,7 @@ class _Order(_Message):
 
 
 class Query(_Message):
-    """One request; rows come by their users, most first, as the provider's do when nothing is said."""
+    """One request; rows come by their users, most first, as the provider's do by default."""
 
     metrics: list[_Metric] = Field(min_length=1, max_length=1)
     dimensions: list[_Dimension] = []
@@ -201,7 +201,7 @@ def subject(body: bytes) -> str:
 
 
 def report(query: Query, views: Iterable[View]) -> Document:
-    """Return the answer's body without its quota; nobody there is a body with `kind` only."""
+    """Return the answer's body without its quota; without visitors it has `kind` only."""
     users: dict[tuple[str, ...], set[str]] = defaultdict(set)
     [minutes] = query.minutes
     for view in views:

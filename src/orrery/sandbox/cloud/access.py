@@ -153,7 +153,7 @@ def _denied(message: str) -> Refusal:
 class AccessTokens:
     """Access tokens, which live in memory.
 
-    They end by a lever only: a client counts their seconds by its own clock, which nobody moves.
+    They end by a lever only: a client counts their seconds by its own clock, which no lever moves.
     """
 
     def __init__(self, cloud: Cloud) -> None:

@@ -49,7 +49,7 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
 
 
 def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
-    """Create an alert, or replace it. Its condition is stored as it comes, whatever it says."""
+    """Create an alert, or replace it. Its condition is stored unchecked, as the vendor does."""
     asked = part(given, "properties")
     if missing := [name for name in ("scopes", "condition", "actions") if not asked.get(name)]:
         raise bad_request(f"The property {missing[0]} is missing.")

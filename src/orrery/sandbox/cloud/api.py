@@ -38,7 +38,7 @@ SHAPES: tuple[Callable[[Any], Any], ...] = (
 """What becomes of an answer."""
 
 
-def odd(answer: Response, shape: int) -> Response:
+def reshaped(answer: Response, shape: int) -> Response:
     """Return an answer in another shape."""
     try:
         found = json.loads(bytes(answer.body))
@@ -166,7 +166,7 @@ class CloudApi:
     def _late(self, subject: str, answer: Response) -> Response:
         shaped = self._faults.take("cloud_odd", subject)
         if shaped is not None:
-            answer = odd(answer, int(shaped.value or 0))
+            answer = reshaped(answer, int(shaped.value or 0))
         return self._faults.late("cloud_lost_answer", answer, self._clock, subject)
 
     def _shown(self, request: Request, subject: str, status: int, answer: Response) -> Response:

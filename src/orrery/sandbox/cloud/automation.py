@@ -148,7 +148,7 @@ def generate_uri(cloud: Cloud, account_id: str) -> str:
 
 
 def put_webhook(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
-    """Create a webhook, or enable, disable or point it anew: neither its URI nor its expiry can be changed."""
+    """Create a webhook, or enable, disable or redirect it: neither its URI nor its expiry can be changed."""
     known = cloud.find(resource_id)
     asked = part(given, "properties")
     if known is None:

@@ -93,7 +93,7 @@ def _webhook_data(runbook: Document, name: str, body: str, headers: dict[str, st
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """How a job has ended, and what it says."""
+    """How a job has ended, and its sentence."""
 
     status: Literal["Completed", "Failed"]
     text: str
@@ -124,7 +124,7 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
 def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     """Return what the runbook does after the replies that it was given so far.
 
-    It is asked from its beginning each time, so that a job goes on after the sandbox has been started anew.
+    It is asked from its beginning each time, so that a job goes on after a restart of the sandbox.
     """
     if job["text"] is None:
         return _Ended("Failed", "The runbook has never been published.")

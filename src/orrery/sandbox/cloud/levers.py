@@ -73,7 +73,7 @@ def provision(cloud: Cloud, owner: str) -> None:
         "webhookReceivers": [{"name": "runbook", "serviceUri": _new_webhook(cloud)}],
         "emailReceivers": [{"name": "owner", "emailAddress": owner}],
     }
-    _ = cloud.remove(group_id)  # one that is made anew is called at once
+    _ = cloud.remove(group_id)  # a new one is called at once
     _ = put_group(cloud, group_id, {"properties": {"groupShortName": "gateway", **receivers}})
     for alert, leaves in (("unavailable", _UNAVAILABLE), ("deallocated", _DEALLOCATED)):
         properties = {
@@ -86,7 +86,7 @@ def provision(cloud: Cloud, owner: str) -> None:
 
 
 def _new_webhook(cloud: Cloud) -> str:
-    """Put the webhook anew: the expiry of the one that was there cannot be changed."""
+    """Replace the webhook: its expiry cannot be changed."""
     _ = cloud.remove(webhook_of(cloud))
     uri = generate_uri(cloud, account_of(cloud))
     expires = timestamp(cloud.now().at + YEAR)
@@ -101,7 +101,7 @@ BUTTONS = {
     "shutdown": ("Shut down", "The host shuts the machine down, as its policy does every 8 to 12 hours."),
     "deallocate": ("Deallocate", "A policy shuts the machine down, and gives its hardware back."),
     "unknown": ("Health unknown", "From now on health is Unknown where it would be Unavailable."),
-    "known": ("Health known", "Health says Unavailable again when the machine is off."),
+    "known": ("Health known", "Health is Unavailable again when the machine is off."),
     "expire": ("Webhook expired", "A year has passed: the webhook's URI is refused."),
     "renew": ("Renew webhook", "A new webhook, and the action group calls it."),
     "start": ("Start", "You start the machine by hand."),
@@ -112,7 +112,7 @@ BUTTONS = {
 def cloud_board(cloud: Cloud, api: CloudApi) -> Board:
     """Return the page with the machine, its buttons and its last outage, and the lever under them.
 
-    `do` says what; other values are the delays of a shutdown, in true seconds, or lists of them.
+    `do` names the action; other values are the delays of a shutdown, in true seconds, or lists of them.
     """
 
     def known() -> Document:
@@ -179,7 +179,7 @@ _IDLE = 1.0
 
 
 def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
-    """Return the routes of the cloud, and let it go on while nobody asks."""
+    """Return the routes of the cloud, and let it go on without requests."""
     cloud = Cloud(config, ground)
     cloud.handlers |= {
         "off": machine.off,

@@ -115,7 +115,7 @@ def _shown_event(event: Document) -> Document:
 def is_met(condition: Mapping[str, Any], scopes: list[str], event: Document) -> bool:
     """Return whether an alert with this condition and these scopes is for the event.
 
-    A condition that names what there is not is never met, and no error says so.
+    A condition on an unknown field is never fulfilled, without an error, as at the vendor.
     """
     leaves = condition.get("allOf")
     if not isinstance(leaves, list) or not any(contains(one, event["resourceId"]) for one in scopes):
@@ -216,7 +216,7 @@ def off(cloud: Cloud, moment: Moment, data: Document) -> None:
 
 
 def unhealthy(cloud: Cloud, moment: Moment, _: Document) -> None:
-    """Resource health notices that the machine is off, or says that it does not know."""
+    """Resource health notices that the machine is off, or is Unknown."""
     state = state_of(cloud)
     if state["power"] not in _DOWN:
         return
@@ -285,7 +285,7 @@ def instance_view(cloud: Cloud) -> Document:
 
 
 def availability(cloud: Cloud) -> Document:
-    """Return what resource health says of the machine."""
+    """Return the machine's resource health."""
     state = state_of(cloud)
     place = f"{cloud.config.machine_id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current"
     return {

@@ -85,10 +85,10 @@ def _row(event: Document, began: float) -> Document:
 
 
 def _look(kind: str, details: Document) -> str:
-    said = details.get(_TELLING.get(kind, ""))
-    if said in _BAD:
+    value = details.get(_TELLING.get(kind, ""))
+    if value in _BAD:
         return "failed"
-    return "succeeded" if said in _GOOD or kind == "service" else ""
+    return "succeeded" if value in _GOOD or kind == "service" else ""
 
 
 def _webhooks(cloud: Cloud) -> list[Document]:

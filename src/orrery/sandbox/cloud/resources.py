@@ -37,7 +37,7 @@ class CloudConfig:
 
     `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
     `restart` is what a job runs in the runbook's place; `pause_tag` names the machine's tag that it is shown.
-    Delays are divided by `factor`, and drawn anew by `seed`. With `owner`, an e-mail address, everything that
+    Delays are divided by `factor`, and drawn by `seed`. With `owner`, an e-mail address, everything that
     brings the machine back is there from the start; without it the cloud is empty but for the machine.
     """
 
@@ -89,7 +89,7 @@ def part(document: Document, name: str) -> Document:
 
 
 def contains(scope: str, resource_id: str) -> bool:
-    """Return whether a resource is the scope or stands below it; ids are compared as the vendor does."""
+    """Return whether a resource is the scope or below it; ids are compared as the vendor does."""
     wide, narrow = normal(scope), normal(resource_id)
     return narrow == wide or narrow.startswith(f"{wide}/")
 
@@ -125,7 +125,7 @@ DELAYS: dict[str, tuple[float, float]] = {
     "job": (5, 10),
     "start": (60, 120),
 }
-"""Seconds, from and to, until a machine is off, its health says so, an alert fires, a job starts, a machine runs.
+"""Seconds, from and to, until a machine is off, its health changes, an alert fires, a job starts, a machine runs.
 
 Spec 3, States and transitions; `stop` is made up, and shorter than `health`.
 """
@@ -192,7 +192,7 @@ class Cloud:
                 yield json.loads(json.dumps(one))
 
     def value(self, name: str) -> Document:
-        """Return a note of the cloud's own, empty when there is none."""
+        """Return an internal note, empty when it is missing."""
         found = self.state.get(_VALUE, name) or {}
         return {key: value for key, value in found.items() if key not in ("object", "id")}
 

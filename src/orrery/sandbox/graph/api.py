@@ -36,7 +36,7 @@ from orrery.sandbox.identity.directory import GRAPH
 from orrery.sandbox.identity.tokens import Issued, issued_token
 
 ALIAS = "also."
-"""What stands ahead of an account's address in its second one."""
+"""The prefix of an account's second address."""
 
 
 def me(call: GraphCall) -> Document:

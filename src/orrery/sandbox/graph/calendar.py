@@ -143,7 +143,7 @@ class Calendar:
 
 
 def _window(call: GraphCall) -> tuple[datetime, datetime]:
-    """Return the two times of the query, whose names have no capitals to the vendor; in UTC unless they say."""
+    """Return the two times of the query, whose names may have any capitals; in UTC without an offset."""
     query = {name.lower(): value for name, value in call.query.items()}
     since, until = (datetime.fromisoformat(query[name]) for name in ("startdatetime", "enddatetime"))
     since, until = (one if one.tzinfo is not None else one.replace(tzinfo=UTC) for one in (since, until))

@@ -89,7 +89,7 @@ def changed_meanwhile() -> Refusal:
 
 
 def resync(address: str) -> Refusal:
-    """Return the refusal of a token that is too old; `address` begins anew."""
+    """Return the refusal of a token that is too old; `address` begins again."""
     text = "The sync state generation is not found; the client must synchronize from the beginning."
     return graph_error(410, "syncStateNotFound", text, {"Location": address})
 
@@ -285,7 +285,7 @@ _SHORTEST = 20
 
 
 def item_id(owner: str, number: int, turn: int, *, immutable: bool) -> str:
-    """Return the id of an item: its capitals alone tell two neighbours apart.
+    """Return the id of an item: two neighbours differ in capitals only.
 
     `turn` is raised by what changes an id: any move, and for an immutable one only a mailbox that is moved.
     """

@@ -41,14 +41,14 @@ class Chats:
         kept = self._world.ground.state.get(CHATS, account)
         return kept["chats"] if kept is not None else self._opened(account)
 
-    def say(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
+    def write(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
         """Add a message to a chat that is named by its id or topic; the last one is the newest."""
         chats = self.known(account)
         [found] = [one for one in chats if chat in {one["id"], one["topic"]}] or chats[:1]
         now = self._world.ground.clock.now().timestamp()
         number = str(int(now * 1000) + len(found["messages"]))
-        said: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
-        found["messages"].append(said | more)
+        message: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
+        found["messages"].append(message | more)
         self._save(account, chats)
         return number
 
@@ -163,7 +163,7 @@ def _message(message: Document, chat: Document, issued: Issued) -> Document:
 
 
 def _sender(name: str, chat: Document, issued: Issued) -> Document:
-    """Return who wrote: a member of the chat, somebody else, or an application whose name says so."""
+    """Return the sender: a member of the chat, another person, or an application, by its name."""
     person = next((one for one in chat["members"] if name in one), (name, None))
     identity = {"id": _user_id(person, issued), "displayName": person[0]}
     if name.endswith("(app)"):

@@ -31,13 +31,13 @@ _MEETING: Document = {
     "endDateTime": {"dateTime": "2030-01-07T10:00:00.0000000", "timeZone": "UTC"},
 }
 
-ODD: dict[str, tuple[str, Document]] = {
+MALFORMED: dict[str, tuple[str, Document]] = {
     "no_from": ("There is neither a from nor a sender.", {"drop": ["from", "sender"]}),
     "null_from": ("From and sender are null.", {"set": {"from": None, "sender": None}}),
     "null_subject": ("The subject is null.", {"subject": None}),
     "no_received": ("There is no time of receipt.", {"drop": ["receivedDateTime"]}),
     "bad_received": ("The time of receipt is no time.", {"set": {"receivedDateTime": "yesterday"}}),
-    "importance": ("The importance is one that nobody knows.", {"set": {"importance": "critical"}}),
+    "importance": ("The importance is unknown.", {"set": {"importance": "critical"}}),
     "event_message": ("The message is an invitation, of another type.", {"set": _MEETING}),
     "html": ("The body is HTML with everything that a mail may have.", {"body": ("html", _EVERYTHING)}),
     "long_subject": ("The subject has a million characters.", {"subject": "long " * 200_000}),
@@ -51,7 +51,7 @@ ODD: dict[str, tuple[str, Document]] = {
     ),
     "no_id": ("There is no id.", {"drop": ["id"]}),
 }
-"""Each kind of odd message with what is odd, and with the fields that make it so."""
+"""Each kind of malformed message with its description and its fields."""
 
 
 ADDRESS = "/mail-accounts"
@@ -61,7 +61,7 @@ LEVERS = {
     "fill": "The inbox has `count` older messages besides.",
     "move": "The message `id` is moved to `folder`: its ordinary id changes.",
     "delete": "The message `id` is deleted.",
-    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message lies in sent mail, unless"
+    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message is in sent mail, unless"
     " `flagged` or `sent` is false.",
     "change": "The message `id` is changed: fields, `set`, `drop`.",
     "renumber": "Every id of the mailbox changes, immutable ones too.",
@@ -129,7 +129,7 @@ class Levers:
             "url": self._world.url,
             "accounts": {one: self._counts(self._world.mailbox(one)) for one in ACCOUNTS},
             "levers": LEVERS,
-            "odd": {name: what for name, (what, _) in ODD.items()},
+            "odd": {name: what for name, (what, _) in MALFORMED.items()},
             "requests": {account: dict(calls) for account, calls in self._world.requests.items()},
             "sends": self._world.sends(),
         }
@@ -195,7 +195,7 @@ class Levers:
     def _chat(self, account: str, given: Document) -> Document:
         more = {name: given[name] for name in ("set", "drop") if name in given}
         text, sender = str(given.get("text", "Hello")), given.get("sender", "Mira Solberg")
-        return {"id": self._chats.say(account, str(given.get("chat", "")), text, sender, **more)}
+        return {"id": self._chats.write(account, str(given.get("chat", "")), text, sender, **more)}
 
     def _meeting(self, account: str, given: Document) -> None:
         """Take the fields of `calendar_seed.event`; `start` is a local time in `zone`."""
@@ -233,11 +233,11 @@ def _ids(mailbox: Mailbox, changed: Document) -> Document:
 
 
 def _fields(given: Document) -> Document:
-    """Return the fields of a message that a lever gives: those of an odd one, and those beside it."""
+    """Return the fields of a message that a lever gives: those of a malformed one, and those beside it."""
     if (odd := given.pop("odd", None)) is not None:
-        if odd not in ODD:
-            raise ValueError(f"An odd message is one of {', '.join(ODD)}.")
-        given = ODD[odd][1] | given
+        if odd not in MALFORMED:
+            raise ValueError(f"A malformed message is one of {', '.join(MALFORMED)}.")
+        given = MALFORMED[odd][1] | given
     if (sender := given.pop("sender", None)) is not None:
         given = {**given, "from": (sender["name"], sender["address"])}
     if unknown := given.keys() - _FIELDS - {"from"}:

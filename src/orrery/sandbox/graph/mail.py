@@ -93,7 +93,7 @@ class Mail:
         message, comment = cast("Document", body.get("message") or {}), body.get("comment")
         if comment is not None and "body" in message:
             raise bad_request("Comment and message body cannot both be specified.")
-        # Nothing published says that the vendor keeps extended properties that come with a reply.
+        # It is not published whether the vendor keeps extended properties that come with a reply.
         message = {name: value for name, value in message.items() if name != EXTENDED}
         answering = _answering(original, str(comment or "")) | (
             _to_all(original, mailbox.account) if to_all else {}
@@ -224,7 +224,7 @@ def _to_all(original: Document, account: str) -> Document:
 
 
 def _attached(place: int, given: Document) -> Document:
-    """Return an attachment with all that the vendor says of one."""
+    """Return an attachment with all of the vendor's fields."""
     return {
         "@odata.type": "#microsoft.graph.fileAttachment",
         "id": f"AAMkAttachment{place}=",
@@ -273,7 +273,7 @@ def _body(given: Document) -> tuple[str, str]:
 _ORDERS = {"", "receiveddatetime desc"}
 _LARGEST = 1000
 _FILTERED = 5000
-"""How many messages a first round has at most that is filtered: the vendor says nothing about the rest."""
+"""How many messages a first round has at most that is filtered: the vendor leaves out the rest without a word."""
 
 _TYPE = {"@odata.type": "#microsoft.graph.message"}
 

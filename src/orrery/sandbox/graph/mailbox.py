@@ -20,7 +20,7 @@ FOLDERS = ("inbox", "drafts", "sentitems", "archive", "deleteditems", "junkemail
 """The folders by their well-known names."""
 
 EVERYWHERE = ""
-"""Stands for all folders."""
+"""All folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Change:
 
 
 class Mailbox:
-    """The messages of an account. One that changes gets a new version, and stands in the log of changes."""
+    """The messages of an account. One that changes gets a new version, and is in the log of changes."""
 
     def __init__(self, ground: SandboxGround, account: str) -> None:
         self._state = ground.state

@@ -204,7 +204,7 @@ def _found(mailbox: Mailbox, folder: str, call: GraphCall) -> Iterable[Document]
 
 
 def _bounds(condition: Condition) -> tuple[int | None, int | None]:
-    """Return the times between which a message must have been received, as far as the filter says so."""
+    """Return the times between which a message must have been received, as far as the filter bounds them."""
     since: int | None = None
     until: int | None = None
     for one in condition.comparisons if condition.word == "and" else ():

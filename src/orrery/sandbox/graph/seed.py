@@ -194,7 +194,7 @@ def first_events(account: str, opened: int) -> list[Document]:
     ]
 
 
-Said = tuple[str | None, str, int]
+Line = tuple[str | None, str, int]
 """Who wrote (None: the system), what, and how many seconds ago."""
 
 
@@ -202,7 +202,7 @@ def first_chats(account: str, opened: int) -> list[Document]:
     """Return the chats of a new account. A member from elsewhere has no address."""
     mira, tomas, ines, jonas, yuki = PEOPLE
     if account.endswith("lab.example"):
-        build: list[Said] = [("Bench bot (app)", "<p>Run 13 has <b>failed</b>: see the log.</p>", 50 * _MINUTE)]
+        build: list[Line] = [("Bench bot (app)", "<p>Run 13 has <b>failed</b>: see the log.</p>", 50 * _MINUTE)]
         return [
             _chat(
                 account,
@@ -214,12 +214,12 @@ def first_chats(account: str, opened: int) -> list[Document]:
             ),
             _chat(account, opened, "group", "Bench", [yuki, jonas], build),
         ]
-    about_the_offer: list[Said] = [
+    about_the_offer: list[Line] = [
         ("Mira Solberg", "The offer is in the folder.", 3 * _HOUR),
         ("Ines Okafor", '<p>Thanks. <at id="0">Ann</at>, will you answer them?</p>', 2 * _HOUR),
     ]
-    call: list[Said] = [("Tomás Ortega", "I am five minutes late", 25 * _HOUR), (None, "", 24 * _HOUR)]
-    lunch: list[Said] = [("Tomás Ortega", "<p>Is the <em>usual place</em> fine?</p>", 15 * _MINUTE)]
+    call: list[Line] = [("Tomás Ortega", "I am five minutes late", 25 * _HOUR), (None, "", 24 * _HOUR)]
+    lunch: list[Line] = [("Tomás Ortega", "<p>Is the <em>usual place</em> fine?</p>", 15 * _MINUTE)]
     return [
         _chat(account, opened, "oneOnOne", None, [tomas], lunch),
         _chat(account, opened, "group", "Museum offer", [mira, ines], about_the_offer),
@@ -234,7 +234,7 @@ def _chat(
     kind: str,
     topic: str | None,
     members: list[tuple[str, str]] | list[tuple[str, str] | tuple[str, None]],
-    said: list[Said],
+    lines: list[Line],
 ) -> Document:
     name = guid(account, kind, topic, members)
     ending = {"oneOnOne": f"{guid(account)}_{name}@unq.gbl.spaces", "meeting": f"meeting_{name}@thread.v2"}
@@ -244,11 +244,11 @@ def _chat(
         "topic": topic,
         "created": opened - 60 * _DAY,
         "members": [(account.partition("@")[0].title(), account), *members],
-        "messages": [_said(one, opened) for one in said],
+        "messages": [_message_of(one, opened) for one in lines],
     }
 
 
-def _said(said: Said, opened: int) -> Document:
-    sender, text, ago = said
+def _message_of(lines: Line, opened: int) -> Document:
+    sender, text, ago = lines
     at = opened - ago
     return {"id": str(at * 1000), "at": at, "from": sender, "text": text, "set": {}, "drop": []}

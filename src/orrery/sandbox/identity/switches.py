@@ -8,15 +8,15 @@ from orrery.sandbox.ground import Document, DocumentStore
 from orrery.sandbox.identity.directory import TENANTS
 
 PARTS = ("id", "access", "client_info", "answer", "discovery")
-"""What can be changed: the claims of either token, what client_info says, the answer's own members, and those of
-the discovery document."""
+"""What can be changed: the claims of either token, client_info, and the members of the answer and of the discovery
+document."""
 
 SIGNERS = ("foreign", "none")
 """How an id token can be signed wrongly: with a key that is not published, or not at all."""
 
 
 def changed_members(members: Mapping[str, object], changes: Iterable[Mapping[str, Any]]) -> str:
-    """Return a JSON text with the members, some dropped, set or doubled: a doubled one stands there twice."""
+    """Return a JSON text with the members, some dropped, set or doubled: a doubled one is there twice."""
     pairs = list(members.items())
     for change in changes:
         pairs = _changed(pairs, change)
@@ -37,7 +37,7 @@ def _changed(pairs: list[tuple[str, object]], change: Mapping[str, Any]) -> list
 
 
 def signed_by(changes: Iterable[Mapping[str, Any]]) -> str:
-    """Return who signs an id token, where a change says so."""
+    """Return who signs an id token by a change; empty without one."""
     return next((one["sign"] for one in reversed(list(changes)) if "sign" in one), "")
 
 
@@ -91,7 +91,7 @@ class Switches:
         return values is not None and values.get("tenant", tenant) == tenant
 
     def pull(self, name: str, given: Document) -> None:
-        """Turn a lever on: `keys` rotates once more, `doctor` adds a change. `ValueError` says why not."""
+        """Turn a lever on: `keys` rotates once more, `doctor` adds a change. Raises `ValueError`."""
         if name not in SWITCHES:
             raise ValueError(f"A lever is one of {', '.join(SWITCHES)}.")
         self.turn_on(name, _values(name, given, self.values(name) or {}))

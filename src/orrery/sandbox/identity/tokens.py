@@ -77,7 +77,7 @@ _ACCESS = "_identity_access"
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """What an access token stands for; it is good until `expires`, a Unix time by the sandbox's clock."""
+    """What an access token grants; it is good until `expires`, a Unix time by the sandbox's clock."""
 
     account: SignInAccount
     tenant: str
@@ -156,7 +156,7 @@ class TokenEndpoint:
         return changed_members(body, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
-        """Return the list of the keys that are published: the next one stands there ahead of its use."""
+        """Return the list of the keys that are published: the next one is there ahead of its use."""
         issuer = self.issuer(tenant)
         return {"keys": [self._keys.published(name, issuer) for name in (NEXT, self._switches.key())]}
 
@@ -235,7 +235,7 @@ class TokenEndpoint:
         payload = _encoded(changed_members(claims, self._switches.changes("access")))
         nonce = secrets.token_urlsafe(32)
         header = {"typ": "JWT", "nonce": nonce, "alg": "RS256", "kid": kid(self._switches.key())}
-        # The vendor signs the nonce's digest and shows the nonce, so that nobody but the resource can verify it.
+        # The vendor signs the nonce's digest and shows the nonce, so that only the resource can verify it.
         hidden = header | {"nonce": encoded(hashlib.sha256(nonce.encode()).digest())}
         signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
         return f"{_encoded(json.dumps(header))}.{payload}.{signature}"

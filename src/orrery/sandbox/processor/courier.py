@@ -1,4 +1,4 @@
-"""Brings webhooks to their endpoints: signed anew at each attempt, repeated with back-off until a 2xx."""
+"""Brings webhooks to their endpoints: signed at each attempt, repeated with back-off until a 2xx."""
 
 import asyncio
 import json

@@ -133,7 +133,7 @@ class NotAllowed:
 class Shape:
     """A map of named parameters.
 
-    With `or_whole` an integer may stand in its place, read as the map's field of that name.
+    With `or_whole` an integer may replace it, read as the map's field of that name.
     """
 
     fields: dict[str, "Kind"]

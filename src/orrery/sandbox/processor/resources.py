@@ -157,7 +157,7 @@ def _items(call: ApiCall) -> list[Document]:
 
 
 def list_value_list_items(call: ApiCall) -> Document:
-    """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as the vendor says."""
+    """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as documented."""
     _ = call.world.find(_LIST, call.params["value_list"], "value_list")
     params = dict(call.params)
     like: str = params.pop("value", "").lower()
