@@ -18,13 +18,9 @@ from orrery.sandbox.graph.call import (
     Created,
     GraphCall,
     Handler,
-    access_denied,
     check_scopes,
-    no_such_call,
     preferences_of,
-    throttled,
-    unauthenticated,
-    unavailable,
+    refusal,
 )
 from orrery.sandbox.graph.chats import Chats
 from orrery.sandbox.graph.levers import Levers
@@ -57,11 +53,19 @@ _SEGMENT = r"([^/]+)"
 _QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
+
+def _unauthenticated(message: str) -> Refusal:
+    challenge = 'Bearer realm="", authorization_uri="", client_id=""'
+    return refusal("unauthenticated", message, WWW_Authenticate=challenge)
+
+
 _FAULTS: dict[str, Callable[[Fault], Refusal]] = {
-    "graph_401": lambda _: unauthenticated("Access token validation failure. Invalid token."),
-    "graph_403": lambda _: access_denied(),
-    "graph_503": lambda _: unavailable(),
-    "graph_429": lambda fault: throttled(10 if fault.value is None else fault.value),
+    "graph_401": lambda _: _unauthenticated("Access token validation failure. Invalid token."),
+    "graph_403": lambda _: refusal("access_denied"),
+    "graph_503": lambda _: refusal("unavailable"),
+    "graph_429": lambda fault: refusal(
+        "throttled", Retry_After=f"{10 if fault.value is None else fault.value:.0f}"
+    ),
 }
 
 
@@ -80,12 +84,12 @@ class GraphApi:
         ids = {"request-id": made, "client-request-id": request.headers.get("client-request-id") or made}
         try:
             response = await self._answered(request)
-        except Refusal as refusal:
-            refusal.body["error"]["innerError"] = {
+        except Refusal as refused:
+            refused.body["error"]["innerError"] = {
                 "date": f"{self._world.ground.clock.now():%Y-%m-%dT%H:%M:%S}",
                 **ids,
             }
-            response = refusal.answer()
+            response = refused.answer()
         response.headers.update(ids)
         return response
 
@@ -126,12 +130,12 @@ class GraphApi:
     def _signed_in(self, authorization: str) -> Issued:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise unauthenticated("Access token is empty.")
+            raise _unauthenticated("Access token is empty.")
         issued = issued_token(self._world.ground.state, token)
         if issued is None:
-            raise unauthenticated("Access token validation failure. Invalid token.")
+            raise _unauthenticated("Access token validation failure. Invalid token.")
         if issued.expires <= self._world.ground.clock.now().timestamp():
-            raise unauthenticated("Lifetime validation failed, the token is expired.")
+            raise _unauthenticated("Lifetime validation failed, the token is expired.")
         return issued
 
 
@@ -184,7 +188,8 @@ def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
     for template, (its_method, pattern) in _PATTERNS.items():
         if its_method == method and (match := pattern.fullmatch(path)):
             return template, match.groups()
-    raise no_such_call(path)
+    segment = path.rpartition("/")[2]
+    raise refusal("bad_request", f"Resource not found for the segment '{segment}': the sandbox does not have it.")
 
 
 def _response(answer: object, call: GraphCall) -> Response:

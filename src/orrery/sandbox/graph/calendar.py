@@ -6,17 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from orrery.sandbox.graph.call import (
-    GraphCall,
-    access_denied,
-    bad_argument,
-    digest,
-    guid,
-    item_id,
-    item_not_found,
-    next_link,
-    selected,
-)
+from orrery.sandbox.graph.call import GraphCall, digest, guid, item_id, next_link, refusal, selected
 from orrery.sandbox.graph.mail import mailbox_of
 from orrery.sandbox.graph.mailbox import EVENTS, Mailboxes
 from orrery.sandbox.graph.messages import BODY_PROPERTIES, doctored, recipient, utc
@@ -94,7 +84,7 @@ class Calendar:
                 shown = _shown(mailbox.account, one, call)
                 if shown["id"] == call.ids[0]:
                     return self._one(shown, call)
-        raise item_not_found()
+        raise refusal("item_not_found")
 
     def _one(self, shown: Document, call: GraphCall) -> Document:
         context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/events/$entity"
@@ -105,7 +95,7 @@ class Calendar:
         if call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"}:
             return shown
         if BODY_PROPERTIES & set(call.names("$select")):
-            raise access_denied()
+            raise refusal("access_denied")
         return {name: value for name, value in shown.items() if name not in BODY_PROPERTIES}
 
     def events(self, account: str) -> list[Document]:
@@ -148,7 +138,7 @@ def _window(call: GraphCall) -> tuple[datetime, datetime]:
     since, until = (datetime.fromisoformat(query[name]) for name in ("startdatetime", "enddatetime"))
     since, until = (one if one.tzinfo is not None else one.replace(tzinfo=UTC) for one in (since, until))
     if until < since:
-        raise bad_argument("The end of the time window is before its start.")
+        raise refusal("bad_argument", "The end of the time window is before its start.")
     return since, until
 
 

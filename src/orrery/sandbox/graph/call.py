@@ -13,11 +13,6 @@ from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.tokens import Issued
 
 
-def graph_error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Refusal:
-    """Return a refusal with the vendor's code and a sentence."""
-    return Refusal(status, {"error": {"code": code, "message": message}}, dict(headers or {}))
-
-
 @dataclass(frozen=True, slots=True)
 class Created:
     """An answer whose status is 201."""
@@ -25,89 +20,59 @@ class Created:
     body: Document = field(default_factory=dict[str, object])
 
 
-def unauthenticated(message: str) -> Refusal:
-    headers = {"WWW-Authenticate": 'Bearer realm="", authorization_uri="", client_id=""'}
-    return graph_error(401, "InvalidAuthenticationToken", message, headers)
+_REFUSALS = {
+    "unauthenticated": (401, "InvalidAuthenticationToken", ""),
+    "access_denied": (403, "ErrorAccessDenied", "Access is denied. Check credentials and try again."),
+    "missing_scope": (403, "Forbidden", ""),
+    "no_privileges": (
+        403,
+        "Authorization_RequestDenied",
+        "Insufficient privileges to complete the operation.",
+    ),
+    "no_mailbox": (
+        404,
+        "MailboxNotEnabledForRESTAPI",
+        "The mailbox is either inactive, soft-deleted, or is hosted on-premise.",
+    ),
+    "item_not_found": (404, "ErrorItemNotFound", "The specified object was not found in the store."),
+    "not_found": (404, "NotFound", ""),
+    "malformed_id": (400, "ErrorInvalidIdMalformed", "Id is malformed."),
+    "bad_request": (400, "BadRequest", ""),
+    "bad_query": (400, "RequestBroker--ParseUri", ""),
+    "bad_argument": (400, "ErrorInvalidArgument", ""),
+    "inefficient": (
+        400,
+        "InefficientFilter",
+        "The restriction or sort order is too complex for this operation.",
+    ),
+    "changed_meanwhile": (
+        412,
+        "ErrorIrresolvableConflict",
+        (
+            "The send or update operation could not be performed because the change key passed in the request "
+            "does not match the current change key for the item., Cannot save changes made to an item to store."
+        ),
+    ),
+    "resync": (
+        410,
+        "syncStateNotFound",
+        "The sync state generation is not found; the client must synchronize from the beginning.",
+    ),
+    "throttled": (429, "ApplicationThrottled", "Application is over its MailboxConcurrency limit."),
+    "unavailable": (
+        503,
+        "ServiceUnavailable",
+        "The service is temporarily unavailable. Please try again later.",
+    ),
+}
+"""Each refusal: the HTTP status, the vendor's code, its sentence where that is always the same."""
 
 
-def access_denied() -> Refusal:
-    return graph_error(403, "ErrorAccessDenied", "Access is denied. Check credentials and try again.")
-
-
-def missing_scope(needed: str, granted: str) -> Refusal:
-    text = (
-        f"Missing scope permissions on the request. API requires one of '{needed}'. "
-        f"Scopes on the request '{granted}'"
-    )
-    return graph_error(403, "Forbidden", text)
-
-
-def no_privileges() -> Refusal:
-    return graph_error(403, "Authorization_RequestDenied", "Insufficient privileges to complete the operation.")
-
-
-def no_mailbox() -> Refusal:
-    text = "The mailbox is either inactive, soft-deleted, or is hosted on-premise."
-    return graph_error(404, "MailboxNotEnabledForRESTAPI", text)
-
-
-def item_not_found() -> Refusal:
-    return graph_error(404, "ErrorItemNotFound", "The specified object was not found in the store.")
-
-
-def not_found(what: str) -> Refusal:
-    return graph_error(404, "NotFound", what)
-
-
-def malformed_id() -> Refusal:
-    return graph_error(400, "ErrorInvalidIdMalformed", "Id is malformed.")
-
-
-def bad_request(message: str) -> Refusal:
-    return graph_error(400, "BadRequest", message)
-
-
-def bad_query(message: str) -> Refusal:
-    return graph_error(400, "RequestBroker--ParseUri", message)
-
-
-def bad_argument(message: str) -> Refusal:
-    return graph_error(400, "ErrorInvalidArgument", message)
-
-
-def inefficient() -> Refusal:
-    text = "The restriction or sort order is too complex for this operation."
-    return graph_error(400, "InefficientFilter", text)
-
-
-def changed_meanwhile() -> Refusal:
-    text = (
-        "The send or update operation could not be performed because the change key passed in the request does "
-        "not match the current change key for the item., Cannot save changes made to an item to store."
-    )
-    return graph_error(412, "ErrorIrresolvableConflict", text)
-
-
-def resync(address: str) -> Refusal:
-    """Return the refusal of a token that is too old; `address` begins again."""
-    text = "The sync state generation is not found; the client must synchronize from the beginning."
-    return graph_error(410, "syncStateNotFound", text, {"Location": address})
-
-
-def throttled(seconds: float) -> Refusal:
-    text = "Application is over its MailboxConcurrency limit."
-    return graph_error(429, "ApplicationThrottled", text, {"Retry-After": f"{seconds:.0f}"})
-
-
-def unavailable() -> Refusal:
-    text = "The service is temporarily unavailable. Please try again later."
-    return graph_error(503, "ServiceUnavailable", text)
-
-
-def no_such_call(path: str) -> Refusal:
-    return bad_request(
-        f"Resource not found for the segment '{path.rpartition('/')[2]}': the sandbox does not have it."
-    )
+def refusal(name: str, message: str = "", **headers: str) -> Refusal:
+    """Return the refusal of that name; `_` in the name of a header is a hyphen."""
+    status, code, text = _REFUSALS[name]
+    named = {header.replace("_", "-"): value for header, value in headers.items()}
+    return Refusal(status, {"error": {"code": code, "message": message or text}}, named)
 
 
 _PREFERENCE = re.compile(r'\s*([\w.-]+)\s*(?:=\s*(?:"([^"]*)"|([^,;]*)))?\s*(?:[,;]|$)')
@@ -138,7 +103,7 @@ class GraphCall:
     def body(self) -> Document:
         """Return the JSON object that came."""
         if not isinstance(self.given, dict):
-            raise bad_request("Empty Payload. JSON content expected.")
+            raise refusal("bad_request", "Empty Payload. JSON content expected.")
         return cast("Document", self.given)
 
     def number(self, name: str, default: int, low: int, high: int) -> int:
@@ -147,7 +112,7 @@ class GraphCall:
         if not text:
             return default
         if not text.isdecimal() or not low <= int(text) <= high:
-            raise bad_query(f"The value '{text}' of {name} is not between {low} and {high}.")
+            raise refusal("bad_query", f"The value '{text}' of {name} is not between {low} and {high}.")
         return int(text)
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -178,7 +143,7 @@ def check_selected(names: Sequence[str], known: frozenset[str], kind: str) -> No
     """Refuse a property that the kind does not have."""
     for name in names:
         if name not in known and name != "id":
-            raise bad_query(f"Could not find a property named '{name}' on type '{kind}'.")
+            raise refusal("bad_query", f"Could not find a property named '{name}' on type '{kind}'.")
 
 
 def link(address: str, query: Sequence[tuple[str, object]]) -> str:
@@ -273,10 +238,14 @@ def check_scopes(template: str, granted: frozenset[str]) -> None:
 def _refusal(template: str, needed: tuple[str, ...], granted: frozenset[str]) -> Refusal:
     path = template.partition(" ")[2]
     if path == "/me":
-        return no_privileges()
+        return refusal("no_privileges")
     if path.startswith(_IN_WORDS):
-        return missing_scope(", ".join(needed), ", ".join(sorted(granted)))
-    return access_denied()
+        text = (
+            f"Missing scope permissions on the request. API requires one of '{', '.join(needed)}'. "
+            f"Scopes on the request '{', '.join(sorted(granted))}'"
+        )
+        return refusal("missing_scope", text)
+    return refusal("access_denied")
 
 
 _PREFIX = {True: "AAkALgAAAAAAHYQDEapm", False: "AAMkADNkYjVhNWYxLTQ1"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from orrery.sandbox.graph.call import GraphCall, bad_request, guid, next_link, not_found
+from orrery.sandbox.graph.call import GraphCall, guid, next_link, refusal
 from orrery.sandbox.graph.mailbox import CHATS, Mailboxes
 from orrery.sandbox.graph.messages import doctored, utc
 from orrery.sandbox.graph.seed import first_chats
@@ -32,7 +32,7 @@ class Chats:
             if one["id"] == call.ids[1]:
                 context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
                 return {"@odata.context": context, **_message(one, chat, call.issued)}
-        raise not_found("The message does not exist.")
+        raise refusal("not_found", "The message does not exist.")
 
     def known(self, account: str, call: GraphCall | None = None) -> list[Document]:
         """Return the chats of an account, which a guest has none of."""
@@ -64,7 +64,7 @@ class Chats:
         for one in self.known(call.account, call):
             if one["id"] == call.ids[0]:
                 return one
-        raise not_found("The chat does not exist, or the caller is not a member of it.")
+        raise refusal("not_found", "The chat does not exist, or the caller is not a member of it.")
 
     def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
         top = _top(call)
@@ -82,7 +82,7 @@ class Chats:
 def _top(call: GraphCall) -> int:
     text = call.query.get("$top", "20")
     if not text.isdecimal() or not 1 <= int(text) <= 50:  # noqa: PLR2004  the vendor's limit
-        raise bad_request(f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
+        raise refusal("bad_request", f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
     return int(text)
 
 

@@ -7,19 +7,11 @@ from typing import Any, cast
 from orrery.sandbox.graph.call import (
     Created,
     GraphCall,
-    access_denied,
-    bad_argument,
-    bad_request,
-    changed_meanwhile,
     check_selected,
-    inefficient,
-    item_not_found,
     link,
-    malformed_id,
     next_link,
-    no_mailbox,
     number_of,
-    resync,
+    refusal,
     selected,
 )
 from orrery.sandbox.graph.mailbox import Change, Mailbox, Mailboxes
@@ -92,7 +84,7 @@ class Mail:
         body = {name.lower(): value for name, value in call.body.items()} if call.given is not None else {}
         message, comment = cast("Document", body.get("message") or {}), body.get("comment")
         if comment is not None and "body" in message:
-            raise bad_request("Comment and message body cannot both be specified.")
+            raise refusal("bad_request", "Comment and message body cannot both be specified.")
         # It is not published whether the vendor keeps extended properties that come with a reply.
         message = {name: value for name, value in message.items() if name != EXTENDED}
         answering = _answering(original, str(comment or "")) | (
@@ -106,9 +98,9 @@ class Mail:
         mailbox = mailbox_of(self._world, call)
         message = found_message(mailbox, call.ids[0])
         if call.if_match not in {"", "*", etag(message)}:
-            raise changed_meanwhile()
+            raise refusal("changed_meanwhile")
         if not message["draft"] and call.body.keys() & _ONLY_OF_DRAFTS:
-            raise bad_argument("The property can be set on a draft only.")
+            raise refusal("bad_argument", "The property can be set on a draft only.")
         changes = _changed(call.body)
         properties = message["properties"] | changes.pop("properties", {})
         mailbox.store(message | changes | {"properties": properties})
@@ -143,14 +135,14 @@ class Mail:
 def mailbox_of(world: Mailboxes, call: GraphCall) -> Mailbox:
     """Return the mailbox of who asks; a guest has none in the tenant that it is a guest of."""
     if call.issued.account.is_guest(call.issued.tenant):
-        raise no_mailbox()
+        raise refusal("no_mailbox")
     return world.mailbox(call.account)
 
 
 def folder_of(mailbox: Mailbox, text: str) -> str:
     folder = mailbox.folder(text)
     if folder is None:
-        raise item_not_found() if number_of(text) is not None else malformed_id()
+        raise refusal("item_not_found") if number_of(text) is not None else refusal("malformed_id")
     return folder
 
 
@@ -158,7 +150,7 @@ def found_message(mailbox: Mailbox, text: str) -> Document:
     """Return the message of an id, or refuse the id."""
     message = mailbox.found(text)
     if message is None:
-        raise item_not_found() if number_of(text) is not None else malformed_id()
+        raise refusal("item_not_found") if number_of(text) is not None else refusal("malformed_id")
     return message
 
 
@@ -170,7 +162,7 @@ def stored_message(mailbox: Mailbox, message: Document) -> Document:
 def check_properties(call: GraphCall) -> None:
     """Refuse what Mail.ReadBasic does not show."""
     if not call.issued.scopes & {"Mail.Read", "Mail.ReadWrite"}:
-        raise access_denied()
+        raise refusal("access_denied")
 
 
 def chosen_names(call: GraphCall) -> tuple[str, ...]:
@@ -266,7 +258,7 @@ def _person(given: Document) -> tuple[str, str]:
 def _body(given: Document) -> tuple[str, str]:
     kind = str(given.get("contentType", "text")).lower()
     if kind not in _KINDS:
-        raise bad_argument(f"Cannot convert the literal '{kind}' to the expected type 'BodyType'.")
+        raise refusal("bad_argument", f"Cannot convert the literal '{kind}' to the expected type 'BodyType'.")
     return kind, str(given.get("content") or "")
 
 
@@ -295,7 +287,7 @@ class Delta:
         token = call.query.get("$skiptoken") or call.query.get("$deltatoken")
         state = _state(token) if token else _begun(mailbox, call)
         if (state.get("run"), state.get("folder", folder)) != (mailbox.run, folder):
-            raise resync(f"{address}?%24deltatoken=")
+            raise refusal("resync", Location=f"{address}?%24deltatoken=")
         state["folder"] = folder
         turn = _listed_page if "before" in state else _changed_page
         values, more = turn(mailbox, state, call, _size(call))
@@ -307,7 +299,7 @@ class Delta:
 def _begun(mailbox: Mailbox, call: GraphCall) -> Document:
     """Return the state of a first round, with what its query asks for."""
     if call.query.get("$orderby", "").lower() not in _ORDERS:
-        raise inefficient()
+        raise refusal("inefficient")
     state: Document = {"run": mailbox.run, "version": mailbox.about["version"], "before": None}
     if names := chosen_names(call):
         state["select"] = list(names)
@@ -319,7 +311,7 @@ def _begun(mailbox: Mailbox, call: GraphCall) -> Document:
         condition = parsed_filter(text)
         [first, *more] = condition.comparisons
         if more or condition.paths() != [RECEIVED] or first.operator not in {"ge", "gt"}:
-            raise inefficient()
+            raise refusal("inefficient")
         state |= {"since": first.value, "left": _FILTERED}
     return state
 
@@ -383,7 +375,7 @@ def _state(token: str) -> dict[str, Any]:
     try:
         found: object = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except ValueError as error:
-        raise bad_argument("The token is badly formed.") from error
+        raise refusal("bad_argument", "The token is badly formed.") from error
     if not isinstance(found, dict):
-        raise bad_argument("The token is badly formed.")
+        raise refusal("bad_argument", "The token is badly formed.")
     return cast("dict[str, Any]", found)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from orrery.sandbox.graph.call import GraphCall, bad_query, digest, guid, inefficient, item_id
+from orrery.sandbox.graph.call import GraphCall, digest, guid, item_id, refusal
 from orrery.sandbox.graph.mailbox import Mailbox
 from orrery.sandbox.graph.query import Condition, Getter, parsed_filter, value_at
 from orrery.sandbox.ground import Document
@@ -186,10 +186,10 @@ def condition_of(call: GraphCall) -> Condition | None:
     """Return the filter of a query, which must begin with the property that it is sorted by, if it is."""
     text, order = call.query.get("$filter", ""), call.query.get("$orderby", "").lower()
     if order not in {"", "receiveddatetime desc"}:
-        raise bad_query(f"The sandbox does not sort by '{order}'.")
+        raise refusal("bad_query", f"The sandbox does not sort by '{order}'.")
     condition = parsed_filter(text) if text else None
     if condition is not None and order and condition.paths()[0] != RECEIVED:
-        raise inefficient()
+        raise refusal("inefficient")
     return condition
 
 
@@ -227,7 +227,7 @@ def _getter(mailbox: Mailbox, message: Document, call: GraphCall) -> Getter:
         if path in _STORED:
             return _STORED[path](message)
         if path.partition("/")[0] not in MESSAGE_PROPERTIES:
-            raise bad_query(f"Could not find a property named '{path}' on type '{MESSAGE}'.")
+            raise refusal("bad_query", f"Could not find a property named '{path}' on type '{MESSAGE}'.")
         return value_at(rendered(mailbox, message, call), path)
 
     return get

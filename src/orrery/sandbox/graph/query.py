@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from orrery.sandbox.graph.call import bad_query
+from orrery.sandbox.graph.call import refusal
 from orrery.sandbox.ground import Document
 
 _COMPARISON = re.compile(
@@ -74,7 +74,7 @@ def parsed_filter(text: str) -> Condition:
     while not found or found[-1].end() < len(text):
         match = _COMPARISON.match(text, found[-1].end() if found else 0)
         if match is None or len({one[5] for one in found}) > 1:
-            raise bad_query(f"The sandbox does not read the filter '{text}'.")
+            raise refusal("bad_query", f"The sandbox does not read the filter '{text}'.")
         found.append(match)
     word = found[0][5] or "and"
     return Condition(word, [Comparison(one[1], one[2], _value(one[3], one[4])) for one in found])
@@ -117,7 +117,7 @@ def expanded_properties(text: str, properties: Mapping[str, str]) -> Document:
         return {}
     asked = _EXPANSION.fullmatch(text)
     if asked is None:
-        raise bad_query(f"$expand takes {EXTENDED}($filter=id eq '...') here, not '{text}'.")
+        raise refusal("bad_query", f"$expand takes {EXTENDED}($filter=id eq '...') here, not '{text}'.")
     condition = parsed_filter(asked[1])
     shown = [{"id": name, "value": value} for name, value in properties.items()]
     found = [one for one in shown if condition.holds(lambda path, one=one: value_at(one, path))]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from orrery.sandbox.graph.call import Created, GraphCall, digest, guid, item_id, next_link, not_found
+from orrery.sandbox.graph.call import Created, GraphCall, digest, guid, item_id, next_link, refusal
 from orrery.sandbox.graph.mail import mailbox_of
 from orrery.sandbox.graph.mailbox import TASKS, Mailboxes
 from orrery.sandbox.graph.messages import utc
@@ -110,14 +110,14 @@ class Tasks:
         for one in lists:
             if one["id"] == call.ids[0]:
                 return lists, one
-        raise not_found("The list does not exist.")
+        raise refusal("not_found", "The list does not exist.")
 
     def _found_task(self, call: GraphCall) -> tuple[list[Document], Document]:
         lists, found = self._found_list(call)
         for one in found["tasks"]:
             if one["id"] == call.ids[1]:
                 return lists, one
-        raise not_found("The task does not exist.")
+        raise refusal("not_found", "The task does not exist.")
 
     def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
         top, skip = call.number("$top", _PAGE, 1, 1000), call.number("$skip", 0, 0, 1 << 31)

@@ -114,7 +114,13 @@ OPERATIONS: tuple[ApiOperation, ...] = tuple(
     for row in (
         ("POST", _SESSIONS, "checkout_session_write", CREATE_SESSION, sessions.create),
         ("GET", _SESSIONS, "checkout_session_read", LIST_SESSIONS, sessions.list_all),
-        ("GET", f"{_SESSIONS}/{{session}}", "checkout_session_read", ONLY_EXPAND, sessions.retrieve),
+        (
+            "GET",
+            f"{_SESSIONS}/{{session}}",
+            "checkout_session_read",
+            ONLY_EXPAND,
+            resources.getter("checkout.session", "session"),
+        ),
         (
             "POST",
             f"{_SESSIONS}/{{session}}/expire",
@@ -144,7 +150,7 @@ OPERATIONS: tuple[ApiOperation, ...] = tuple(
             f"{_CONFIGURATIONS}/{{configuration}}",
             "payment_method_configuration_read",
             ONLY_EXPAND,
-            resources.get_configuration,
+            resources.getter("payment_method_configuration", "configuration"),
         ),
         (
             "POST",
@@ -168,7 +174,7 @@ OPERATIONS: tuple[ApiOperation, ...] = tuple(
         ("GET", "/v1/account", "account_read", ONLY_EXPAND, resources.get_account),
         ("PATCH", "/v1/account", "account_write", UPDATE_ACCOUNT, resources.patch_account),
         ("GET", "/v1/events", "event_read", LIST_EVENTS, resources.list_events),
-        ("GET", "/v1/events/{id}", "event_read", ONLY_EXPAND, resources.get_event),
+        ("GET", "/v1/events/{id}", "event_read", ONLY_EXPAND, resources.getter("event", "id")),
         ("GET", _ENDPOINTS, "webhook_read", LIST_PAGE, resources.list_endpoints),
         ("POST", _ENDPOINTS, "webhook_write", CREATE_WEBHOOK_ENDPOINT, resources.create_endpoint),
         (

@@ -99,15 +99,15 @@ def lister(kind: str) -> Callable[[ApiCall], Document]:
     return lambda call: page(call.world.state.newest_first(kind), call.params, call.path)
 
 
+def getter(kind: str, name: str) -> Callable[[ApiCall], Document]:
+    """Return the operation that reads an object of a kind, by the id of that name in the path."""
+    return lambda call: call.world.find(kind, call.ids[name], name)
+
+
 def list_reviews(call: ApiCall) -> Document:
     """GET /v1/reviews: the open ones."""
     reviews = (review for review in call.world.state.newest_first("review") if review["open"])
     return page(reviews, call.params, call.path)
-
-
-def get_configuration(call: ApiCall) -> Document:
-    """GET /v1/payment_method_configurations/{configuration}."""
-    return call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
 
 
 def create_configuration(call: ApiCall) -> Document:
@@ -122,7 +122,7 @@ def create_configuration(call: ApiCall) -> Document:
 
 def update_configuration(call: ApiCall) -> Document:
     """POST /v1/payment_method_configurations/{configuration}."""
-    configuration = get_configuration(call)
+    configuration = call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
     configuration |= {key: call.params[key] for key in ("name", "active") if key in call.params}
     return _switched(call, configuration)
 
@@ -244,11 +244,6 @@ def list_events(call: ApiCall) -> Document:
         and (delivered is None or (event["pending_webhooks"] == 0) == delivered)
     )
     return page(events, params, call.path)
-
-
-def get_event(call: ApiCall) -> Document:
-    """GET /v1/events/{id}."""
-    return call.world.find("event", call.ids["id"], "id")
 
 
 def list_endpoints(call: ApiCall) -> Document:

@@ -118,11 +118,6 @@ def create(call: ApiCall) -> Document:
     return session
 
 
-def retrieve(call: ApiCall) -> Document:
-    """GET /v1/checkout/sessions/{session}."""
-    return call.world.find(_KIND, call.ids["session"], "session")
-
-
 def list_all(call: ApiCall) -> Document:
     """GET /v1/checkout/sessions."""
     params = dict(call.params)
