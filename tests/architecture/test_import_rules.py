@@ -142,7 +142,9 @@ PLANTED = [
     ),
     Planted("one-way-down", "fraud/cli/fraud.py", "import orrery.app", "orrery.fraud.cli.fraud -> orrery.app"),
     Planted("one-way-down", "checkout/cli/access.py", "import orrery.app.runner", "access -> orrery.app.runner"),
-    Planted("no-sandbox", "app/__init__.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
+    Planted(
+        "no-sandbox", "app/__init__.py", "import orrery.sandbox.ground", "orrery.app -> orrery.sandbox.ground"
+    ),
     Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
     Planted(
         "below-the-edge",
@@ -171,7 +173,7 @@ PLANTED = [
         "orrery.checkout.access.webhook -> stripe",
     ),
     Planted("vendors-at-home", "live/admin_reads.py", "import google.auth", "orrery.live.admin_reads -> google"),
-    Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
+    Planted("vendors-at-home", "sandbox/ground.py", "import apsw", "orrery.sandbox.ground -> apsw"),
 ]
 
 

@@ -1,36 +1,90 @@
-"""What the identity provider refuses with, in the vendor's words."""
+"""The tenants, the clients and the accounts, and the refusals in the vendor's words."""
 
+import socket
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
-from orrery.sandbox.state import Document
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document
+
+TENANT_A = "00000000-0000-4000-8000-0000000000a0"
+TENANT_B = "00000000-0000-4000-8000-0000000000b0"
+CLIENT_A = "00000000-0000-4000-8000-0000000000a1"
+CLIENT_B = "00000000-0000-4000-8000-0000000000b1"
+
+TENANTS = {TENANT_A: "corp.example", TENANT_B: "lab.example"}
+"""Each tenant with its domain."""
+
+CLIENTS = (CLIENT_A, CLIENT_B)
+"""The public clients, which every tenant knows, as it knows an application that was made for several."""
+
+GRAPH = "https://graph.microsoft.com"
+"""The only resource that there are tokens for."""
 
 
-@dataclass
-class Refusal(Exception):
-    """An OAuth error with the vendor's number, a sentence, and the HTTP status."""
+@dataclass(frozen=True, slots=True)
+class SignInAccount:
+    """A person's account: where its home is, and its object id in each tenant that it may sign in to."""
 
-    error: str
-    code: int
-    text: str
-    suberror: str = ""
-    status: int = 400
+    username: str
+    name: str
+    home: str
+    object_ids: dict[str, str]
 
-    def body(self, now: datetime, correlation: str, url: str) -> Document:
-        """Return the answer's body."""
-        trace, at = str(uuid.uuid4()), f"{now:%Y-%m-%d %H:%M:%S}Z"
-        body: Document = {
-            "error": self.error,
-            "error_description": f"AADSTS{self.code}: {self.text} "
-            f"Trace ID: {trace} Correlation ID: {correlation} Timestamp: {at}",
-            "error_codes": [self.code],
-            "timestamp": at,
-            "trace_id": trace,
-            "correlation_id": correlation,
-            "error_uri": f"{url}/error?code={self.code}",
-        }
-        return body | ({"suberror": self.suberror} if self.suberror else {})
+    def is_guest(self, tenant: str) -> bool:
+        return tenant != self.home
+
+    def upn(self, tenant: str) -> str:
+        """Return the user principal name there, which is not the address for a guest."""
+        if not self.is_guest(tenant):
+            return self.username
+        return f"{self.username.replace('@', '_')}#EXT#@{TENANTS[tenant]}"
+
+
+_ANN_A, _BOB_A, _ANN_B, _GUEST_A = (f"00000000-0000-4000-8000-0000000000{end}" for end in ("a2", "a3", "b2", "a4"))
+
+ACCOUNTS = {
+    one.username: one
+    for one in (
+        SignInAccount("ann@corp.example", "Ann (Corp)", TENANT_A, {TENANT_A: _ANN_A}),
+        SignInAccount("bob@corp.example", "Bob (Corp)", TENANT_A, {TENANT_A: _BOB_A}),
+        SignInAccount("ann@lab.example", "Ann (Lab)", TENANT_B, {TENANT_B: _ANN_B, TENANT_A: _GUEST_A}),
+    )
+}
+"""Each account by its address. The last one is a guest in tenant A."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityConfig:
+    """The configuration of the identity provider.
+
+    `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
+    A waiting device code is to be asked for every `interval` seconds.
+    """
+
+    listener: socket.socket
+    certificate: Path
+    interval: int = 5
+
+    @property
+    def url(self) -> str:
+        """Return its address, which an authority's address begins with."""
+        return f"https://localhost:{self.listener.getsockname()[1]}"
+
+
+def described(refusal: Refusal, now: datetime, correlation: str, url: str) -> Document:
+    """Return a refusal's body with all that the vendor writes beside the error."""
+    trace, at = str(uuid.uuid4()), f"{now:%Y-%m-%d %H:%M:%S}Z"
+    text = f"{refusal.body['error_description']} Trace ID: {trace} Correlation ID: {correlation} Timestamp: {at}"
+    return refusal.body | {
+        "error_description": text,
+        "timestamp": at,
+        "trace_id": trace,
+        "correlation_id": correlation,
+        "error_uri": f"{url}/error?code={refusal.body['error_codes'][0]}",
+    }
 
 
 _KNOWN: dict[str, tuple[str, int, str]] = {
@@ -155,4 +209,9 @@ _SUBERRORS = {"no_consent": "consent_required", "blocked": "message_only", "expi
 def refusal(name: str, status: int = 400, **words: str) -> Refusal:
     """Return the refusal of that name, with these words in its sentence."""
     error, code, text = _KNOWN[name]
-    return Refusal(error, code, text.format(**words), _SUBERRORS.get(name, ""), status)
+    body: Document = {
+        "error": error,
+        "error_description": f"AADSTS{code}: {text.format(**words)}",
+        "error_codes": [code],
+    }
+    return Refusal(status, body | ({"suberror": _SUBERRORS[name]} if name in _SUBERRORS else {}))

@@ -1,15 +1,120 @@
-"""The cloud's state: its resources, what is due, and the log of what happened."""
+"""The cloud's resources, what is due, the log of events; ids, times and errors of the resource manager."""
 
 import json
+import socket
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
 
-from orrery.sandbox.cloud.arm import contains, normal, not_found
-from orrery.sandbox.cloud.config import CloudConfig
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.state import Document
+from orrery.ports.cloud import PAUSE_TAG
+from orrery.ports.cloud.machine import Restart
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document, SandboxGround
+
+SUBSCRIPTION = "00000000-0000-4000-8000-000000000001"
+TENANT = "00000000-0000-4000-8000-000000000002"
+RESOURCE_GROUP = "gateway-sandbox"
+MACHINE = "gateway"
+LOCATION = "westeurope"
+MACHINE_ID = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{RESOURCE_GROUP}"
+    f"/providers/Microsoft.Compute/virtualMachines/{MACHINE}"
+)
+
+TOKEN_PATH = "/msi/token"  # noqa: S105  a path
+"""Where a managed identity asks for a token, as on App Service (IDENTITY_ENDPOINT)."""
+
+IDENTITY_HEADER = "sandbox-identity-header"
+"""What it shows there: no real cloud knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloudConfig:
+    """The configuration of the cloud.
+
+    `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
+    `restart` is what a job runs in the runbook's place; `pause_tag` names the machine's tag that it is shown.
+    Delays are divided by `factor`, and drawn by `seed`. With `owner`, an e-mail address, everything that
+    brings the machine back is there from the start; without it the cloud is empty but for the machine.
+    """
+
+    listener: socket.socket
+    certificate: Path
+    restart: Restart | None = None
+    pause_tag: str = PAUSE_TAG
+    factor: float = 1.0
+    seed: int = 0
+    owner: str | None = None
+    subscription: str = SUBSCRIPTION
+    resource_group: str = RESOURCE_GROUP
+    machine: str = MACHINE
+    location: str = LOCATION
+    identity_header: str = field(default=IDENTITY_HEADER, repr=False)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the management API."""
+        return f"https://localhost:{self.listener.getsockname()[1]}"
+
+    @property
+    def group_id(self) -> str:
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.resource_group}"
+
+    @property
+    def machine_id(self) -> str:
+        return f"{self.group_id}/providers/Microsoft.Compute/virtualMachines/{self.machine}"
+
+
+def arm_error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Refusal:
+    """Return a refusal, as the resource manager words it."""
+    return Refusal(status, {"error": {"code": code, "message": message}}, dict(headers or {}))
+
+
+def bad_request(message: str, code: str = "BadRequest") -> Refusal:
+    return arm_error(400, code, message)
+
+
+def not_found(resource_id: str) -> Refusal:
+    kind = "/".join(resource_id.rpartition("/providers/")[2].split("/")[:2])
+    name = resource_id.rpartition("/")[2]
+    return arm_error(404, "ResourceNotFound", f"The Resource '{kind}/{name}' was not found.")
+
+
+def part(document: Document, name: str) -> Document:
+    """Return an object inside of an object, empty when it is missing or null."""
+    return document.get(name) or {}
+
+
+def contains(scope: str, resource_id: str) -> bool:
+    """Return whether a resource is the scope or below it; ids are compared as the vendor does."""
+    wide, narrow = normal(scope), normal(resource_id)
+    return narrow == wide or narrow.startswith(f"{wide}/")
+
+
+def normal(resource_id: str) -> str:
+    """Return an id as it is compared: without regard to capitals, to a slash at the end, and to a doubled one."""
+    return "/" + resource_id.strip("/").lower()
+
+
+def timestamp(seconds: float) -> str:
+    return instant(seconds).isoformat(timespec="microseconds")
+
+
+def instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def seconds_of(text: str) -> float:
+    """Return a time as Unix seconds; `Refusal` for what is none."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise bad_request(f"'{text}' is no date and time.") from error
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
 
 _RESOURCE, _DUE, _EVENT, _VALUE = "_cloud_resource", "_cloud_due", "_cloud_event", "_cloud_value"
 
@@ -20,7 +125,7 @@ DELAYS: dict[str, tuple[float, float]] = {
     "job": (5, 10),
     "start": (60, 120),
 }
-"""Seconds, from and to, until a machine is off, its health says so, an alert fires, a job starts, a machine runs.
+"""Seconds, from and to, until a machine is off, its health changes, an alert fires, a job starts, a machine runs.
 
 Spec 3, States and transitions; `stop` is made up, and shorter than `health`.
 """
@@ -87,7 +192,7 @@ class Cloud:
                 yield json.loads(json.dumps(one))
 
     def value(self, name: str) -> Document:
-        """Return a note of the cloud's own, empty when there is none."""
+        """Return an internal note, empty when it is missing."""
         found = self.state.get(_VALUE, name) or {}
         return {key: value for key, value in found.items() if key not in ("object", "id")}
 
