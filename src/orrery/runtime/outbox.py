@@ -190,12 +190,12 @@ class Outbox:
         """Return the ids of the rows that waited when the lease was taken: another process may have tried them."""
         token, before = self._before.get(channel, (0, set[str]()))
         if token != since:
-            await self._index_anew()
+            await self._reindex()
             before = {_id(index) async for index in self._lanes.waiting(channel)}
             self._before[channel] = since, before
         return before
 
-    async def _index_anew(self) -> None:
+    async def _reindex(self) -> None:
         """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
         known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
