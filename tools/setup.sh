@@ -100,11 +100,12 @@ apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Ti
 
 as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
 
-# The browser tests want Debian's chromium, and Playwright's driver one library that a small Debian lacks; the edge's
-# tests want nginx, and measurements a load generator. Without them these are skipped with a notice, except in continuous
+# The browser tests want Debian's chromium, and its shell, in which a page opens in a third of the time, where there is
+# one; Playwright's driver wants one library that a small Debian lacks; the edge's tests want nginx, and measurements a
+# load generator. Without them these are skipped with a notice, except in continuous
 # integration.
 
-ensure_browser() { ensure_tool can_browse "the browser tests" chromium libatomic1; }
+ensure_browser() { ensure_tool can_browse "the browser tests" chromium chromium-headless-shell libatomic1; }
 
 ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 
@@ -206,8 +207,12 @@ stop_service() {
 }
 
 can_browse() {
+  has_browser && { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
+}
+
+has_browser() {
   { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null &&
-    { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
+    { command -v chromium-headless-shell || ! { may_apt && apt-cache show chromium-headless-shell; }; } >/dev/null 2>&1
 }
 
 # Debian keeps servers out of a normal user's path.

@@ -18,12 +18,6 @@ STATEMENT = b"orrery approval 1\n"
 KINDS = ["ed25519", "ecdsa", "rsa"]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Make a key of each kind, and a stranger's."""

@@ -271,7 +271,7 @@ CASES: dict[str, Callable[[WallClock], Case]] = {
 
 ELSEWHERE = {
     "tests/gateway/test_cloud_health.py": ["ReportedGap.since"],
-    "tests/live/test_freshness.py": ["Active.generated_at", "Pages.generated_at"],
+    "tests/live/test_answers.py": ["Active.generated_at", "Pages.generated_at"],
     "tests/live/test_quota.py": [
         *("Block.since", "Block.until", "QuotaBudget.asked", "ServerError.at"),
         *("TokenWindow.refills_at", "TokenWindow.since"),

@@ -33,8 +33,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.tracker import Tracker
 from orrery.runtime.settings import TlsSettings
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key
+from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from orrery.sandbox.tracker import REPOSITORY
 from orrery.trust import Trust

@@ -14,7 +14,7 @@ _WHO = "The API"
 
 
 class HttpDelegatedApi:
-    """Sends requests to the API at one address, and to no other: a token is worth as much as a password."""
+    """Asks the API at one address only: a token is worth as much as a password."""
 
     def __init__(self, address: str, trust: Trust = WELL_KNOWN) -> None:
         self._address = address.rstrip("/")

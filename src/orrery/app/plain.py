@@ -12,7 +12,7 @@ from orrery.syntax.lines import visible
 
 USAGE = 2
 
-_SCAN_DEPLOYMENT = "orrery.app.scan.deployment:LocalDeployment"
+_SCAN_DEPLOYMENT = "orrery.app.scan.deployment:DEPLOYMENT"
 """A guest's command loads none of it."""
 
 
@@ -21,7 +21,7 @@ def run(command: Command, arguments: Sequence[str]) -> int:
     if not command.target:
         return _group(command, arguments)
     try:
-        handed = [load(_SCAN_DEPLOYMENT)()] if command.role == "scan" else []
+        handed = [load(_SCAN_DEPLOYMENT)] if command.role == "scan" else []
         code: int = load(command.target)(arguments, *handed)
         _ = sys.stdout.flush()
     except OrreryError as error:

@@ -33,7 +33,7 @@ class Proposal:
 
     @property
     def known(self) -> "Kept":
-        """Return the record with the state that the log tells."""
+        """Return the record with the state in the log."""
         if not isinstance(self.kept, StoredRecord):
             return self.kept
         return replace(self.kept, record=self.kept.record.as_logged(self.logged)) if self.logged else None
@@ -68,7 +68,7 @@ class Proposal:
 
 
 Kept = StoredRecord[IntentProgress] | RecordUnreadable | None
-"""The record beside the log; an error where it cannot be read, None where there is none."""
+"""The record beside the log; an error where it cannot be read, None where it is missing."""
 
 
 class IntentStore:
@@ -80,10 +80,10 @@ class IntentStore:
         self._progress = Collection(store, clock, IntentProgress, STATE)
         self._log = log
 
-    async def propose(self, intent: Intent, told: Sequence[Write]) -> None:
-        """Store a new intent, in one commit with `told`; raise `StoreUnavailable` when there is one of its id."""
+    async def propose(self, intent: Intent, pushes: Sequence[Write]) -> None:
+        """Store a new intent, in one commit with `pushes`; raise `StoreUnavailable` when its id is used."""
         progress = IntentProgress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
-        writes = [self._progress.put(progress, intent.id), *told]
+        writes = [self._progress.put(progress, intent.id), *pushes]
         stored = self._intents.changes(intent.id, None, intent) + Changes(writes)
         if not await self._log.append("proposed", intent, changes=stored):
             raise StoreUnavailable("The store holds this intent already; nothing was written.")
@@ -94,19 +94,19 @@ class IntentStore:
             found = await self._intents.get(intent_id)
         except RecordUnreadable:
             if await self._erased.find(intent_id):
-                why = "This intent was erased; `orrery approvals log` tells what became of it."
+                why = "This intent was erased; `orrery approvals log` shows its outcome."
                 raise NotFound(why) from None
             raise
         if found is None:
             raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
         if not _is_in_its_place(found):
             raise unreadable(self._intents.key(intent_id))
-        return await self._read(found.record, await self._log.told())
+        return await self._read(found.record, await self._log.logged())
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
-        intents, told = (await self._intents.all()).records, await self._log.told()
-        found = [await self._read(one.record, told) for one in filter(_is_in_its_place, intents)]
+        intents, logged = (await self._intents.all()).records, await self._log.logged()
+        found = [await self._read(one.record, logged) for one in filter(_is_in_its_place, intents)]
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[StoreEntry]:
@@ -153,9 +153,9 @@ class IntentStore:
         async def attempt() -> IntentProgress | Conflict:
             # First the record, whose version is the fence, then the log: what is appended later breaks it.
             kept = await self._kept(intent.id)
-            known = Proposal(intent, (await self._log.told()).get(intent.id), kept).known
+            known = Proposal(intent, (await self._log.logged()).get(intent.id), kept).known
             if known is None:
-                raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
+                raise StoreUnavailable("The store was restored meanwhile: the outcome is not in the log.")
             if isinstance(known, RecordUnreadable):
                 raise known
             # Asked after the record was read: an erasure writes that too, so that a later one breaks the fence.
@@ -187,8 +187,8 @@ class IntentStore:
         if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _read(self, intent: Intent, told: Mapping[str, IntentProgress]) -> Proposal:
-        return Proposal(intent, told.get(intent.id), await self._kept(intent.id))
+    async def _read(self, intent: Intent, logged: Mapping[str, IntentProgress]) -> Proposal:
+        return Proposal(intent, logged.get(intent.id), await self._kept(intent.id))
 
     async def _kept(self, intent_id: str) -> Kept:
         try:

@@ -19,7 +19,7 @@ MODULE = Module(
         "orrery.ports.tracker:Tracker",
     ),
     needs=("orrery.edge.auth:GuessLimiter",),
-    provides=("orrery.live.domain:LiveDomain",),
+    provides=("orrery.live.build:LiveDomain",),
     prefixes=("realtime:", "guided:"),
     commands=(
         Command("live", "Refresh, check and schedule the live visitor counter.", "orrery.live.cli.live:group"),

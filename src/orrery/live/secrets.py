@@ -16,7 +16,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
 
 
 def is_service_account(text: str) -> bool:
-    """Return whether a text is the key file of a service account, as far as its JSON tells."""
+    """Return whether a text is the key file of a service account, as far as its JSON shows."""
     return not isinstance(_key_file(text), Form)
 
 
@@ -27,13 +27,13 @@ def _counts(sections: Sections) -> bool:
 def _password_use(sections: Sections) -> SecretUse:
     return SecretUse(
         _counts(sections),
-        "nobody is admitted as the owner: no refresh from outside, no owner's reads, no owner's page.",
-        idle="Without it the owner's page admits nobody.",
+        "no owner is admitted: no refresh from outside, no owner's reads, no owner's page.",
+        idle="Without it the owner's page admits no one.",
     )
 
 
 def _password_form(text: str, _mode: Mode) -> Form:
-    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: nobody is admitted.")
+    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: it admits no owner.")
 
 
 def _key_use(sections: Sections) -> SecretUse:

@@ -1,4 +1,4 @@
-"""A direct request with one account's token, whose answer says which track it is of (spec 3, Authentication 4)."""
+"""A direct request with one account's token, whose answer names its track (spec 3, Authentication 4)."""
 
 import base64
 import json

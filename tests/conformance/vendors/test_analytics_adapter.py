@@ -7,7 +7,7 @@ import pytest
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.errors import NotConfigured
 from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
-from orrery.sandbox.analytics.key import service_account_key
+from orrery.sandbox.analytics.access import service_account_key
 from tests.sandbox.analytics import (
     CONCURRENT,
     DAY,

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from orrery.adapters.ga4 import LONGEST_ANSWER, GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.analytics import AnalyticsFailed, By, Quotas, QuotaState, UserReport
-from orrery.sandbox.analytics.key import service_account_key
+from orrery.sandbox.analytics.access import service_account_key
 from tests.support.hasty_loop import run_ahead
 from tests.support.serving import serving
 from tests.support.waiting import PATIENCE

@@ -13,7 +13,7 @@ from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
 from orrery.ports.cloud import Health, MachineFound, RunbookJob
 from orrery.ports.cloud.errors import CloudUnreachable
-from orrery.ports.cloud.machine import RestartFailed, StepReply
+from orrery.ports.cloud.machine import MachineReply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text
 
@@ -73,7 +73,7 @@ def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
     steps = restart("", MACHINE)
     next(steps)
     with pytest.raises(RestartFailed) as failed:
-        steps.send(StepReply(403, NOW))
+        steps.send(MachineReply(403, NOW))
     one = the_one(broken(COMPLETE, job("Failed", str(failed.value))))
     assert (one.part, "orrery gateway cloud apply" in one.todo) == ("jobs", True)
 
@@ -107,7 +107,7 @@ def test_error_tunnel_answers_502() -> None:
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
     """Nobody guesses what only the guest can know."""
     said = findings(COMPLETE, WANTED, text, QUIET)
-    assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
+    assert next(one for one in said if one.part == "service").why.startswith("Unknown")
 
 
 def test_a_list_of_pings_that_cannot_be_read_is_a_part() -> None:

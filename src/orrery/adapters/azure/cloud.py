@@ -279,7 +279,7 @@ class AzureCloud:
         with (
             none_if_missing(),
             answered("read the jobs", self._right("/jobs")),
-        ):  # without an account there are none
+        ):  # without an account it lists nothing
             pages = self._clients.jobs.list_by_automation_account(*self._account, **ours, **LISTING).by_page()
             page = [(one.runbook, found.job(one)) for one in next(pages, ())]
             own = [job for runbook, job in page if runbook and _same(str(runbook.name), self._names.runbook)]
@@ -292,8 +292,10 @@ class AzureCloud:
     def output(self, job_id: str) -> str:
         read = self._clients.automation.job.get_output
         right = self._right("/jobs/output")
-        said = _or_none("read a job's output", right, lambda: found.content(read(*self._account, job_id, **TEXT)))
-        return said or ""
+        output = _or_none(
+            "read a job's output", right, lambda: found.content(read(*self._account, job_id, **TEXT))
+        )
+        return output or ""
 
     def minutes_used(self) -> float | None:
         listed = self._clients.automation.usages.list_by_automation_account

@@ -1,4 +1,4 @@
-"""What a calendar part says of a meeting (RFC 5545, RFC 5546): the few fields that a person reads. Pure."""
+"""The fields of a meeting in a calendar part (RFC 5545, RFC 5546) that a person reads. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class _When:
 
 
 def invitation_of(text: str) -> Invitation | None:
-    """Return what the first event of a calendar says, or None where there is no event."""
+    """Return the first event of a calendar, or None where there is no event."""
     lines = [*_lines(text[:LARGEST])]
     event = _event(lines)
     if event is None:

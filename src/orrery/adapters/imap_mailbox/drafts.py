@@ -36,8 +36,8 @@ def keep(connection: ImapConnection, folder: str, key: str, draft: bytes) -> Mai
     """
     kind, _ = connection.append(folder, r"(\Draft \Seen)", "", draft)
     if kind != "OK":
-        said = (sentence for code, sentence in _REFUSALS.items() if connection.said(code))
-        raise MailboxRefused(next(said, "The mail server takes no draft."))
+        reasons = (sentence for code, sentence in _REFUSALS.items() if connection.gave(code))
+        raise MailboxRefused(next(reasons, "The mail server takes no draft."))
     appended = _APPENDED.match(connection.response("APPENDUID")[1][-1] or b"")
     first = find(connection, folder, key)
     if appended is None:

@@ -54,7 +54,7 @@ def headers_of(head: bytes) -> dict[str, str]:
 
 
 def text_of(raw: bytes, charset: str = "utf-8") -> str:
-    """Return bytes as text, whatever was said of them: each byte stands for something."""
+    """Return bytes as text, whatever character set is named: each byte becomes something."""
     for name in (charset, "utf-8", "cp1252"):
         try:
             return raw.decode(name)
@@ -87,7 +87,7 @@ def _part(part: bytes, charset: str | None) -> str:
 
 
 def address_of(headers: Mapping[str, str], *names: str) -> Person:
-    """Return whom the first of these headers names that has an address, or nobody.
+    """Return whom the first of these headers names that has an address, or `NO_PERSON`.
 
     A name that is missing is the address.
     """
@@ -102,7 +102,7 @@ def address_of(headers: Mapping[str, str], *names: str) -> Person:
 
 
 def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
-    """Return who a header names, in its order; one that cannot be read names nobody."""
+    """Return who a header names, in its order; no person for one that cannot be read."""
     try:
         found = getaddresses([headers.get(name, "")[:_LONGEST_RECIPIENTS]])
     except (ValueError, IndexError, RecursionError):

@@ -59,7 +59,9 @@ class Receiver:
             return self._answers.get(timeout=WAIT_SECONDS)
         except Empty:
             minutes = WAIT_SECONDS // 60
-            raise IdentityRefused(f"No sign-in came within {minutes} minutes.", code="expired") from None
+            raise IdentityRefused(
+                f"The sign-in was not finished within {minutes} minutes.", code="expired"
+            ) from None
 
 
 class _Server(ThreadingHTTPServer):
@@ -67,7 +69,7 @@ class _Server(ThreadingHTTPServer):
     answers: "Queue[Mapping[str, str]]"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Write nothing: a browser that breaks off is no fault, and a trace would interrupt the sign-in's text."""
+        """Write nothing: a browser that breaks off is no fault, and a trace would disturb the sign-in."""
 
 
 class _Handler(BaseHTTPRequestHandler):

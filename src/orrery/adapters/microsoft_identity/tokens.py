@@ -53,7 +53,7 @@ def _keys(tenant_url: str, session: DeadlineSession) -> list[jwt.PyJWK]:
     address = _json(f"{tenant_url}/v2.0/.well-known/openid-configuration", session).get("jwks_uri")
     origin = tenant_url.rpartition("/")[0]
     if not isinstance(address, str) or not address.startswith(f"{origin}/"):
-        raise IdentityUnreachable("The authority does not give the address of its keys.")
+        raise IdentityUnreachable("The authority does not name the address of its keys.")
     return jwt.PyJWKSet.from_dict(_json(address, session)).keys
 
 

@@ -1,4 +1,4 @@
-"""The text of a message or a meeting, and what else it has: attachments by name, what it says of a meeting."""
+"""The text of a message or a meeting, and what else it has: attachments by name, the data of a meeting."""
 
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime
@@ -95,7 +95,7 @@ def _text(answer: Mapping[str, Any]) -> MessageBody:
 
 
 def _of_message(answer: Mapping[str, Any]) -> Invitation | None:
-    """Return what an invitation says, or an answer to one; None for every other message."""
+    """Return an invitation, or an answer to one; None for every other message."""
     if not answer.get("meetingMessageType"):
         return None
     try:
@@ -136,10 +136,10 @@ def _of_event(answer: Mapping[str, Any], source_id: str) -> Invitation | None:
 
 
 def _answer(one: Attendee) -> tuple[Person, str]:
-    said = one.status.response if one.status else None
+    response = one.status.response if one.status else None
     address = one.email_address
     person = Person(address.name or "", address.address or "") if address else NO_PERSON
-    return person, _ANSWERS.get(said or "", "needs-action")
+    return person, _ANSWERS.get(response or "", "needs-action")
 
 
 def _at(when: When | None) -> datetime | None:

@@ -40,7 +40,7 @@ _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class WrittenInvitation(BaseModel):
-    """A meeting as a message announces it; its beginning is `minutes` before the mailbox was opened."""
+    """The meeting of a message; its beginning is `minutes` before the mailbox was opened."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

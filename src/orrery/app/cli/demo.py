@@ -34,8 +34,7 @@ from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
-from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
-from orrery.sandbox.cloud.config import (
+from orrery.sandbox.cloud.resources import (
     IDENTITY_HEADER,
     LOCATION,
     MACHINE,
@@ -43,6 +42,7 @@ from orrery.sandbox.cloud.config import (
     SUBSCRIPTION,
     TOKEN_PATH,
 )
+from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.sandbox.site import create_site
 
 _SECRETS = {
@@ -68,7 +68,7 @@ OWNER_KEY_FILE = "owner_key"
 """The key by which the demo's owner signs approvals (decision 15)."""
 
 _SETTINGS = """\
-# Written by `orrery demo`, again at each start.
+# Written by `orrery demo` at each start.
 mode = "sandbox"
 
 [server]
@@ -209,14 +209,14 @@ def command(
 def _prepared(data: Path, ports: DemoPorts) -> Path:
     """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
-    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: no other user may write there
+    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: other users may not write there
     folder.mkdir(mode=0o700, exist_ok=True)
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
     _ = stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
-    _ = certificate_of(data)
+    _ = certificate_of(data, "cloud")
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)
     _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
@@ -257,7 +257,7 @@ def _settings_text(data: Path, folder: Path, ports: DemoPorts) -> str:
         store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
-        authority=json.dumps(str(data / CA_FILE)),
+        authority=json.dumps(str(authority_file(data, "cloud"))),
         subscription=SUBSCRIPTION,
         group=RESOURCE_GROUP,
         machine=MACHINE,

@@ -56,7 +56,7 @@ class Desk:
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
 
-        Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record cannot be read.
+        Raises `NotFound` without a record, and `RecordUnreadable` for a session whose record cannot be read.
         """
         if "@" in session_or_email:
             found = await self._lookup.found_of(session_or_email)
@@ -68,17 +68,17 @@ class Desk:
         return found
 
     async def resend(self, session_id: str, reason: str) -> None:
-        """Enqueue the buyer's e-mail, which says that access is open, once more."""
+        """Enqueue the buyer's e-mail about open access once more."""
         found = await self._found(session_id)
         if not found.record.email:
             raise Invalid("This record has no e-mail address.")
         if not found.record.runs_at(self._stored.clock.now()):
             raise Invalid("This access has ended.")
         email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        told = Changes(
+        enqueued = Changes(
             outbox.enqueue([email], self._stored.clock.now()), [self._stored.access.as_read(session_id, found)]
         )
-        await self._commit(told + self._noted(session_id, "resend", reason))
+        await self._commit(enqueued + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""

@@ -18,7 +18,6 @@ from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import DriftResult, OwnSession
-from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     Condition,
@@ -27,6 +26,7 @@ from orrery.checkout.selling.receipts import (
     rule_conditions,
     sold_conditions,
 )
+from orrery.checkout.selling.sessions import Expiry
 from orrery.errors import NotConfigured, NotFound
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads

@@ -16,7 +16,7 @@ PATIENCE = timedelta(minutes=5)
 
 
 class Asking:
-    """Asks for parts, one after the other: none when nobody can sign in, and none after it has taken too long."""
+    """Asks for parts, one after the other: none without a sign-in, and none after it has taken too long."""
 
     def __init__(self, cloud: CloudReads, clock: Clock) -> None:
         self.cloud = cloud
@@ -64,8 +64,12 @@ def activity(asking: Asking, most: int, explained: int, since: datetime | None =
     jobs = listed = part(lambda: cloud.jobs(most))
     reasons = None
     if not isinstance(listed, CloudError):
-        told = part(lambda: with_reasons(cloud, listed[:explained]))
-        jobs, reasons = (listed, told) if isinstance(told, CloudError) else ([*told, *listed[explained:]], None)
+        explained_jobs = part(lambda: with_reasons(cloud, listed[:explained]))
+        jobs, reasons = (
+            (listed, explained_jobs)
+            if isinstance(explained_jobs, CloudError)
+            else ([*explained_jobs, *listed[explained:]], None)
+        )
     return Activity(
         part(cloud.health),
         jobs,

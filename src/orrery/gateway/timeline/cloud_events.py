@@ -1,4 +1,4 @@
-"""What the cloud's activity log and its jobs say; pure."""
+"""The events of the cloud's activity log and of its jobs; pure."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -11,7 +11,7 @@ _DONE = frozenset({"succeeded", ""})
 
 
 def machine_events(found: Iterable[MachineEvent]) -> Iterator[TimelineEvent]:
-    """Yield an event for each entry of the activity log that says something about the machine."""
+    """Yield an event for each entry of the activity log about the machine."""
     for entry in found:
         operation, status = entry.operation.lower(), entry.status.lower()
         health = entry.detail
@@ -47,5 +47,5 @@ def job_events(jobs: Iterable[RunbookJob]) -> Iterator[TimelineEvent]:
         yield TimelineEvent(job.created_at, "job", "noted", "The webhook was called.")
         yield TimelineEvent(began, "job", "began", "The runbook runs.")
         if job.ended_at:
-            said = f": {job.exception}" if job.exception else "."
-            yield TimelineEvent(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{said}")
+            why = f": {job.exception}" if job.exception else "."
+            yield TimelineEvent(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{why}")

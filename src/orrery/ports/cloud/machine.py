@@ -13,33 +13,33 @@ Power = Literal["running", "starting", "stopping", "stopped", "deallocating", "d
 
 
 @dataclass(frozen=True, slots=True)
-class SignInStep:
+class SignIn:
     """Sign in, so that the cloud can be asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class LookStep:
+class LookAtPower:
     """Read the power state and the tags of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class StartStep:
+class Start:
     """Ask the cloud to start the machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class WaitStep:
+class WaitSeconds:
     """Wait for some seconds."""
 
     seconds: float
 
 
-Step = SignInStep | LookStep | StartStep | WaitStep
+Step = SignIn | LookAtPower | Start | WaitSeconds
 
 
 @dataclass(frozen=True, slots=True)
-class StepReply:
-    """What a step was answered: the HTTP status and, after a `LookStep` with 200, what was seen `at` that time.
+class MachineReply:
+    """What a step was answered: the HTTP status and, after a `LookAtPower` with 200, what was seen `at` that time.
 
     `status` is 0 without a readable answer, and `why` is the reason in words. `pause` is the text of the tag by
     which an operator pauses the restart; it is empty without one.
@@ -56,7 +56,7 @@ class RestartFailed(Exception):
     """The machine was not brought back: one sentence gives the reason, and what to do."""
 
 
-Restart = Callable[[str], Generator[Step, StepReply, str]]
+Restart = Callable[[str], Generator[Step, MachineReply, str]]
 """Takes the body of an alert, yields steps, is sent a reply to each, and returns a sentence about what was done.
 
 Raises `RestartFailed`, which the cloud shows as a failed job.

@@ -10,7 +10,7 @@ from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class MessageBatch:
     """Messages that came in one answer; `unreadable` counts those in it that are not as documented.
 
     `gone` are the source ids of messages that came earlier in the same reading, and have left the mailbox since.
@@ -74,7 +74,7 @@ class MessageBody:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftRequest:
+class ReplyRequest:
     """A draft to be made. `key` is stored with it, and finds it again.
 
     It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
@@ -133,7 +133,7 @@ class Mailbox(Protocol):
         """Return how many days back messages of this source are listed; 0 is all of them."""
         ...
 
-    def messages(self) -> AsyncGenerator[Batch]:
+    def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield what is there, in several batches, newest first within each source; mark nothing as read.
 
         It includes messages that do not wait, with the reason (`Standing`). Of a message that comes twice in one
@@ -145,7 +145,7 @@ class Mailbox(Protocol):
         """Return the text of a message without marking it as read; raise `RowGone` when it is no longer there."""
         ...
 
-    async def draft(self, reply: DraftRequest) -> MailboxDraft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; the message stays unread.
 
         However often it is called with one key, and wherever an earlier call was killed, there is one draft.
