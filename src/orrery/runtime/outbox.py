@@ -135,7 +135,7 @@ def unseen(drafts: Sequence[OutboxDraft]) -> list[Check]:
     return [Absent(f"{ROW}{draft.id}") for draft in drafts]
 
 
-async def tell_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
+async def notify_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
     """Enqueue `draft` unless its id was enqueued before and is still kept.
 
     Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
@@ -319,12 +319,10 @@ class Outbox:
         state: DeliveryState = "dead" if permanent else "waiting"
         drafts = [_undeliverable(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
-        await self._replace(old, failed, enqueue(drafts, now))
+        await self._replace(old, failed, *enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(
-        self, old: StoredRecord[Notification], new: Notification, more: Sequence[Write] = ()
-    ) -> None:
+    async def _replace(self, old: StoredRecord[Notification], new: Notification, *more: Write) -> None:
         """Replace a row that was tried, unless it has changed meanwhile: that change then stays."""
         outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
         if isinstance(outcome, Conflict):
