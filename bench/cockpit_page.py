@@ -120,7 +120,7 @@ def _of_page(browser: Browser, client: Client) -> Iterator[tuple[str, str, str, 
     for name, keys in (("j: next row", "j"), ("e: dismiss", "e"), ("z: undo", "z"), ("Enter: open", "Enter")):
         yield _pressed(page, name, [keys] * PRESSES)
     page.keyboard.press("/")
-    yield _pressed(page, "a letter of the search", [*"subject weekly notes about the lab"])
+    yield _pressed(page, "a character of the search", [*"subject weekly notes about the lab"])
     page.close()
 
 

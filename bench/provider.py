@@ -34,7 +34,7 @@ def provider(folder: Path, before: Sequence[str]) -> Generator[int]:
 def serve(port: int, folder: Path) -> None:
     """Serve until ended."""
     key = stored_key(folder / KEY_FILE, port)
-    plan = SandboxPlan(folder, port, free_port(), API_KEY, UNREACHABLE, SIGNING_SECRET, key, tokens=PUBLISHED)
+    plan = SandboxPlan(folder, port, free_port(), API_KEY, UNREACHABLE, SIGNING_SECRET, key, quotas=PUBLISHED)
     server, listener = prepare(plan)
     server.run(sockets=[listener])
 

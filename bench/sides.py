@@ -89,8 +89,8 @@ def _service(folder: Path, port: int) -> Generator[Side]:
         property=PROPERTY_ID,
         provider=f"http://127.0.0.1:{port}",
         interval=INTERVAL,
-        hour=PUBLISHED.project_hour,
-        day=PUBLISHED.day,
+        hour=PUBLISHED["tokens_per_project_per_hour"],
+        day=PUBLISHED["tokens_per_day"],
     )
     settings = prepare(folder / "service", more=live)
     secrets = folder / "service" / "secrets"

@@ -13,7 +13,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.ports.health import Finding
 from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification, Outbox
-from orrery.runtime.watch import EVERY, OVER_AFTER, TOLD_AFTER, OutageWatch
+from orrery.runtime.watch import EVERY, OVER_AFTER, PUSHED_AFTER, OutageWatch
 from tests.support.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -169,7 +169,7 @@ async def test_pings_that_never_come() -> None:
     await site.passes(GRACE / 2)
     site.restart()
     await site.pings.expect()
-    await site.passes(GRACE / 2 + TOLD_AFTER + MINUTE)
+    await site.passes(GRACE / 2 + PUSHED_AFTER + MINUTE)
     assert await site.told() == [BROKEN]
     assert (await site.rows())[0].priority == "high"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.runtime.watch import EVERY, TOLD_AFTER
+from orrery.runtime.watch import EVERY, PUSHED_AFTER
 from tests.support.deployment import Deployment, running
 from tests.support.marked import ADMIN_PASSWORD, SECRETS
 from tests.support.program import run_orrery
@@ -65,7 +65,7 @@ def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, lay
     assert parts(site)["gateway cloud"] == ("broken", parts(site)["gateway cloud"][1])
     assert "The health alert is missing" in parts(site)["gateway cloud"][1]
     assert "expired" in parts(site)["gateway webhook"][1]
-    site.sandbox.advance((TOLD_AFTER + 2 * EVERY).total_seconds())
+    site.sandbox.advance((PUSHED_AFTER + 2 * EVERY).total_seconds())
 
     def expect_push() -> None:
         told = json.dumps(site.sandbox.ask("GET", "/push"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from orrery.gateway.settings import GatewaySettings
-from orrery.runtime.watch import EVERY, OVER_AFTER, TOLD_AFTER
+from orrery.runtime.watch import EVERY, OVER_AFTER, PUSHED_AFTER
 from tests.support.deployment import Deployment, running
 from tests.support.marked import ADMIN_PASSWORD, SECRETS
 from tests.support.waiting import eventually
@@ -82,7 +82,7 @@ def test_stop_silence_and_the_end(shop: Deployment) -> None:
     press(shop, "silent")
     shop.sandbox.advance(GRACE + EVERY.total_seconds())
     shop.readiness()
-    shop.sandbox.advance(TOLD_AFTER.total_seconds())
+    shop.sandbox.advance(PUSHED_AFTER.total_seconds())
     eventually(lambda: expect(shop, (BROKEN, 5)))
     assert "No ping since" in doctor(shop)[1]
     assert "The last one was good" in owners_page(shop)

@@ -16,7 +16,7 @@ from tests.support.soak import SOAKING
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
 
-ROUND, TOLD_AFTER, MINUTE, OVER = 10, 30, 60, 600
+ROUND, PUSHED_AFTER, MINUTE, OVER = 10, 30, 60, 600
 """Seconds between two health rounds, until a push, between two writes on trial, and until an outage is over."""
 
 
@@ -108,7 +108,7 @@ def test_the_storage_goes_wrong(shop: Deployment, trouble: str, sale: bool) -> N
         if trouble == "full":
             (said,) = [one for one in json.loads(shop.orrery("doctor", "--json").stdout) if one["part"] == "store"]
             assert (said["state"], sentence in said["why"]) == ("broken", True)
-        shop.sandbox.advance(TOLD_AFTER)
+        shop.sandbox.advance(PUSHED_AFTER)
         assert shop.readiness() == [503, 503]
         eventually(lambda: expect_equal(pushes(shop), [("Broken: store", 5)]))
         (push,) = shop.sandbox.pushes_about("Broken: store")
@@ -136,7 +136,7 @@ def test_a_disk_that_fails_becomes_read_only(tmp_path: Path, tmp_path_factory: p
             assert Visitor(deployment).check_out().status_code == 503
             assert deployment.readiness() == [503, 503]
             assert "read-only" in broken_store(deployment)
-            deployment.sandbox.advance(TOLD_AFTER)
+            deployment.sandbox.advance(PUSHED_AFTER)
             assert deployment.readiness() == [503, 503]
             eventually(lambda: expect_equal(pushes(deployment), [("Broken: store", 5)]))
             stop(service)
@@ -153,7 +153,7 @@ def test_a_start_without_a_usable_store_is_pushed_once(tmp_path: Path, monkeypat
         service = shop.start_service()
         assert shop.readiness() == [503, 503]
         assert Visitor(shop).check_out().status_code == 503
-        shop.sandbox.advance(TOLD_AFTER)
+        shop.sandbox.advance(PUSHED_AFTER)
         assert shop.readiness() == [503, 503]
         eventually(lambda: expect_equal(pushes(shop), [("Broken: store", 5)]))
         (push,) = shop.sandbox.pushes_about("There is no store at orrery.db: make one with")

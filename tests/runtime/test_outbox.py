@@ -275,9 +275,7 @@ async def test_more_than_a_batch() -> None:
 async def test_a_channel_that_is_down_does_not_stop_the_other() -> None:
     """While the mail server is down it is asked once a call, and every push is delivered."""
     desk = Desk(email=ScriptedNotifier([BUSY] * 1000))
-    await desk.enqueue(
-        *(OutboxDraft(f"a{number:03}", "email", "t", "b", to="a@b.example") for number in range(100))
-    )
+    await desk.enqueue(*(OutboxDraft(f"a{n:03}", "email", "t", "b", to="a@b.example") for n in range(100)))
     await desk.enqueue(*(OutboxDraft(f"b{number:03}", "push", "t", "b") for number in range(100)))
     await desk.outbox.deliver_due()
     assert len(desk.push.accepted) == 100
@@ -314,10 +312,7 @@ async def test_a_mark_that_cannot_be_stored() -> None:
 
 async def test_each_row_has_a_sequence_of_its_own() -> None:
     """No message takes another's place at the receiver, nor that of the same id a month before."""
-    desk, drafts = (
-        Desk(),
-        [OutboxDraft(one, "push", "t", "b") for one in ("note-1", "note-10", "dead-note-1")],
-    )
+    desk, drafts = Desk(), [OutboxDraft(n, "push", "t", "b") for n in ("note-1", "note-10", "dead-note-1")]
     for _ in range(2):
         await desk.enqueue(*drafts)
         await desk.outbox.deliver_due()
@@ -395,11 +390,11 @@ async def test_a_fault_that_lasts_is_told_once() -> None:
     """What is seen each day is told once, however long; what is seen again after a pause is told again."""
     desk = Desk()
     for _ in range(100):
-        await outbox.tell_once(desk.store, desk.clock, PUSH)
+        await outbox.notify_once(desk.store, desk.clock, PUSH)
         await desk.outbox.deliver_due()
         desk.clock.advance(timedelta(days=1).total_seconds())
     assert len(desk.push.accepted) == 1
     desk.clock.advance(timedelta(days=31).total_seconds())
-    await outbox.tell_once(desk.store, desk.clock, PUSH)
+    await outbox.notify_once(desk.store, desk.clock, PUSH)
     await desk.outbox.deliver_due()
     assert len(desk.push.accepted) == 2

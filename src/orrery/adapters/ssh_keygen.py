@@ -24,7 +24,7 @@ _NOT_VALID = 255
 _SIGNATURE = re.compile(
     rb"-----BEGIN SSH SIGNATURE-----\r?\n(?:[A-Za-z0-9+/=]+\r?\n)+-----END SSH SIGNATURE-----\s*"
 )
-_NOBODYS = b"-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"
+_OF_NO_KEY = b"-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"
 _FINGERPRINT = re.compile(r" key (SHA256:[A-Za-z0-9+/]{43})$", re.MULTILINE)
 
 
@@ -42,7 +42,7 @@ class SshKeygen:
     async def examine(self) -> None:
         """Check a signature that matches no key; raise `NotConfigured` when none can be checked here."""
         with suppress(ApprovalRefused):
-            _ = await self.check(b"", _NOBODYS)
+            _ = await self.check(b"", _OF_NO_KEY)
 
     def sign(self, statement: bytes, key: Path) -> bytes:
         """Return a signature by this key; `ssh-keygen` may ask at the terminal for a passphrase or a touch.

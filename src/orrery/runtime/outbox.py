@@ -135,7 +135,7 @@ def unseen(drafts: Sequence[OutboxDraft]) -> list[Check]:
     return [Absent(f"{ROW}{draft.id}") for draft in drafts]
 
 
-async def tell_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
+async def notify_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
     """Enqueue `draft` unless its id was enqueued before and is still kept.
 
     Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
@@ -190,12 +190,12 @@ class Outbox:
         """Return the ids of the rows that waited when the lease was taken: another process may have tried them."""
         token, before = self._before.get(channel, (0, set[str]()))
         if token != since:
-            await self._index_anew()
+            await self._reindex()
             before = {_id(index) async for index in self._lanes.waiting(channel)}
             self._before[channel] = since, before
         return before
 
-    async def _index_anew(self) -> None:
+    async def _reindex(self) -> None:
         """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
         known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
@@ -319,12 +319,10 @@ class Outbox:
         state: DeliveryState = "dead" if permanent else "waiting"
         drafts = [_undeliverable(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
-        await self._replace(old, failed, enqueue(drafts, now))
+        await self._replace(old, failed, *enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(
-        self, old: StoredRecord[Notification], new: Notification, more: Sequence[Write] = ()
-    ) -> None:
+    async def _replace(self, old: StoredRecord[Notification], new: Notification, *more: Write) -> None:
         """Replace a row that was tried, unless it has changed meanwhile: that change then stays."""
         outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
         if isinstance(outcome, Conflict):

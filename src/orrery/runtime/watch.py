@@ -32,7 +32,7 @@ from orrery.runtime.store_probe import STORE
 EVERY = timedelta(seconds=10)
 """How often the findings are checked (decision 52)."""
 
-TOLD_AFTER = timedelta(seconds=30)
+PUSHED_AFTER = timedelta(seconds=30)
 """How long after its first finding an outage causes a push, if the part is then still or again broken."""
 
 OVER_AFTER = timedelta(minutes=10)
@@ -82,7 +82,7 @@ def broken(
     outage = outage or PartOutage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
     outage = outage.change(cause=cause)
-    is_due = finding.settled or _lasts(outage.since, TOLD_AFTER, look.at)
+    is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
     if is_due and not cause and not finding.early:
         outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or _is_urgent(finding))
     return outage.change(well_since=None)

@@ -7,6 +7,7 @@ import json
 import secrets as random
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -26,7 +27,7 @@ from orrery.app.cli.sandbox import (
     stored_key,
 )
 from orrery.app.cli.serve import serve
-from orrery.app.settings.reader import DEMO_FILE, Secrets, Settings, SettingsError, find_settings_file, load
+from orrery.app.settings.reader import DEMO_FILE, Settings, SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
 from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
@@ -167,14 +168,6 @@ class DemoPorts:
         return f"http://127.0.0.1:{self.sandbox}"
 
 
-@dataclass(frozen=True, slots=True)
-class DemoHints:
-    """The values that the terminal shows besides the addresses: admin password and settings file, resolved."""
-
-    password: str
-    settings: Path
-
-
 def command(
     port: Annotated[int, typer.Option(help="The public port on 127.0.0.1.")] = 8080,
     private_port: Annotated[int, typer.Option(help="The private port on 127.0.0.1.")] = 8081,
@@ -196,21 +189,19 @@ def command(
         webhook_url=f"{ports.base}/guided/api/webhook",
         webhook_secret=secrets.reveal("webhook_signing_secret") or "",
         analytics_key=secrets.reveal("analytics_service_account_key"),
-        tokens=PUBLISHED,
+        quotas=PUBLISHED,
         service_url=ports.base,
         ping_token=secrets.reveal("gateway_ping_token") or "",
         cloud_port=ports.cloud,
         cloud_factor=CLOUD_FACTOR,
         cloud_owner=OWNER_ADDRESS,
     )
-    _run(settings, secrets, SandboxThread(plan), ports, DemoHints(_admin_password(data), file))
-
-
-def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: DemoPorts, hints: DemoHints) -> None:
+    announce = partial(_announce, settings, ports, _admin_password(data), file)
+    sandbox = SandboxThread(plan)
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, create_site(), lambda: _announce(settings, ports, hints)))
+            uvloop.run(serve(settings, secrets, create_site(), announce))
     finally:
         sandbox.stop()
 
@@ -294,12 +285,13 @@ def _is_found(settings: Path) -> bool:
         return False
 
 
-def _announce(settings: Settings, ports: DemoPorts, hints: DemoHints) -> None:
+def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -> None:
+    """Print the addresses, the admin password and, where commands need it, the settings `file`."""
     console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
-        ("Admin", f"{ports.base}/admin", f"who is where; the password is {hints.password}"),
+        ("Admin", f"{ports.base}/admin", f"who is where; the password is {password}"),
         ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),
         ("", f"{ports.sandbox_base}/analytics", "move the visitors, and watch the pill"),
@@ -317,9 +309,9 @@ def _announce(settings: Settings, ports: DemoPorts, hints: DemoHints) -> None:
         markup=False,
         soft_wrap=True,
     )
-    if not _is_found(hints.settings):
+    if not _is_found(file):
         console.print("\nIn each terminal in which you type commands, so that they find these records:")
-        console.print(f"  export ORRERY_CONFIG={quote(str(hints.settings))}", markup=False, soft_wrap=True)
+        console.print(f"  export ORRERY_CONFIG={quote(str(file))}", markup=False, soft_wrap=True)
     console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
     if settings[ApprovalSettings].owner_keys:
         console.print("What waits for your approval: [bold].venv/bin/orrery approvals list[/bold].")

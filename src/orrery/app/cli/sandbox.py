@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -45,20 +45,8 @@ KEY_FILE = "analytics-key.json"
 """Where `orrery sandbox` keeps the key that it made, in its data folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaTokens:
-    """The analytics provider's quotas of a property: in a day, in an hour, and in an hour for one project."""
-
-    day: int
-    hour: int
-    project_hour: int
-
-
-SPECIFIED = QuotaTokens(25_000, 5_000, 1_750)
-"""Those under which the specification's 1,750 an hour are 35 percent (spec 2, Limits)."""
-
-PUBLISHED = QuotaTokens(200_000, 40_000, 14_000)
-"""The quotas that the provider publishes today."""
+PUBLISHED = {"tokens_per_day": 200_000, "tokens_per_hour": 40_000, "tokens_per_project_per_hour": 14_000}
+"""The provider's quotas of a property today; `AnalyticsConfig` has the specification's (spec 2, Limits)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +54,11 @@ class SandboxPlan:
     """How the sandbox is run: where, with which keys, and where it sends webhooks.
 
     `analytics_key` is the JSON text of the service-account key that the analytics provider accepts; without one
-    there is no such provider. `service_url` is the public address of the service that the gateway's guest pings
-    with `ping_token`; without it there is no guest. The cloud is on `cloud_port` by https, if that is given, and
-    its delays are divided by `cloud_factor`; with `cloud_owner`, an e-mail address, everything that brings its
-    machine back is there from the start. The identity provider is on `identity_port` by https, if that is given.
+    there is no such provider. `quotas` replace fields of its `AnalyticsConfig`. `service_url` is the address
+    of the service that the gateway's guest pings with `ping_token`; without it there is no guest. The cloud is on
+    `cloud_port` by https, if that is given, and its delays are divided by `cloud_factor`; with `cloud_owner`, an
+    e-mail address, everything that brings its machine back is there from the start. The identity provider is on
+    `identity_port` by https, if that is given.
     """
 
     data: Path
@@ -80,7 +69,7 @@ class SandboxPlan:
     webhook_secret: str = field(repr=False)
     analytics_key: str | None = field(default=None, repr=False)
     property_id: str = PROPERTY_ID
-    tokens: QuotaTokens = SPECIFIED
+    quotas: Mapping[str, int] = field(default_factory=dict[str, int])
     service_url: str | None = None
     ping_token: str = field(default="", repr=False)
     cloud_port: int | None = None
@@ -177,15 +166,8 @@ def _read_key(file: Path) -> str:
 
 
 def _analytics(plan: SandboxPlan) -> AnalyticsConfig | None:
-    if not plan.analytics_key:
-        return None
-    tokens = plan.tokens
-    return replace(
-        config_of(plan.analytics_key, plan.property_id),
-        tokens_per_day=tokens.day,
-        tokens_per_hour=tokens.hour,
-        tokens_per_project_per_hour=tokens.project_hour,
-    )
+    key = plan.analytics_key
+    return replace(config_of(key, plan.property_id), **plan.quotas) if key else None
 
 
 def _service(plan: SandboxPlan) -> Service | None:

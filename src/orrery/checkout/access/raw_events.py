@@ -113,7 +113,7 @@ class RawEvents:
     async def notify_reused(self, event_id: str) -> None:
         """Enqueue one push about an event id that came with other contents."""
         log.warning("event id came with other contents", event_id=event_id)
-        await outbox.tell_once(self._stored.store, self._stored.clock, _reused_draft(event_id))
+        await outbox.notify_once(self._stored.store, self._stored.clock, _reused_draft(event_id))
 
     async def has(self, event_id: str) -> bool:
         """Return whether an event was received."""

@@ -123,10 +123,10 @@ class Reconciliation:
         report = await self.run()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
-            await outbox.tell_once(self._stored.store, self._stored.clock, _unreadable_push(name))
+            await outbox.notify_once(self._stored.store, self._stored.clock, _unreadable_push(name))
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
-            await outbox.tell_once(self._stored.store, self._stored.clock, _unread_push(one))
+            await outbox.notify_once(self._stored.store, self._stored.clock, _unread_push(one))
 
     async def look_at_start(self) -> None:
         """Note sales that a store without any reconciliation does not know, before it can count as well."""

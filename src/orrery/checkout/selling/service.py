@@ -159,7 +159,7 @@ class Checkout:
             return
         with suppress(StoreError):  # the next session reports it
             draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
-            await outbox.tell_once(self._stored.store, self._stored.clock, draft)
+            await outbox.notify_once(self._stored.store, self._stored.clock, draft)
 
     async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
         request = SessionRequest(offered.parameters, offered.api_version, lambda: self._renew(attempt, key))
