@@ -4,7 +4,7 @@ usage: python -m tools.second_look
 
 The suites with real processes kill them and wait for them on a machine that others share. A test of theirs that
 fails is run once more, alone; if it passes then, it is named and counted all the same: the reason is to be found.
-No other suite gets a second look. The last line says how many tests passed and failed, as pytest's own does.
+No other suite gets a second look. The last line counts how many tests passed and failed, as pytest's own does.
 """
 
 import sys
@@ -15,10 +15,10 @@ TESTS = ("./run", "test")
 
 
 def main() -> int:
-    """Run every suite, look again at what may be looked at again, and say what came of it."""
+    """Run every suite, look again at what may be looked at again, and print what came of it."""
     first = run(*TESTS)
     if first is None:
-        say("The tests did not come to their end: there is nothing to look at again.")
+        say("The tests did not come to their end, so nothing can be run again.")
         return 1
     failed = [test for test in first.failed if test not in first.repeatable]
     if first.repeatable:

@@ -1,7 +1,7 @@
 """`orrery gateway cloud` is killed at requests that change something, and completed by typing it again.
 
-Where there are many of them, at each second one. `./run soak cloud` kills it at every request, also those that read,
-and before that request is carried out, too; it prints how many kills that were.
+Where there are many of them, at each second one. `./run soak cloud` kills it at every request, also at those that
+read, and before the request is carried out, too; it prints how many kills that were.
 """
 
 import sys
