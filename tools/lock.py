@@ -3,7 +3,7 @@
 usage: lock.py [--check | --upgrade]
 
 A lock names every package by version and sha256, with environment markers, and no address it came from
-(docs/decisions/0002-locks-without-addresses.md). Making one asks the package index; checking one is offline:
+(docs/decisions/0001-chosen-libraries.md). Making one asks the package index; checking one is offline:
 each lock carries a digest of the tables of pyproject.toml that it was made from.
 """
 
@@ -68,7 +68,7 @@ def pins(lock: str) -> set[str]:
 
 
 def problems(pyproject: Mapping[str, Any], locks: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each fault of the locks (file name -> text); none when all is well."""
+    """Return in one sentence each what is wrong with the locks (file name -> text); empty when all is well."""
     current = DIGEST_LINE + digest(pyproject)
     found = [f"{name} is missing." for name in SOURCES if name not in locks]
     for name, text in locks.items():
@@ -113,7 +113,7 @@ def read_pyproject() -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> str | None:
-    """Make the locks, or with --check return what is wrong with them (the text is the exit status)."""
+    """Make the locks, or with --check name what is wrong with them (the text is the exit status)."""
     if unknown := set(arguments) - {"--check", "--upgrade"}:
         return f"There is no option {min(unknown)}; there are --check and --upgrade."
     if "--check" not in arguments:

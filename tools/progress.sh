@@ -51,7 +51,7 @@ timed() {
 
 line() { printf '  %s %-36s %s%8s%s\n' "$1" "$2" "$DIM" "$(seconds "$3")" "$PLAIN"; }
 
-# step LABEL COMMAND…: prints what was done and how long it took; of what failed, all of its output.
+# step LABEL COMMAND…: prints what was done and how long it took; a failed step prints all of its output.
 step() {
   local code=0
   LOG=$(mktemp)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
-from tools.outcomes import Outcome, run, say
+from tools.outcomes import Outcome, run, show
 
 ROUNDS = 3
 LOAD = "load"
@@ -35,8 +35,8 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests/guards",),
     ),
     "simulations": (
-        "Weeks in which the analytics provider fails in every way, minute by minute",
-        ("tests/live/test_quota_weeks.py",),
+        "Weeks of failures of the analytics provider, minute by minute; months of the gateway's shutdowns",
+        ("tests/live/test_quota_days.py", "tests/gateway/test_simulation.py"),
     ),
     "rehearsal": (
         "docs/how-to/go-live.md, typed on a fresh Debian",
@@ -59,7 +59,7 @@ def load() -> Failures:
     """Run every suite three times while all cores are kept busy."""
     cores = os.cpu_count() or 1
     for number in range(1, ROUNDS + 1):
-        say(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
+        show(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
         with busy(cores):
             outcome = run("./run", "test")
         yield from failures(f"load, round {number}", outcome)
@@ -71,7 +71,7 @@ def ran(part: str) -> Failures:
         yield from load()
         return
     what, files = LONG[part]
-    say(f"{what}:\n")
+    show(f"{what}:\n")
     yield from failures(part, run("./run", "test", *files, SOAK="1"))
 
 
@@ -103,9 +103,9 @@ def main(*names: str) -> int:
         sys.stderr.write(f"The soak has no part {unknown[0]!r}; its parts are {', '.join(parts)}.\n")
         return 2
     failed = [each for name in names or parts for each in ran(name)]
-    say(f"\nFailed in the soak: {len(failed)}")
+    show(f"\nFailed in the soak: {len(failed)}")
     for each in failed:
-        say(f"  {each}")
+        show(f"  {each}")
     return 1 if failed else 0
 
 

@@ -45,7 +45,7 @@ PLANTED = [
     ),
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
     Planted("inside-scanner", "scanner/findings.py", "import orrery.scanner.scanning", "orrery.scanner.scanning"),
-    Planted("pure-scanner", "scanner/detectors/terms.py", "import pathlib", "terms -> pathlib"),
+    Planted("pure-scanner", "scanner/detectors/all.py", "import pathlib", "all -> pathlib"),
     Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.selling.service", "selling.service"),
     Planted(
         "inside-checkout",
@@ -114,7 +114,7 @@ PLANTED = [
     ),
     Planted("public-reads", "live/reads.py", "import orrery.ports.analytics", "orrery.ports.analytics"),
     Planted("public-reads", "live/keys.py", "import orrery.ports.analytics", "orrery.live.keys"),
-    Planted("public-reads", "edge/fast.py", "import orrery.live.budget", "orrery.edge.fast"),
+    Planted("public-reads", "edge/public_reads.py", "import orrery.live.budget", "orrery.edge.public_reads"),
     Planted("pure-live", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-fraud", "fraud/clusters.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-checkout", "checkout/selling/params.py", "import orrery.ports.store", "orrery.ports.store"),
@@ -142,7 +142,9 @@ PLANTED = [
     ),
     Planted("one-way-down", "fraud/cli/fraud.py", "import orrery.app", "orrery.fraud.cli.fraud -> orrery.app"),
     Planted("one-way-down", "checkout/cli/access.py", "import orrery.app.runner", "access -> orrery.app.runner"),
-    Planted("no-sandbox", "app/__init__.py", "import orrery.sandbox.state", "orrery.app -> orrery.sandbox.state"),
+    Planted(
+        "no-sandbox", "app/__init__.py", "import orrery.sandbox.ground", "orrery.app -> orrery.sandbox.ground"
+    ),
     Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
     Planted(
         "below-the-edge",
@@ -171,7 +173,7 @@ PLANTED = [
         "orrery.checkout.access.webhook -> stripe",
     ),
     Planted("vendors-at-home", "live/admin_reads.py", "import google.auth", "orrery.live.admin_reads -> google"),
-    Planted("vendors-at-home", "sandbox/state.py", "import apsw", "orrery.sandbox.state -> apsw"),
+    Planted("vendors-at-home", "sandbox/ground.py", "import apsw", "orrery.sandbox.ground -> apsw"),
 ]
 
 

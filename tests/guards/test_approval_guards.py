@@ -31,7 +31,7 @@ GUARDS = {
     ],
     "approvals/chain.py": ["tests/approvals/test_chain.py"],
     "approvals/execution.py": ["tests/approvals/test_approvals_lost.py", "tests/approvals/test_approvals.py"],
-    "approvals/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/approvals/test_intents.py"],
+    "approvals/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/approvals/test_chain.py"],
     "approvals/public_keys.py": ["tests/approvals/test_public_keys.py"],
     "approvals/intent_store.py": [
         "tests/approvals/test_approvals.py",
