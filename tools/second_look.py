@@ -18,7 +18,7 @@ def main() -> int:
     """Run every suite, repeat what may be repeated, and print the result."""
     first = run(*TESTS)
     if first is None:
-        show("The tests did not come to their end: there is nothing to look at again.")
+        show("The tests did not come to their end, so nothing can be run again.")
         return 1
     failed = [test for test in first.failed if test not in first.repeatable]
     if first.repeatable:

@@ -87,7 +87,7 @@ def problems(table: list[Row], counts: Mapping[str, int], records: Path, *, bind
             yield f"{row.name} has {present} statements, and may have {most}: take out {present - most}."
         for record in row.added:
             if not [*records.glob(f"{record}-*.md")]:
-                yield f"{row.name}: there is no decision record {record}."
+                yield f"{row.name}: decision record {record} is missing."
 
 
 def shown(table: list[Row], counts: Mapping[str, int]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def test_what_counts(text: str, count: int) -> None:
         (Row("app", 10, 5, {RECORD: 3}), 8, True, []),
         (Row("app", 10, 5, {RECORD: 3}), 14, False, ["app has 14 statements, and may have 13: take out 1."]),
         (Row("app", 10), 11, True, ["app has 11 statements, and may have 10: take out 1."]),
-        (Row("app", 10, 5, {"9999": 3}), 10, False, ["app: there is no decision record 9999."]),
+        (Row("app", 10, 5, {"9999": 3}), 10, False, ["app: decision record 9999 is missing."]),
         (Row("edge", 10), 10, False, ["app has no row.", "edge is no package."]),
         (Row("app + edge", 10), 10, False, ["edge is no package."]),
     ],

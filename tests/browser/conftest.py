@@ -74,6 +74,16 @@ def path_of(names: Sequence[str]) -> str:
     return next(filter(None, map(shutil.which, names)))
 
 
+def looks(page: Page) -> Iterator[str]:
+    """Give a page a phone's and a desk's width in both colour schemes; yield each look once the page has it."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (360, 1100):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            yield f"{width}-{scheme}"
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Start one Chromium for the whole run."""

@@ -86,11 +86,10 @@ def test_page_with_a_path_is_a_link(network: Network, tile: Locator) -> None:
 UNSAFE = ["//evil.test/", "/\\evil.test", "/\t/evil.test", "javascript:alert(1)", "https://evil.test/", "x", 1, ""]
 
 
-@pytest.mark.parametrize("path", UNSAFE, ids=repr)
-def test_path_that_leads_elsewhere_is_no_link(network: Network, tile: Locator, path: object) -> None:
+def test_path_that_leads_elsewhere_is_no_link(network: Network, tile: Locator) -> None:
     """A path that is none of this site stays text."""
-    show(network, pages=[{"page": "Elsewhere", "path": path, "users": 1}])
-    expect(tile.get_by_role("row").last).to_have_text("Elsewhere1")
+    show(network, pages=[{"page": "Elsewhere", "path": path, "users": 1} for path in UNSAFE])
+    expect(tile.get_by_role("row")).to_have_text(["PagePeople", *["Elsewhere1"] * len(UNSAFE)])
     expect(tile.get_by_role("link")).to_have_count(0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, looks
 from tests.support.accessibility import violations
 from tests.support.graph import GraphBox, graph
 
@@ -32,15 +32,12 @@ def test_a_message_by_its_button(open_page: OpenPage, box: GraphBox) -> None:
     expect(account).to_contain_text("inbox 4")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1100])
-def test_every_size_and_scheme(open_page: OpenPage, box: GraphBox, width: int, scheme: str) -> None:
+def test_every_size_and_scheme(open_page: OpenPage, box: GraphBox) -> None:
     """The page fits a phone and a desk in both schemes, with sends on it, and breaks no rule of axe-core."""
     with box.client(BOB) as web:
         web.post("/me/messages/1/replyAll")
-        page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page = open_page()
         page.goto(f"{box.web.base_url}/mail-accounts")
         expect(page.get_by_role("alert")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert violations(page) == []
+        assert [violations(page) for _ in looks(page)] == [[]] * 4
     assert box.taken_sends()

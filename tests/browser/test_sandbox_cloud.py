@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, Watch
+from tests.browser.conftest import OpenPage, Watch, looks
 from tests.browser.test_sandbox_analytics import UNNAMED
 from tests.support.cloud import CloudBox, running_cloud
 
@@ -46,13 +46,10 @@ def test_a_refused_button_says_why(open_page: OpenPage, watch: Watch, box: Cloud
     watch.forgive("400")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1100])
-def test_every_size_and_scheme(open_page: OpenPage, box: CloudBox, width: int, scheme: str) -> None:
+def test_every_size_and_scheme(open_page: OpenPage, box: CloudBox) -> None:
     """The page fits a phone and a desk in both schemes, and everything on it has a name."""
     box.pull("shutdown")
     box.advance(60)
-    page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = open_page()
     page.goto(f"{box.web.base_url}/cloud")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(UNNAMED) == []
+    assert [page.evaluate(UNNAMED) for _ in looks(page)] == [[]] * 4

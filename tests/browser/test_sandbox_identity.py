@@ -11,7 +11,7 @@ from msal.oauth2cli.authcode import AuthCodeReceiver
 from playwright.sync_api import Browser, expect
 
 from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
-from tests.browser.conftest import PATIENCE_MS, OpenPage
+from tests.browser.conftest import PATIENCE_MS, OpenPage, looks
 from tests.browser.test_sandbox_analytics import UNNAMED
 from tests.support.identity import IdentityBox, identity
 from tests.support.waiting import PATIENCE
@@ -81,13 +81,10 @@ def test_the_chosen_account_reaches_the_library(chromium: Browser, box: Identity
         assert answer.result()["code"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1100])
-def test_every_size_and_scheme(open_page: OpenPage, box: IdentityBox, width: int, scheme: str) -> None:
+def test_every_size_and_scheme(open_page: OpenPage, box: IdentityBox) -> None:
     """The page fits a phone and a desk in both schemes, and everything on it has a name."""
     waiting_code(box)
     box.doctor("id", set="tid", value="a value that is long enough to be wider than any phone that there is")
-    page = open_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = open_page()
     page.goto(f"{box.web.base_url}/identity")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(UNNAMED) == []
+    assert [page.evaluate(UNNAMED) for _ in looks(page)] == [[]] * 4

@@ -210,14 +210,12 @@ def test_each_state_has_its_words(planet: Planet, page: Page, watch: Watch, stat
         watch.forgive("404")
 
 
-@pytest.mark.parametrize(
-    "session", ["", "../check", f"{BUYER}%3Fx", f"x/../{BUYER}", "cs_%C3%A9", "cs_" + "x" * 300]
-)
-def test_what_is_no_session_asks_nobody(planet: Planet, page: Page, session: str) -> None:
+def test_what_is_no_session_is_not_asked_for(planet: Planet, page: Page) -> None:
     """What cannot be a session's id is never put into an address."""
-    page.goto(f"{planet.url}/success?session_id={session}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("We do not know this payment")
-    assert planet.operations.bodies == []
+    for session in ("", "../check", f"{BUYER}%3Fx", f"x/../{BUYER}", "cs_%C3%A9", "cs_" + "x" * 300):
+        page.goto(f"{planet.url}/success?session_id={session}")
+        expect(page.get_by_role("heading", level=1)).to_have_text("We do not know this payment")
+        assert planet.operations.bodies == []
 
 
 @pytest.mark.parametrize("state", ["open", "failed"])

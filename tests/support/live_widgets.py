@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -99,6 +99,14 @@ class Network:
             route.fulfill(status=status, body=text, content_type="application/json", headers=dated)
 
         self.answer = give
+
+    def says_each(self, bodies: Sequence[object]) -> None:
+        """From now on answer a question whose address ends in `=N` with body N."""
+        answers: list[Callable[[Route], None]] = []
+        for body in bodies:
+            self.says(body)
+            answers.append(self.answer)
+        self.answer = lambda route: answers[int(route.request.url.rpartition("=")[2])](route)
 
     def counts(self, count: object, age: float = 20, **more: object) -> None:
         """From now on answer with a count that was made `age` seconds before now."""
