@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
-from bench.shutdowns import COMBINATIONS, Figures, Parameters, figures
+from orrery.gateway.simulation import COMBINATIONS, Figures, figures
+from orrery.gateway.simulation_parameters import read_parameters
 from orrery.runtime.console.terminal import new_console
 from tests.support.provisioning import Layer, layer_in
 
@@ -71,11 +72,11 @@ def _recoveries() -> Table:
         if not layer.provisioning.make().succeeded:
             raise RuntimeError("The layer could not be made.")
         for case in CASES:
-            made.add_row(case.name, case.fires, *_said(recovered(layer, case)))
+            made.add_row(case.name, case.fires, *_printed(recovered(layer, case)))
     return made
 
 
-def _said(minutes: Sequence[float | None]) -> list[str]:
+def _printed(minutes: Sequence[float | None]) -> list[str]:
     found = [one for one in minutes if one is not None]
     if not found:
         return ["-", "not by itself", "-", f"0 of {len(minutes)}"]
@@ -86,7 +87,7 @@ def _said(minutes: Sequence[float | None]) -> list[str]:
 
 def _months() -> Table:
     began = time.perf_counter()
-    found = [figures(combination, Parameters()) for combination in COMBINATIONS]
+    found = [figures(combination, read_parameters()) for combination in COMBINATIONS]
     seconds = time.perf_counter() - began
     made = Table(
         title="simulated availability", caption=f"600 runs of 30 days each, seed 1: all in {seconds:.1f} s."

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
-from orrery.ports.comms.mailboxes import Draft, MessageBatch, MessageBody, ReplyRequest
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Priority, Source
 from orrery.syntax.track import Track
 from tests.support.clock import START
@@ -108,7 +108,7 @@ class ScriptedMailbox:
         self._require(source, source_id)
         return self.bodies.get(source_id) or MessageBody("text/plain", f"Text of {source_id}")
 
-    async def draft(self, reply: ReplyRequest) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft of this key, made now unless it is there."""
         await self._asked(f"draft {reply.key}")
         self._require(reply.message.source, reply.message.source_id)
@@ -120,7 +120,7 @@ class ScriptedMailbox:
         if self.lose_answers:
             self.lose_answers -= 1
             raise LOST
-        return Draft(f"draft-{reply.key}", f"https://mail.example/drafts/{reply.key}", is_new)
+        return MailboxDraft(f"draft-{reply.key}", f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
         """Return when the mailbox can be read."""

@@ -20,7 +20,7 @@ from orrery.gateway.cloud.wanted import Wanted
 from orrery.ports.cloud.machine import MachineReply, Step
 from orrery.ports.health import Finding
 from orrery.sandbox.app import Service
-from orrery.sandbox.cloud.config import MACHINE_ID
+from orrery.sandbox.cloud.resources import MACHINE_ID
 from orrery.trust import Trust
 from tests.support.cloud import CloudBox, running_cloud
 from tests.support.cloud_layer import WANTED

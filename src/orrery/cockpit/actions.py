@@ -15,7 +15,7 @@ from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, ReplyRequest
+from orrery.ports.comms.mailboxes import Mailbox, MailboxDraft, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
@@ -50,7 +50,7 @@ class Actions:
         known = await self.comms.senders.people(row_id.track)
         return head_of(row, self.comms.inbox_of(row_id), known)
 
-    async def draft_reply(self, row_id: RowId, comment: str, *, to_all: bool = False) -> Draft:
+    async def draft_reply(self, row_id: RowId, comment: str, *, to_all: bool = False) -> MailboxDraft:
         """Return the draft that replies to a row with this comment: made now, or by an earlier call.
 
         It answers the newest message of the conversation (decision 65), and goes to whom `head` names. Labels

@@ -21,7 +21,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import MailboxMessage, Priority, Standing
 from orrery.ports.comms.tasks import TaskBooks
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 
 IN_THE_LEDGER = TaskBooks({})
 """Every task is an item of the action ledger."""
@@ -132,7 +132,7 @@ class Comms:
             raise RowGone("This item is no longer in the action ledger.")
         return self._row(found, self._clock.now())
 
-    def _row(self, stored: Stored[LedgerItem], now: datetime) -> CockpitRow:
+    def _row(self, stored: StoredRecord[LedgerItem], now: datetime) -> CockpitRow:
         item = stored.record
         due = is_due(item, now)
         score = self._scores[item.priority] if item.score is None else item.score

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from orrery.ports.comms.messages import MailboxMessage, Person
-from orrery.syntax.letters import LOOKS, UNSPACED, plain
+from orrery.syntax.character_folding import LOOKS, UNSPACED, plain
 from orrery.syntax.web_address import organization_of
 
 REGULAR = 3

@@ -8,7 +8,7 @@ from typing import Literal
 
 from orrery.cockpit.correspondents import Correspondents, organization
 from orrery.ports.comms.messages import MailboxMessage
-from orrery.syntax.letters import plain
+from orrery.syntax.character_folding import plain
 from orrery.syntax.lines import one_line
 
 WarningKind = Literal["name-is-address", "known-person", "look-alike", "reply-to", "first-contact"]

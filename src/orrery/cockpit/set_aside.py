@@ -96,7 +96,7 @@ class SetAsides:
         record = SetAside(track=row.id.track, source_id=source_id, until=new.until, set_at=now) if new else None
 
         async def attempt() -> bool | Conflict:
-            changes = self.records.changes(record_id, await self.records.get(record_id), record, anew=True)
+            changes = self.records.changes(record_id, await self.records.get(record_id), record, renewed=True)
             outcome = await commit(self._store, changes)
             return outcome if isinstance(outcome, Conflict) else True
 

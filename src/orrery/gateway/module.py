@@ -40,6 +40,12 @@ MODULE = Module(
             role="guest",
         ),
         Command(
+            "gateway simulate",
+            "Compare by a simulation what each layer of the recovery is worth.",
+            "orrery.gateway.cli.simulate:command",
+            role="guest",
+        ),
+        Command(
             "gateway cloud",
             "Make, watch and remove what starts the gateway's machine after a shutdown.",
             "orrery.gateway.cli.cloud:group",

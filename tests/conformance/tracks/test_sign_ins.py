@@ -14,7 +14,7 @@ from orrery.errors import Invalid
 from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.identity import IdentityRefused, IdentityUnreachable
 from orrery.ports.private_file import SignInFileUnusable
-from orrery.sandbox.identity.config import CLIENT_A, CLIENT_B, TENANT_A
+from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A
 from orrery.tenants.errors import SignInRefused
 from orrery.trust import Trust
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, Tracks

@@ -11,7 +11,7 @@ from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
-from orrery.ports.cloud import Health, Job, MachineFound
+from orrery.ports.cloud import Health, MachineFound, RunbookJob
 from orrery.ports.cloud.errors import CloudUnreachable
 from orrery.ports.cloud.machine import MachineReply, RestartFailed
 from orrery.ports.health import Finding
@@ -21,7 +21,11 @@ GOOD = GuestSaid(Ping("active", "200"))
 
 
 def broken(
-    found: Survey, *jobs: Job, guest: GuestSaid | None = GOOD, minutes: float = 12, health: Health = "Available"
+    found: Survey,
+    *jobs: RunbookJob,
+    guest: GuestSaid | None = GOOD,
+    minutes: float = 12,
+    health: Health = "Available",
 ) -> list[Finding]:
     said = findings(found, WANTED, text, Activity(health, [*(jobs or (job(),))], minutes), guest)
     return [one for one in said if one.state == "broken"]

@@ -12,7 +12,7 @@ from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import Layer, outages, steps
 from orrery.gateway.timeline.picture import lanes, svg
 from orrery.gateway.timeline.pings import ping_events
-from orrery.ports.cloud import Job, MachineEvent
+from orrery.ports.cloud import MachineEvent, RunbookJob
 
 BEGAN = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ CLOUD = [
     MachineEvent(at(138), "Microsoft.Compute/virtualMachines/start/action", "Started"),
     MachineEvent(at(220), "Microsoft.Compute/virtualMachines/start/action", "Succeeded"),
 ]
-JOB = Job("1", "Completed", at(125), at(132), at(226))
+JOB = RunbookJob("1", "Completed", at(125), at(132), at(226))
 
 
 def entry(seconds: float, **fields: str) -> str:

@@ -16,9 +16,9 @@ from orrery.ports.cloud import (
     Grant,
     Health,
     Identity,
-    Job,
     MachineEvent,
     MachineFound,
+    RunbookJob,
     Webhook,
 )
 from orrery.ports.cloud.machine import Power
@@ -140,9 +140,9 @@ def _conditions(found: list[Vendors]) -> Iterator[tuple[str, str]]:
         yield (str(one.field), str(one.equals)) if one.field and one.equals else ("anyOf", str(one.any_of))
 
 
-def job(found: Vendors) -> Job:
+def job(found: Vendors) -> RunbookJob:
     _ = place(found.id)
-    return Job(
+    return RunbookJob(
         word(found.job_id or found.name),
         word(found.status),
         required(found.creation_time, datetime),

@@ -16,7 +16,7 @@ from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused, RowGone
-from orrery.ports.comms.mailboxes import Draft, MessageBatch, MessageBody, ReplyRequest
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 from orrery.trust import WELL_KNOWN, Trust
@@ -115,7 +115,7 @@ class ImapMailbox:
         async with self._sessions.open() as session:
             return await session.do(lambda connection: self._read(connection, source_id))
 
-    async def draft(self, reply: ReplyRequest) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         _require_mail(reply.message.source)
         if not drafts.KEY.fullmatch(reply.key):
@@ -145,7 +145,7 @@ class ImapMailbox:
             described = []
         return body_of(raw, next(iter(described), None))
 
-    def _drafted(self, connection: ImapConnection, reply: ReplyRequest) -> Draft:
+    def _drafted(self, connection: ImapConnection, reply: ReplyRequest) -> MailboxDraft:
         uid = self._listing.open(connection, reply.message.source_id)
         thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)

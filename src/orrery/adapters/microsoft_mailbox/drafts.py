@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import items_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable
-from orrery.ports.comms.mailboxes import Draft, ReplyRequest
+from orrery.ports.comms.mailboxes import MailboxDraft, ReplyRequest
 from orrery.ports.comms.messages import Person
 
 _PROPERTY = "String {7f0c5f0e-5d5b-4d0c-9a3e-0b1f6d2c8e41} Name OrreryDraft"
@@ -33,7 +33,7 @@ class Drafts:
     now: datetime
     turn: asyncio.Lock
 
-    async def draft(self, reply: ReplyRequest) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """See `Mailbox`."""
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
@@ -49,7 +49,7 @@ class Drafts:
         page = await self.session.get(_DRAFTS, {"$filter": known, "$select": "id,webLink"})
         return next(iter(items_of(page)), None)
 
-    async def _reply(self, reply: ReplyRequest) -> Draft:
+    async def _reply(self, reply: ReplyRequest) -> MailboxDraft:
         """Make the reply with its key, and put back what that does to the original: it is marked as read.
 
         The vendor does not document whether it keeps a property that comes with a reply, or recipients that do,
@@ -141,8 +141,8 @@ def _quoted(text: str) -> str:
     return text.replace("'", "''")
 
 
-def _draft(found: Json, *, is_new: bool) -> Draft:
+def _draft(found: Json, *, is_new: bool) -> MailboxDraft:
     draft_id, link = found.get("id"), found.get("webLink")
     if not isinstance(draft_id, str) or found.get("isDraft") is False:
         raise MailboxUnreachable("The mailbox's answer is not as documented.")
-    return Draft(draft_id, link if isinstance(link, str) else "", is_new)
+    return MailboxDraft(draft_id, link if isinstance(link, str) else "", is_new)

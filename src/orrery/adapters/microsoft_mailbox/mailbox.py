@@ -16,7 +16,7 @@ from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.mailboxes import Draft, MessageBatch, MessageBody, ReplyRequest
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 
@@ -94,7 +94,7 @@ class MicrosoftMailbox:
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None
 
-    async def draft(self, reply: ReplyRequest) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """See `Mailbox`."""
         async with self.client.session() as session:
             return await Drafts(session, self.client.clock.now(), self.drafting).draft(reply)

@@ -1,1 +1,1 @@
-"""Commands of Orrery that run as their own processes: they have another role than their caller."""
+"""Commands of Orrery that run as other processes: they have another role than their caller."""

@@ -8,7 +8,7 @@ from orrery.adapters.sample_mailbox.content import Content
 from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Draft, MessageBatch, MessageBody, ReplyRequest
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
@@ -64,14 +64,14 @@ class SampleMailbox:
         await asyncio.sleep(0)
         return self._content.find(source, source_id)[1].body(self._content.start)
 
-    async def draft(self, reply: ReplyRequest) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         message, _ = self._content.find(reply.message.source, reply.message.source_id)
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
         about = {"key": reply.key, "track": self._track, "from": self._account}
         is_new = await asyncio.to_thread(self._drafts.keep, reply.key, about | _written(reply, message))
-        return Draft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
+        return MailboxDraft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
         """Return when the folder of the drafts can be used: the messages are always there."""

@@ -33,7 +33,7 @@ from orrery.gateway.cloud.wanted import Wanted
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
+from orrery.ports.cloud import Cloud, Kind, RunbookJob, WebhookUri
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 from orrery.ports.site_reports import SiteReports
@@ -217,7 +217,7 @@ def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
     end_with(gaps)
 
 
-def _job_row(job: Job) -> dict[str, object]:
+def _job_row(job: RunbookJob) -> dict[str, object]:
     seconds = (job.ended_at - job.started_at).total_seconds() if job.started_at and job.ended_at else None
     return {
         "job": job.id,

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey, known
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import CloudReads, Job
+from orrery.ports.cloud import CloudReads, RunbookJob
 from orrery.ports.cloud.errors import CloudError, CloudUnreachable
 
 T = TypeVar("T")
@@ -79,6 +79,6 @@ def activity(asking: Asking, most: int, explained: int, since: datetime | None =
     )
 
 
-def with_reasons(cloud: CloudReads, jobs: Iterable[Job]) -> list[Job]:
+def with_reasons(cloud: CloudReads, jobs: Iterable[RunbookJob]) -> list[RunbookJob]:
     """Return jobs of a listing, with the reasons of those that failed, which it leaves out."""
     return [cloud.job(job.id) if job.status == "Failed" else job for job in jobs]

@@ -9,7 +9,7 @@ from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
 from orrery.gateway.cloud.plan import PARTS, ResourceChange, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
-from orrery.ports.cloud import Alert, Job, Kind, Webhook
+from orrery.ports.cloud import Alert, Kind, RunbookJob, Webhook
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 
@@ -144,7 +144,7 @@ def _expiry(current: Webhook, now: datetime) -> Finding:
     return _ok("webhook", why)
 
 
-def _jobs(jobs: Sequence[Job]) -> Finding:
+def _jobs(jobs: Sequence[RunbookJob]) -> Finding:
     last = next((job for job in jobs if job.has_ended), None)
     if last is None:
         return _ok("jobs", "No job of the runbook has ended yet.")

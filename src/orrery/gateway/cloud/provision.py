@@ -26,7 +26,7 @@ from orrery.gateway.cloud.restart import TEST, TEST_MESSAGE
 from orrery.gateway.cloud.survey import Survey, known
 from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, Wanted, webhook_name
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import RUNTIME, Cloud, Identity, Job, Kind, Webhook, WebhookUri
+from orrery.ports.cloud import RUNTIME, Cloud, Identity, Kind, RunbookJob, Webhook, WebhookUri
 from orrery.ports.cloud.errors import CloudRefused
 
 TEST_PATIENCE = timedelta(minutes=10)
@@ -241,7 +241,7 @@ class Provisioning:
         self.cloud.put_webhook(name, uri, expires_at)
         self.report(f"The webhook {name} is there, until {expires_at:%Y-%m-%d}.")
 
-    def _ended(self, job_id: str) -> Job:
+    def _ended(self, job_id: str) -> RunbookJob:
         due = self.clock.monotonic() + TEST_PATIENCE.total_seconds()
         pause = FIRST_POLL
         while not (job := self.cloud.job(job_id)).has_ended and self.clock.monotonic() < due:

@@ -15,10 +15,10 @@ from orrery.ports.cloud import (
     Grant,
     Health,
     Identity,
-    Job,
     MachineEvent,
     MachineFound,
     Runbook,
+    RunbookJob,
     Webhook,
 )
 from orrery.ports.cloud.errors import CloudError, CloudRefused
@@ -95,7 +95,7 @@ class Activity:
     """What has happened lately. `reasons` is why the reasons of failed jobs are missing, if they are."""
 
     health: Health | CloudError | None
-    jobs: list[Job] | CloudError
+    jobs: list[RunbookJob] | CloudError
     minutes: float | CloudError | None
     reasons: CloudError | None = None
     events: Sequence[MachineEvent] | CloudError = ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.gateway.timeline.events import TimelineEvent
-from orrery.ports.cloud import Job, MachineEvent
+from orrery.ports.cloud import MachineEvent, RunbookJob
 
 _OPERATION: Final = "microsoft.compute/virtualmachines/"
 _DONE = frozenset({"succeeded", ""})
@@ -40,7 +40,7 @@ def _start(entry: MachineEvent, status: str) -> TimelineEvent:
     return TimelineEvent(entry.at, "machine", "asked", "A start of the machine was asked for.")
 
 
-def job_events(jobs: Iterable[Job]) -> Iterator[TimelineEvent]:
+def job_events(jobs: Iterable[RunbookJob]) -> Iterator[TimelineEvent]:
     """Yield the begin and the end of each job."""
     for job in jobs:
         began = job.started_at or job.created_at

@@ -39,10 +39,10 @@ Step = SignIn | LookAtPower | Start | WaitSeconds
 
 @dataclass(frozen=True, slots=True)
 class MachineReply:
-    """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
+    """What a step was answered: the HTTP status and, after a `LookAtPower` with 200, what was seen `at` that time.
 
-    `status` is 0 when there was no answer that can be read, and `why` says so in words. `pause` is the text of the
-    tag by which an operator pauses the restart; it is empty without one.
+    `status` is 0 without a readable answer, and `why` is the reason in words. `pause` is the text of the tag by
+    which an operator pauses the restart; it is empty without one.
     """
 
     status: int
@@ -53,7 +53,7 @@ class MachineReply:
 
 
 class RestartFailed(Exception):
-    """The machine was not brought back: one sentence says why, and what to do."""
+    """The machine was not brought back: one sentence gives the reason, and what to do."""
 
 
 Restart = Callable[[str], Generator[Step, MachineReply, str]]

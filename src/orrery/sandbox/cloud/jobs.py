@@ -16,10 +16,10 @@ from orrery.ports.cloud.machine import (
     WaitSeconds,
 )
 from orrery.sandbox.cloud.access import identities, may_start
-from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
 from orrery.sandbox.cloud.machine import start, state_of
-from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document
 
 _TYPE = "Microsoft.Automation/automationAccounts/jobs"
 _FAULTS = {"cloud_403": 403, "cloud_409": 409, "cloud_429": 429, "cloud_500": 500}
@@ -93,7 +93,7 @@ def _webhook_data(runbook: Document, name: str, body: str, headers: dict[str, st
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """How a job has ended, and what it says."""
+    """How a job has ended, and its sentence."""
 
     status: Literal["Completed", "Failed"]
     text: str
@@ -124,7 +124,7 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
 def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     """Return what the runbook does after the replies that it was given so far.
 
-    It is asked from its beginning each time, so that a job goes on after the sandbox has been started anew.
+    It is asked from its beginning each time, so that a job goes on after a restart of the sandbox.
     """
     if job["text"] is None:
         return _Ended("Failed", "The runbook has never been published.")
@@ -177,7 +177,7 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPowe
         return _reply(cloud, moment, job, 200)
     try:
         start(cloud, moment, "runbook")
-    except ArmError as refusal:
+    except Refusal as refusal:
         return _reply(cloud, moment, job, refusal.status)
     return _reply(cloud, moment, job, 202)
 
@@ -231,17 +231,6 @@ def listed(cloud: Cloud, account_id: str) -> list[Document]:
     _ = cloud.require(account_id)
     jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs", _TYPE)]
     return [job | {"properties": {key: job["properties"][key] for key in _SHOWN}} for job in reversed(jobs)]
-
-
-def streams(job: Document) -> list[Document]:
-    """Return what a job has written: its output, or the error that ended it."""
-    properties = job["body"]["properties"]
-    kind, text = ("Error", properties["exception"]) if properties["exception"] else ("Output", job["output"])
-    if not text:
-        return []
-    name = f"{properties['jobId']}_00000000000000000001"
-    shown = {"jobStreamId": name, "time": properties["endTime"], "streamType": kind, "summary": text}
-    return [{"id": f"{job['body']['id']}/streams/{name}", "properties": shown | {"streamText": text, "value": {}}}]
 
 
 def minutes_this_month(cloud: Cloud, account_id: str) -> float:

@@ -14,7 +14,7 @@ from orrery.tenants.accounts import resolve
 from orrery.tenants.settings import TenantsSettings
 
 if TYPE_CHECKING:
-    from orrery.runtime.collection import Stored
+    from orrery.runtime.collection import StoredRecord
     from orrery.runtime.console.runner import Services
     from orrery.tenants.journal import Journal
     from orrery.tenants.records import TrackJournalEntry
@@ -83,7 +83,7 @@ def _journal(services: "Services") -> "Journal":
     return services[Journal]
 
 
-def _row(stored: "Stored[TrackJournalEntry]") -> dict[str, object]:
+def _row(stored: "StoredRecord[TrackJournalEntry]") -> dict[str, object]:
     entry = stored.record
     return {
         "id": stored.id,
