@@ -289,7 +289,7 @@ def test_standard_input_becomes_a_file(desk: Desk) -> None:
     desk.publishing.publish_text(b"\xff", "blog/pixel.gif")
     assert desk.public() == {"blog/pixel.gif": b"\xff"}
     for to in ("blog", "blog/", "blog/posts/"):
-        with pytest.raises(Invalid, match="which file it becomes"):
+        with pytest.raises(Invalid, match="the file that it becomes"):
             desk.publishing.publish_text(b"Hello.", to)
 
 

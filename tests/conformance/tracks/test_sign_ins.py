@@ -232,7 +232,7 @@ def test_clocks_a_little_apart(tracks: Tracks) -> None:
 
 
 REFUSALS: list[tuple[str, dict[str, object], str]] = [
-    ("consent", {"tenant": TENANT_A}, "permissions have no consent"),
+    ("consent", {"tenant": TENANT_A}, "the app's permissions have no consent"),
     ("device_code", {"tenant": TENANT_A}, "policy forbids it: sign in with `--browser`"),
     ("confidential", {}, "Allow public client flows"),
 ]

@@ -156,10 +156,6 @@ class ImapConnection(imaplib.IMAP4):
             _ = self.logout()
         self.shutdown()
 
-    def offers(self, capability: str) -> bool:
-        """Return whether the server has an extension."""
-        return capability in self.capabilities
-
     def gave(self, code: str) -> bool:
         """Return whether the last answer had this response code (RFC 5530)."""
         return self.response(code)[1] != [None]
@@ -178,7 +174,7 @@ class ImapConnection(imaplib.IMAP4):
     def _log_in(self) -> None:
         if self._server.security == "starttls":
             self._start_tls()
-        if self.offers("LOGINDISABLED"):
+        if "LOGINDISABLED" in self.capabilities:
             raise MailboxRefused("The mail server takes no password over this connection: look at its `security`.")
         self._forget_capabilities()
         if "PREAUTH" not in self.untagged_responses:
@@ -186,7 +182,7 @@ class ImapConnection(imaplib.IMAP4):
         self._read_capabilities()
 
     def _start_tls(self) -> None:
-        if not self.offers("STARTTLS") or self.xatom("STARTTLS")[0] != "OK":
+        if "STARTTLS" not in self.capabilities or self.xatom("STARTTLS")[0] != "OK":
             raise MailboxRefused("The mail server does not offer STARTTLS: nothing was sent to it.")
         self._begin_tls()
         self._receive()
@@ -202,7 +198,7 @@ class ImapConnection(imaplib.IMAP4):
 
     def _show_password(self, username: str, password: str) -> None:
         try:
-            if self.offers("AUTH=PLAIN"):
+            if "AUTH=PLAIN" in self.capabilities:
                 _ = self.authenticate("PLAIN", lambda _: f"\0{username}\0{password}".encode())
             else:
                 _ = self.login(quoted(username), password)

@@ -104,7 +104,7 @@ def folder_named(connection: ImapConnection, named: str | None, mark: bytes) -> 
     """Return a folder as the protocol writes it: that of the settings, or the one marked so (RFC 6154)."""
     if named:
         return folder_name(named)
-    options = " RETURN (SPECIAL-USE)" if connection.offers("SPECIAL-USE") else ""
+    options = " RETURN (SPECIAL-USE)" if "SPECIAL-USE" in connection.capabilities else ""
     kind, found = connection.list('""', f'"*"{options}')
     for line in lines(found) if kind == "OK" else ():
         marks, name = line[0], line[-1]

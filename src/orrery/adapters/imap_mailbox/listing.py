@@ -127,7 +127,7 @@ class FolderListing:
         return int(found["uid"])
 
     def _open_by_email_id(self, connection: ImapConnection, email_id: str) -> int:
-        for name in self._folders if connection.offers("OBJECTID") else ():
+        for name in self._folders if "OBJECTID" in connection.capabilities else ():
             _ = examine(connection, name)
             if uids := search(connection, "EMAILID", email_id, "UNDELETED"):
                 return min(uids)
@@ -145,7 +145,7 @@ class FolderListing:
     def _date(self, connection: ImapConnection, name: str, uids: Iterable[int]) -> None:
         """Add the messages of the open folder with their times, but for those that have one."""
         folder = self._known[name]
-        items = ["INTERNALDATE", *(["EMAILID"] if connection.offers("OBJECTID") else [])]
+        items = ["INTERNALDATE", *(["EMAILID"] if "OBJECTID" in connection.capabilities else [])]
         for uid, one in fetch(connection, {*uids} - folder.entries.keys(), items):
             if moment := moment_of(one.get(b"INTERNALDATE")):
                 source_id = _email_id(one.get(b"EMAILID")) or f"{folder.validity}.{uid}.{name}"
