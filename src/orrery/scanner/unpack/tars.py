@@ -32,9 +32,8 @@ class _BoundedReads:
         return self._content.read(size)
 
 
-def read(part: UnpackedFile, first: bytes) -> Views:
+def read(part: UnpackedFile, _first: bytes) -> Views:
     """Yield the texts of a tar's members, and of their names, owners and extended headers."""
-    del first
     from tarfile import SUPPORTED_TYPES, TarError, TarFile  # noqa: PLC0415  a commit without archives starts faster
 
     _ = part.content.seek(0)
