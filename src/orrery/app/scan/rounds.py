@@ -9,8 +9,7 @@ from orrery.app.scan.files import ScanFiles, scan_files
 from orrery.app.settings.authority import check_authority
 from orrery.errors import NotConfigured
 from orrery.ports.notifier import OutgoingMessage
-from orrery.runtime.settings import Push as PushSettings
-from orrery.runtime.settings import TlsSettings
+from orrery.runtime.settings import PushSettings, TlsSettings
 from orrery.scanner.deployment import PublicDestination, Push, Rounds
 from orrery.tenants.settings import TenantsSettings
 
