@@ -44,7 +44,7 @@ def read(part: UnpackedFile, _first: bytes) -> Views:
         if member.isreg() or member.type not in SUPPORTED_TYPES:
             label = _bytes(member.name).decode(errors="replace")
             yield from part.unpacked(label, label, _content(archive, member), part.size)
-        archive.members = []  # pyright: ignore[reportAttributeAccessIssue]  it keeps them all, and its types do not say so
+        archive.members = []  # pyright: ignore[reportAttributeAccessIssue]  it keeps them all, which its types omit
     yield from _rest(part, archive.offset)
 
 
