@@ -18,7 +18,7 @@ _EVERY: Final = range(256)
 def letters(octets: Sequence[OneOf], at: int = 0, gap: bytes = b"") -> bytes:
     """Return a pattern for the letters that encode octets, of which the first is behind `at` others of its group.
 
-    A `gap` may stand between two letters.
+    A `gap` is a pattern for what may separate them.
     """
     around = [*[_EVERY] * at, *octets, *[_EVERY] * 3]
     groups = [(_EVERY, *around[first : first + 3], _EVERY) for first in range(0, at + len(octets), 3)]

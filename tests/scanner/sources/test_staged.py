@@ -137,7 +137,7 @@ def test_a_repository_without_a_work_tree_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="has no work tree"):
         Staged(new_repo(tmp_path / "bare", "--bare").folder)
     (tmp_path / "plain").mkdir()
-    with pytest.raises(Invalid, match=r"^Git opens no repository at .*/plain: there is none, or"):
+    with pytest.raises(Invalid, match=r"^Git opens no repository at .*/plain: it is missing, or"):
         Staged(tmp_path / "plain")
     with pytest.raises(Invalid, match=r"^There is no folder .*/gone\.$"):
         Staged(tmp_path / "gone")

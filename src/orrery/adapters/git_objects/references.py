@@ -4,17 +4,12 @@ from io import BytesIO
 
 from orrery.ports.scanned import Item
 
-_KINDS = {"refs/heads/": "branch", "refs/tags/": "tag", "refs/remotes/": "remote branch"}
+_KINDS = {"refs/heads/": "branch", "refs/tags/": "tag", "refs/remotes/": "remote branch", "": "reference"}
 
 
 def reference_item(reference: str) -> Item:
     """Return the name of a reference, such as `refs/heads/main`, as an item."""
-    for start, kind in _KINDS.items():
-        if reference.startswith(start):
-            return _item(f"the name of the {kind} {reference.removeprefix(start)}", reference)
-    return _item(f"the name of the reference {reference}", reference)
-
-
-def _item(place: str, reference: str) -> Item:
+    start = next(one for one in _KINDS if reference.startswith(one))
     text = reference.encode(errors="surrogateescape")
+    place = f"the name of the {_KINDS[start]} {reference.removeprefix(start)}"
     return Item(place, "", len(text), BytesIO(text))

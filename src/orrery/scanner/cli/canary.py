@@ -15,9 +15,8 @@ document's properties, or in a line of a data set. Note which document has which
 Wherever it turns up, `orrery tenants scan` finds it, also without a watch-list, and it cannot be allowed."""
 
 
-def new(arguments: Sequence[str], deployment: ScanDeployment) -> int:
+def new(arguments: Sequence[str], _deployment: ScanDeployment) -> int:
     """`orrery tenants canary new`."""
-    del deployment
     parser = QuietParser(
         "tenants canary new",
         "Print a canary token: a word that a scan finds wherever a document of track A was copied to.",

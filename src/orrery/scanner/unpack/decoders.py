@@ -143,19 +143,19 @@ class Decoders:
         is_cut = not last and bool(_BLANK.fullmatch(text, end))
         goes_on = bool(before) and not run.place
         run.is_whole = not is_cut and not goes_on
-        if before and end <= before and not _BLANK.fullmatch(text, end, before):
-            return False
-        if is_cut and run.place > len(text) - OVERLAP:
-            return False
-        if not run.decoder.stream or run.is_whole:
-            return True
+        is_elsewhere = (before and end <= before and not _BLANK.fullmatch(text, end, before)) or (
+            is_cut and run.place > len(text) - OVERLAP
+        )
+        if is_elsewhere or run.is_whole or not run.decoder.stream:
+            return not is_elsewhere
         if goes_on:
-            was_streamed, self._streamed = self._streamed, self._streamed and is_cut
-            return not was_streamed
-        content = next(run.decoder.decode(run.octets))
-        self._streamed = is_readable(content) or begins_as_file(content)
-        self.long += [(run.decoder, start + run.place + head) for head in run.decoder.heads(run.octets[:OVERLAP])]
-        return not self._streamed
+            is_streamed, self._streamed = self._streamed, self._streamed and is_cut
+        else:
+            content = next(run.decoder.decode(run.octets))
+            is_streamed = self._streamed = is_readable(content) or begins_as_file(content)
+            heads = run.decoder.heads(run.octets[:OVERLAP])
+            self.long += [(run.decoder, start + run.place + head) for head in heads]
+        return not is_streamed
 
 
 def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -235,22 +235,25 @@ def _escaped(text: bytes, hints: set[bytes], strings: list[bytes], depth: int = 
 
 
 def _judged(run: Run, strings: list[bytes]) -> Iterator[Decoded]:
-    """Yield a text, a file or a packed stream that a run is; else what is readable in it at each alignment."""
-    decoder, place = run.decoder, run.place
-    for number, content in enumerate(decoder.decode(run.octets)):
-        if is_packed(content, is_readable):
-            yield Decoded(place, decoder.name, content, packed=True)
-            return
-        if not decoder.stream:
-            continue
-        if run.is_whole and not number and is_readable(content):
-            yield Decoded(place, decoder.name, _as_utf8(content))
-            return
-        if run.is_whole and len(content) >= FILE and begins_as_file(content):
-            yield Decoded(place, decoder.name, content)
-            return
-        is_file = run.is_whole and not number and _may_be_file(run)
-        yield from _parts(decoder, content, place, strings, is_file=is_file)
+    """Yield what a run is as a whole, at the first alignment with something; else what is readable in it."""
+    for number, content in enumerate(run.decoder.decode(run.octets)):
+        if whole := _whole(run, content, is_first=not number):
+            yield whole
+            break
+        if run.decoder.stream:
+            is_file = run.is_whole and not number and _may_be_file(run)
+            yield from _parts(run.decoder, content, run.place, strings, is_file=is_file)
+
+
+def _whole(run: Run, content: bytes, *, is_first: bool) -> Decoded | None:
+    """Return the packed stream, the text or the file that a run is, if it is one."""
+    is_packed_whole = is_packed(content, is_readable)
+    may_be_more = not is_packed_whole and bool(run.decoder.stream) and run.is_whole
+    text = _as_utf8(content) if may_be_more and is_first and is_readable(content) else b""
+    is_file = may_be_more and len(content) >= FILE and begins_as_file(content)
+    if is_packed_whole or text or is_file:
+        return Decoded(run.place, run.decoder.name, text or content, is_packed_whole)
+    return None
 
 
 def _parts(

@@ -22,9 +22,8 @@ _RUN: Final = compiled(b"%(any)b*(?:%(one)b)(?:%(any)b|%(one)b)*" % {b"any": _AN
 _ONE: Final = re.compile(HINT)
 
 
-def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
+def find(text: bytes, _hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield runs of letters of an encoding with at least one escape in them."""
-    del hints
     return places(text, _RUN)
 
 

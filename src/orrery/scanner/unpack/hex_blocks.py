@@ -84,15 +84,13 @@ _OTHER: Final = re.compile(rb"0[xX]|\\[rn]|[^0-9A-Fa-f]+")
 _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
 
-def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
+def find(text: bytes, _hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits are that have a text or the head of a file in them."""
-    del hints
     return outermost(places(text, _DIGITS, *(_APART if _OCTETS.search(text) else ())))
 
 
-def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
+def find_deflated(text: bytes, _hints: Container[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where digits may be a raw deflate stream."""
-    del hints
     for start, end in outermost(places(text, _DEFLATED, is_led=True)):
         if end - start >= LONG_DEFLATED or text.startswith((b"00", b"01"), end - 2):
             yield start, end

@@ -34,9 +34,8 @@ _ALONE: Final = frozenset({0x01, _MARK, *range(0xD0, 0xD9)})
 _NEXT: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
-def read_png(part: UnpackedFile, first: bytes) -> Views:
+def read_png(part: UnpackedFile, _first: bytes) -> Views:
     """Yield the texts of the chunks of a PNG, compressed ones too, and of what follows."""
-    del first
     chunks = list(_chunks(part))
     end = _PNG_HEADER
     for kind, start, size in chunks:

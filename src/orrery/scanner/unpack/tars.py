@@ -32,9 +32,8 @@ class _BoundedReads:
         return self._content.read(size)
 
 
-def read(part: UnpackedFile, first: bytes) -> Views:
+def read(part: UnpackedFile, _first: bytes) -> Views:
     """Yield the texts of a tar's members, and of their names, owners and extended headers."""
-    del first
     from tarfile import SUPPORTED_TYPES, TarError, TarFile  # noqa: PLC0415  a commit without archives starts faster
 
     _ = part.content.seek(0)
@@ -45,7 +44,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
         if member.isreg() or member.type not in SUPPORTED_TYPES:
             label = _bytes(member.name).decode(errors="replace")
             yield from part.unpacked(label, label, _content(archive, member), part.size)
-        archive.members = []  # pyright: ignore[reportAttributeAccessIssue]  it keeps them all, and its types do not say so
+        archive.members = []  # pyright: ignore[reportAttributeAccessIssue]  it keeps them all, which its types omit
     yield from _rest(part, archive.offset)
 
 

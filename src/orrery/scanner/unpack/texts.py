@@ -18,18 +18,24 @@ _FOLD: Final = re.compile(rb"\r?\n[ \t]")
 
 
 def texts(part: UnpackedFile, first: bytes, *, base64: bool = True) -> Views:
-    """Yield the texts of a file by its bytes; `first` are its first ones."""
+    """Yield the texts of a file by its bytes; `first` are its first ones. What they hold whole is read once."""
+    pieces = partial(_pieces, part, [first] if len(first) == part.size else None)
     whole = wide(first)
     is_plain = is_utf8(first)
     other = "cp1252" if is_plain else declared(first) or "cp1252"
     if whole:  # two bytes at the beginning of any file may look like the mark of UTF-16
-        yield from windows(part.place, part.pieces())
-    yield from _by_window(part, whole, other, base64=base64)
+        yield from windows(part.place, pieces(""))
+    yield from _by_window(part, pieces(whole), whole, other, base64=base64)
     if not whole and b"\0" in first:
         return
     encoding = whole or ("" if is_plain else other)
     for shown in _shown(part, b"".join(decoded([first], encoding)) if encoding else first):
-        yield from windows(part.place, shown(_pieces(part, encoding)), 0)
+        yield from windows(part.place, shown(pieces(encoding)), 0)
+
+
+def _pieces(part: UnpackedFile, known: Iterable[bytes] | None, encoding: str) -> Iterable[bytes]:
+    pieces = part.pieces() if known is None else known
+    return decoded(pieces, encoding) if encoding else pieces
 
 
 def _shown(part: UnpackedFile, head: bytes) -> Iterator[Callable[[Iterable[bytes]], Iterator[bytes]]]:
@@ -56,14 +62,10 @@ def _end_of_line(held: bytes) -> int:
     return last if last > 0 else max(0, len(held) - 1)
 
 
-def _pieces(part: UnpackedFile, encoding: str) -> Iterable[bytes]:
-    return decoded(part.pieces(), encoding) if encoding else part.pieces()
-
-
-def _by_window(part: UnpackedFile, whole: str, other: str, *, base64: bool) -> Views:
+def _by_window(part: UnpackedFile, pieces: Iterable[bytes], whole: str, other: str, *, base64: bool) -> Views:
     found = Decoders()
     start = before = 0
-    views = windows(part.place, _pieces(part, whole))
+    views = windows(part.place, pieces)
     view = next(views, None)
     while view:
         after = next(views, None)
@@ -77,8 +79,8 @@ def _by_window(part: UnpackedFile, whole: str, other: str, *, base64: bool) -> V
         start += len(view.text) - OVERLAP
         view, before = after, OVERLAP
     for decoder, place in found.long:
-        pieces = _from(_pieces(part, whole), place) if whole else part.pieces(place)
-        yield from part.unpacked(f"({decoder.name})", "", stream(decoder, pieces), part.size - place)
+        rest = _from(_pieces(part, None, whole), place) if whole else part.pieces(place)
+        yield from part.unpacked(f"({decoder.name})", "", stream(decoder, rest), part.size - place)
 
 
 def _inside(part: UnpackedFile, decoded: Decoded, line: int) -> Views:

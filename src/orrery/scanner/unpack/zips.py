@@ -29,9 +29,8 @@ ENCRYPTED: Final = "It is encrypted: remove the password, leave it out, or check
 _METHOD: Final = "It is compressed by a method that is not read: pack it again by deflate, or leave it out."
 
 
-def read(part: UnpackedFile, first: bytes) -> Views:
+def read(part: UnpackedFile, _first: bytes) -> Views:
     """Yield the texts of a zip's members, of their names and comments, and of what no member covers."""
-    del first
     from zipfile import BadZipFile, ZipFile  # noqa: PLC0415  a commit without archives starts faster
 
     end = _end(part)
