@@ -75,9 +75,7 @@ def _note_several(values: list[str]) -> Form:
 
 
 API_KEY = SecretKind(
-    use=lambda sections: _use(
-        sections, "the checkout answers 503 and nothing is sold or reconciled."
-    ),
+    use=lambda sections: _use(sections, "the checkout answers 503 and nothing is sold or reconciled."),
     unusable=_why_no_api_key,
     form=_api_key_form,
     believed=True,

@@ -6,7 +6,7 @@ MODULE = Module(
     "live",
     sections=(
         Named("live", "orrery.live.settings:LiveSettings"),
-        Named("monitor", "orrery.live.settings:Monitor"),
+        Named("monitor", "orrery.live.settings:MonitorSettings"),
     ),
     secrets=(
         Named("admin_password_hash", "orrery.live.secrets:PASSWORD_HASH"),

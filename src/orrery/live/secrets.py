@@ -5,7 +5,7 @@ import re
 from typing import cast
 from urllib.parse import urlsplit
 
-from orrery.live.settings import LiveSettings, Monitor
+from orrery.live.settings import LiveSettings, MonitorSettings
 from orrery.runtime.secret import Form, SecretKind, SecretUse, unused, why_short
 from orrery.runtime.section import Mode, Sections
 from orrery.syntax.base_url import THIS_MACHINE
@@ -33,9 +33,7 @@ def _password_use(sections: Sections) -> SecretUse:
 
 
 def _password_form(text: str, _mode: Mode) -> Form:
-    return (
-        Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: it admits no owner.")
-    )
+    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: it admits no owner.")
 
 
 def _key_use(sections: Sections) -> SecretUse:
@@ -92,7 +90,7 @@ def _loads(pem: object) -> bool:
 
 
 def _tracker_use(sections: Sections) -> SecretUse:
-    if _counts(sections) and sections[Monitor].tracker == "github":
+    if _counts(sections) and sections[MonitorSettings].tracker == "github":
         return SecretUse(needed=True, stops="no issue is opened when the counter degrades.")
     return unused("No issue is opened with a tracker that wants one.")
 

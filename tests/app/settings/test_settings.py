@@ -16,7 +16,7 @@ from orrery.app.settings.sections import file_model, sections_of
 from orrery.checkout.selling.params import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
-from orrery.live.settings import Monitor
+from orrery.live.settings import MonitorSettings
 from orrery.runtime.settings import Log, SecretFiles, Server, StoreSettings
 from orrery.scanner.settings import ScanSettings
 from tests.support.certificates import make_authority
@@ -294,7 +294,7 @@ def test_what_init_writes_for_the_system_has_absolute_paths(machine: Machine) ->
     machine.write(init.settings_text(Path("/etc/orrery")))
     settings = load_settings()
     assert settings[StoreSettings].path == Path("/var/lib/orrery/orrery.db")
-    assert settings[Monitor].file == Path("/var/lib/orrery/realtime-degraded.json")
+    assert settings[MonitorSettings].file == Path("/var/lib/orrery/realtime-degraded.json")
     assert settings[SecretFiles].directory == Path("/etc/orrery/secrets")
 
 

@@ -27,7 +27,7 @@ class Notifications:
             return [self._to_owner(record, (*notes, _NO_ADDRESS))]
         return [self._to_owner(record, notes), self.to_buyer(record, f"buyer-{record.session_id}")]
 
-    def to_buyer(self, record: AccessRecord, letter_id: str) -> Draft:
+    def to_buyer(self, record: AccessRecord, email_id: str) -> Draft:
         """Return the buyer's e-mail."""
         title = self.title(record)
         lines = [
@@ -37,7 +37,7 @@ class Notifications:
             f"Your order: {record.session_id}",
             self.seller,
         ]
-        return Draft(letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email)
+        return Draft(email_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email)
 
     def withheld(self, session_id: str, reason: str) -> Draft:
         """Return the push about a completed session without access."""
