@@ -6,7 +6,7 @@ import re
 import pytest
 
 from orrery.adapters.microsoft_mailbox.client import GraphSession
-from orrery.sandbox.graph.scopes import SCOPES, SENDS
+from orrery.sandbox.graph.call import SCOPES, SENDS
 from orrery.tenants.scopes import not_allowed
 from tests.architecture.sending_walk import (
     ROOMS,

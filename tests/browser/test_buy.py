@@ -88,11 +88,11 @@ def tab_to(page: Page, name: str) -> None:
 def test_declined_card_buys_nothing(demo: Demo, page: Page, watch: Watch) -> None:
     """A declined card keeps the buyer on the payment page with a reason; another try may succeed."""
     go_and_buy(page, demo)
-    page.get_by_label("What the bank says").select_option("declined")
+    page.get_by_label("The bank's answer").select_option("declined")
     pay(page)
     expect(page.get_by_role("alert")).to_contain_text("did not go through")
     watch.forgive("402")
-    page.get_by_label("What the bank says").select_option("approved")
+    page.get_by_label("The bank's answer").select_option("approved")
     pay(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
 

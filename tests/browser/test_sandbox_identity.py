@@ -10,7 +10,7 @@ import pytest
 from msal.oauth2cli.authcode import AuthCodeReceiver
 from playwright.sync_api import Browser, expect
 
-from orrery.sandbox.identity.config import CLIENT_A, TENANT_A
+from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
 from tests.browser.conftest import PATIENCE_MS, OpenPage
 from tests.browser.test_sandbox_analytics import UNNAMED
 from tests.support.identity import IdentityBox, identity

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.identity.config import TENANT_A, TENANT_B
+from orrery.sandbox.identity.directory import TENANT_A, TENANT_B
 from orrery.tenants.errors import SignInRefused
 from tests.support.identity import IdentityBox, identity
 from tests.support.package_copy import ROOT

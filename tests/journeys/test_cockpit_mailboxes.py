@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.graph.odd import ODD
+from orrery.sandbox.graph.levers import MALFORMED
 from tests.support.all_kinds import AllKinds
 from tests.support.cockpit import Client, code_in
 from tests.support.dovecot import PASSWORD, running_dovecot, skip_without_dovecot
@@ -51,9 +51,9 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AllKinds]:
         found = AllKinds(box, dovecot, folder, "ann@mail.example", dovecot.plain_port)
         found.sign_in()
         for account in (ANN_A, ANN_B):
-            for odd in ODD:
-                named = {} if "subject" in ODD[odd][1] else {"subject": f"{MARK} {odd}"}
-                texts = {} if "body" in ODD[odd][1] else {"body": ["html", f"<p>{MARK} text"]}
+            for odd in MALFORMED:
+                named = {} if "subject" in MALFORMED[odd][1] else {"subject": f"{MARK} {odd}"}
+                texts = {} if "body" in MALFORMED[odd][1] else {"body": ["html", f"<p>{MARK} text"]}
                 box.arrive(account, odd=odd, sender=SENDER, **named, **texts)
             box.arrive(account, subject=f"{MARK} odd", sender=SENDER, set={"body": {"content": [MARK]}})
             box.lever("chat", account, text=f"{MARK} said", set={"id": MARK})

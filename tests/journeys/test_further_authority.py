@@ -33,8 +33,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.tracker import Tracker
 from orrery.runtime.settings import TlsSettings
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key
+from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from orrery.sandbox.tracker import REPOSITORY
 from orrery.trust import Trust
@@ -303,7 +302,7 @@ def test_settings_that_nobody_named_stop_no_emergency(
     Path("orrery.toml").write_text("nonsense = 1\n")
     found = refreshed(vendors.url)
     assert "nonsense" in found.stderr
-    assert "Only the well-known certificate authorities are believed." in found.stderr
+    assert "Only the well-known certificate authorities are trusted." in found.stderr
     assert UNKNOWN in found.stdout
     assert not refreshed(vendors.url, "--config", "orrery.toml").stdout
 

@@ -21,7 +21,7 @@ from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
 from orrery.errors import TrackRefused
 from orrery.runtime.module import Role
-from orrery.sandbox.identity.config import TENANT_A
+from orrery.sandbox.identity.directory import TENANT_A
 from orrery.syntax.track import HEADER, TRACKS, label, labelled, labels_in
 from orrery.tenants.publishing import Publishing
 from tests.support.cockpit import Answered, Cockpit, running_cockpit

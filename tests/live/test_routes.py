@@ -15,9 +15,9 @@ from orrery.adapters.github import GitHubTracker
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.public_counter import HttpCounter
 from orrery.edge.auth import GuessLimiter
-from orrery.edge.fast import FastReads
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
+from orrery.edge.public_reads import PublicReads
 from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
 from orrery.live.build import LiveDomain, LivePlan
@@ -90,7 +90,7 @@ def service_of(deployment: LivePlan) -> Service:
     )
     app = public_app([live.routes.router()], [], found(), Metrics())
     return Service(
-        FastReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
+        PublicReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
     )
 
 

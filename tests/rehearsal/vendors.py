@@ -11,7 +11,7 @@ import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
-from orrery.sandbox.analytics.key import config_of, service_account_key
+from orrery.sandbox.analytics.access import config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, MailLogin, PriceSeed, SandboxConfig, create_app
 from tests.conformance.vendors.test_key_rights import PERMISSIONS
 from tests.support.certificates import Authority, server_context

@@ -16,11 +16,9 @@ from google.auth import crypt, jwt
 
 from orrery.adapters.ga4 import SCOPE, GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key
-from orrery.sandbox.analytics.tokens import AUDIENCE, GRANT
+from orrery.sandbox.analytics.access import AUDIENCE, GRANT, TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import SandboxConfig, create_app
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
 from tests.sandbox.contract import PATH
 from tests.support.waiting import PATIENCE
 

@@ -23,7 +23,7 @@ from stripe._v1_services import V1Services
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
 from tests.sandbox.analytics import Provider, providing
 from tests.support.waiting import PATIENCE
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.key import service_account_key
+from orrery.sandbox.analytics.access import AnalyticsConfig, service_account_key
 from orrery.sandbox.analytics.quota import TEXTS, Quota
 from orrery.sandbox.analytics.report import DIMENSIONS
 from orrery.sandbox.faults import KINDS
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
 from tests.sandbox.analytics import (
     CONCURRENT,
     CONTRACTS,
@@ -36,7 +35,7 @@ from tests.sandbox.analytics import (
 from tests.sandbox.held import CUT, late
 from tests.support.clock import ManualClock
 
-HTML, JSON = "text/html; charset=utf-8", "application/json; charset=UTF-8"
+HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 
 def test_reports(provider: Provider) -> None:

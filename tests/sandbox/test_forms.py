@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.forms import Form, parse_form
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.processor.parameters import Form, parse_form
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="[]"), min_size=1).filter(
     lambda name: not name.isdigit()
@@ -44,7 +44,7 @@ def test_what_was_sent_is_read(form: dict[str, Form]) -> None:
 @given(st.binary(max_size=200) | st.text("ab[]=&%+01", max_size=60).map(str.encode))
 def test_any_bytes(body: bytes) -> None:
     """Whatever is sent is read or refused, and nothing else happens."""
-    with suppress(ApiError):
+    with suppress(Refusal):
         parse_form(body)
 
 
@@ -70,5 +70,5 @@ def test_examples(body: bytes, read: dict[str, Form]) -> None:
 )
 def test_refused_examples(body: bytes) -> None:
     """Broken brackets, repeated names, gaps and bytes that are no text are refused."""
-    with pytest.raises(ApiError):
+    with pytest.raises(Refusal):
         parse_form(body)

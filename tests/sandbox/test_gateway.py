@@ -109,6 +109,6 @@ def test_the_page_has_the_buttons(guest: Running) -> None:
 
 def test_a_sandbox_alone_pings_nobody(box: Running) -> None:
     """Without a service the page says so, and an unknown button is refused."""
-    assert "nobody to ping" in box.web.get("/gateway", headers={"Accept": "text/html"}).text
+    assert "pings no service" in box.web.get("/gateway", headers={"Accept": "text/html"}).text
     assert press(box, "stop")["sent"] == []
     assert box.web.post("/_gateway", data={"do": "explode"}).status_code == 400

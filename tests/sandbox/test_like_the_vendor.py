@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.sandbox.processor.versions import VERSIONS
+from orrery.sandbox.processor.world import VERSIONS
 from tests.sandbox.conftest import PRICE, Running, until
 from tests.sandbox.contract import needs_contract, request_schema
 
@@ -48,13 +48,6 @@ def test_the_versions_that_there_are() -> None:
     published: list[str] = request_schema("/v1/webhook_endpoints")["properties"]["api_version"]["enum"]
     assert {one for one in published if "." in one} == VERSIONS - {ENDIVE}
     assert ENDIVE in VERSIONS
-
-
-def test_a_route_that_is_not_played(box: Running) -> None:
-    """A route of the vendor's that the sandbox lacks does not look like a typing error."""
-    refused = box.post("/v1/refunds", {"charge": "ch_1"})
-    assert refused.status_code == 404
-    assert "the sandbox has only what Orrery uses" in refused.json()["error"]["message"]
 
 
 def test_who_brings_a_webhook(box: Running) -> None:

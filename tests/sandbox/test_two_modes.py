@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import stripe
 
-from orrery.app.settings.secrets import Secrets
 from orrery.sandbox.app import PriceSeed, SandboxConfig
 from orrery.sandbox.processor.world import Mode
 from tests.sandbox.conftest import EVERYTHING_PERMITTED, VERSION, Receiver, Running, receiving, running, until
@@ -95,18 +94,6 @@ def test_what_is_of_the_other_mode(both: Running, mode: Mode) -> None:
     assert nowhere.value.user_message == "No such price: 'price_of_nobody'"
 
 
-@pytest.mark.parametrize("mode", BOTH)
-def test_short_keys(both: Running, mode: Mode) -> None:
-    """Keys that anybody sees to be made up serve the sandbox, and the product's own settings in their mode."""
-    reader = both.client(READERS[mode])
-    assert [one.id for one in reader.prices.list().data] == [PRICES[mode]]
-    with pytest.raises(stripe.PermissionError):
-        reader.charges.list()
-    for key in (KEYS[mode], READERS[mode]):
-        assert not Secrets.of({"processor_api_key": key}).why_unusable("processor_api_key", mode)
-        assert Secrets.of({"processor_api_key": key}).why_unusable("processor_api_key", OTHER[mode])
-
-
 def test_each_mode_has_its_own_endpoints(tmp_path: Path) -> None:
     """An endpoint that a key made hears of its mode only, signed with the secret that was shown once."""
     with receiving() as of_test, receiving() as of_live, running(tmp_path, Receiver(), change=with_both) as box:
@@ -166,12 +153,3 @@ def test_the_console_of_both(both: Running) -> None:
     charge = both.client(KEYS["live"]).charges.list().data[0]
     assert charge.payment_intent == sold.payment_intent
     assert both.web.post(f"/_charges/{charge.id}/refund").json()["livemode"]
-
-
-def test_a_session_of_live_mode_expires(both: Running) -> None:
-    """The clock is moved for both modes."""
-    begun: list[tuple[Mode, str]] = [(mode, begin(both, mode).id) for mode in BOTH]
-    both.advance(24 * 3600)
-    for mode, key in begun:
-        assert both.client(KEYS[mode]).checkout.sessions.retrieve(key).status == "expired"
-        assert both.web.get(f"/pay/{key}").status_code == 410

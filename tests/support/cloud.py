@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
-from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
-from orrery.sandbox.cloud.config import TOKEN_PATH
+from orrery.sandbox.cloud.resources import TOKEN_PATH
+from orrery.sandbox.serving import authority_file, certificate_of
 from tests.support.waiting import PATIENCE, eventually
 
 SCOPE = "https://management.azure.com/.default"
@@ -94,12 +94,12 @@ def running_cloud(
     """Run a sandbox with a cloud whose state, clock and authority live in `folder`, beside a service if any."""
     clock = MovableClock(folder / "clock")
     http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
-    cloud = CloudConfig(https, certificate_of(folder), restart, **config)
+    cloud = CloudConfig(https, certificate_of(folder, "cloud"), restart, **config)
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
     app = create_app(settings, clock, clock.advance)
     with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
-        yield CloudBox(cloud, folder / CA_FILE, web, clock, app.state.sandbox)
+        yield CloudBox(cloud, authority_file(folder, "cloud"), web, clock, app.state.sandbox)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A
 from tests.support.identity import IdentityBox, identity
 
 READING = ("User.Read", "Mail.Read", "Chat.Read", "Calendars.Read", "Tasks.Read")
@@ -41,7 +41,7 @@ class GraphBox(IdentityBox):
         """Let a message arrive, and return its ids: `id`, and `immutable_id`.
 
         Its fields are subject, sender (name, address), minutes_ago, folder, importance, read, body (its type and
-        its content), set, drop; `odd` is one of `orrery.sandbox.graph.odd.ODD`.
+        its content), set, drop; `odd` is one of `orrery.sandbox.graph.levers.MALFORMED`.
         """
         return self.lever("deliver", account, **message)
 

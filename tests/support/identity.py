@@ -15,8 +15,7 @@ import httpx2
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
-from orrery.sandbox.authority import certificate_of
-from orrery.sandbox.identity.config import CA_FILE, SERVER_FILE
+from orrery.sandbox.serving import authority_file, certificate_of
 from tests.support.cloud import served
 from tests.support.waiting import PATIENCE
 
@@ -101,12 +100,12 @@ def identity(folder: Path) -> Generator[IdentityBox]:
     """Run a sandbox with an identity provider whose state, clock and authority live in `folder`."""
     clock = MovableClock(folder / "clock")
     http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
-    config = IdentityConfig(https, certificate_of(folder, CA_FILE, SERVER_FILE), interval=1)
+    config = IdentityConfig(https, certificate_of(folder, "identity"), interval=1)
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
     app = create_app(settings, clock, clock.advance)
     with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
-        yield IdentityBox(config.url, folder / CA_FILE, web, clock, app.state.sandbox)
+        yield IdentityBox(config.url, authority_file(folder, "identity"), web, clock, app.state.sandbox)
 
 
 def _hidden(page: str) -> dict[str, str]:

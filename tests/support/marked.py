@@ -5,8 +5,7 @@ import json
 import re
 from functools import cache
 
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import service_account_key
+from orrery.sandbox.analytics.access import TOKEN_PATH, service_account_key
 
 MARK = "orrery_marked"
 """Is in every secret that can hold it and in every buyer's address, and in nothing that a process may print."""

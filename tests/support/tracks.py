@@ -8,7 +8,7 @@ from pathlib import Path
 from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
 from orrery.adapters.private_files import PrivateFiles
 from orrery.ports.identity import DeviceCode
-from orrery.sandbox.identity.config import CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
+from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
 from orrery.tenants.settings import TenantsSettings, TrackSettings
 from orrery.tenants.sign_ins import SignIns
 from orrery.trust import Trust

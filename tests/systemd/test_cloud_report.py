@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orrery.sandbox.cloud.authority import CA_FILE
-from orrery.sandbox.cloud.config import LOCATION, MACHINE, RESOURCE_GROUP, SUBSCRIPTION, TOKEN_PATH
+from orrery.sandbox.cloud.resources import LOCATION, MACHINE, RESOURCE_GROUP, SUBSCRIPTION, TOKEN_PATH
+from orrery.sandbox.serving import authority_file
 from tests.rehearsal.owner import edited
 from tests.rehearsal.page import Edited, Typed, section
 from tests.rehearsal.typist import Typist
@@ -56,7 +56,7 @@ def test_the_timer_sends_reports(machine: Machine) -> None:
         machine.run(f"systemd-run --unit=site nginx -c /run/site.conf; ln -s {ROOT} /opt/orrery")
         show_the_checkout(machine)
         with machine.host.terminal("root") as shown:
-            follow(machine, Typist(shown), Path(data, CA_FILE).read_text())
+            follow(machine, Typist(shown), authority_file(Path(data), "cloud").read_text())
         assert machine.run("systemctl is-active orrery-cloud-report.timer").strip() == "active"
         asked = machine.run(f"curl -s http://127.0.0.1:{WEB}/_cloud")
         assert "GET machine" in asked

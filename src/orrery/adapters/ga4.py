@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED, bound
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, ReportRow
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
 from orrery.ports.clock import Clock
 from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line
@@ -82,14 +82,14 @@ class GoogleAnalytics:
         self._trust = trust
         self._tokens = _Tokens(key_json, clock, trust)
 
-    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> UserReport:
         """Ask for one report: one request, and after a 401 one more with a new token."""
         dimensions = [self._dimensions[by]] if by else []
         answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit, self._minutes)))
         if answer.status != HTTPStatus.OK:
             raise _failure(answer)
         rows, quotas = _read(answer.body, len(dimensions))
-        return Report(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
+        return UserReport(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
 
     async def check(self) -> None:
         """Mint a new token: the one in use only shows that the key was valid when it was minted."""
@@ -201,7 +201,7 @@ def _quotas(value: object) -> Quotas | None:
         found = _Quotas.model_validate(value)
     except ValidationError:
         return None
-    return Quotas(**{name: Bucket(one.consumed, one.remaining) for name, one in found if one})
+    return Quotas(**{name: QuotaState(one.consumed, one.remaining) for name, one in found if one})
 
 
 class _Error(BaseModel):

@@ -17,7 +17,7 @@ from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, parse
+from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, parse
 from orrery.runtime.operations import Intent
 
 LOG = "approval-log:"
@@ -139,7 +139,7 @@ class ApprovalLog:
 
         return await compare_and_set(attempt, TOO_BUSY)
 
-    async def _sound_head(self) -> Stored[LogEntry] | None:
+    async def _sound_head(self) -> StoredRecord[LogEntry] | None:
         try:
             return await self._head.get()
         except RecordUnreadable:
@@ -157,7 +157,7 @@ def _pushes(entry: LogEntry) -> list[Write]:
     """
     if entry.kind in _WITHOUT_PUSH or (entry.kind == "done" and entry.target):
         return []
-    push = outbox.Draft(
+    push = outbox.OutboxDraft(
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",
         channel="push",
         title=f"{entry.operation}: {entry.kind}",

@@ -393,5 +393,7 @@ def _queued(intent: Intent, now: datetime) -> list[Write]:
     if intent.proposed_by == "owner":
         return []
     body = f"{intent.operation}: see `orrery approvals show {intent.id}`."
-    draft = outbox.Draft(id=f"queued-{intent.id}", channel="push", title="Waits for your approval", body=body)
+    draft = outbox.OutboxDraft(
+        id=f"queued-{intent.id}", channel="push", title="Waits for your approval", body=body
+    )
     return outbox.enqueue([draft], now)

@@ -18,7 +18,7 @@ from orrery.approvals.intents import read_statement
 from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.ports.signatures import Signatures
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -135,7 +135,7 @@ def _altered(intents: Mapping[str, KnownIntent], proposed: Mapping[str, str]) ->
 
 
 def _is_as_logged(found: KnownIntent) -> bool:
-    if not isinstance(found.kept, Stored) or found.logged is None:
+    if not isinstance(found.kept, StoredRecord) or found.logged is None:
         return found.damaged is None
     return found.kept.record.claims() == found.logged.claims()
 

@@ -11,7 +11,7 @@ from orrery.approvals.progress import IntentProgress, in_words, is_over
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Conflict, Store, StoreEntry, Write
-from orrery.runtime.collection import Changes, Collection, Stored, compare_and_set, parse, unreadable
+from orrery.runtime.collection import Changes, Collection, StoredRecord, compare_and_set, parse, unreadable
 from orrery.runtime.operations import Intent
 
 INTENT = "intent:"
@@ -34,7 +34,7 @@ class KnownIntent:
     @property
     def known(self) -> "Kept":
         """Return the record with the state in the log."""
-        if not isinstance(self.kept, Stored):
+        if not isinstance(self.kept, StoredRecord):
             return self.kept
         return replace(self.kept, record=self.kept.record.as_logged(self.logged)) if self.logged else None
 
@@ -42,7 +42,7 @@ class KnownIntent:
     def progress(self) -> IntentProgress | None:
         """Return how far it has come, or None where it counts for nothing."""
         known = self.known
-        return known.record if isinstance(known, Stored) else None
+        return known.record if isinstance(known, StoredRecord) else None
 
     @property
     def damaged(self) -> RecordUnreadable | None:
@@ -67,7 +67,7 @@ class KnownIntent:
         return _VOID.get(state, state)
 
 
-Kept = Stored[IntentProgress] | RecordUnreadable | None
+Kept = StoredRecord[IntentProgress] | RecordUnreadable | None
 """The record beside the log; an error where it cannot be read, None where it is missing."""
 
 
@@ -175,7 +175,7 @@ class IntentStore:
 
         return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
 
-    async def _why_not_begun(self, known: Stored[IntentProgress], target: str) -> str:
+    async def _why_not_begun(self, known: StoredRecord[IntentProgress], target: str) -> str:
         """Return why the whole log, which must hold, lets nothing begin, unless `known` was changed meanwhile."""
         why = why_not_begun(await self._log.states(), known.id, target)
         now = await self._progress.find(known.id) if why else known
@@ -202,7 +202,7 @@ def _overtaken(changes: Changes) -> Conflict:
     return Conflict(tuple(check.key for check in changes.checks))
 
 
-def _is_in_its_place(found: Stored[Intent] | Stored[Erased]) -> bool:
+def _is_in_its_place(found: StoredRecord[Intent] | StoredRecord[Erased]) -> bool:
     return found.id == found.record.id
 
 

@@ -52,7 +52,7 @@ from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from orrery.runtime.tasks import Tasks
 
 log = structlog.get_logger()
@@ -259,5 +259,5 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         read_limit=Limit(checkout.access_reads_per_minute, 60),
         ipv6_site_factor=checkout.ipv6_site_factor,
         revoke_on_refund=checkout.revoke_on_refund,
-        trusted_proxies=runtime.section(Server).trusted_proxies,
+        trusted_proxies=runtime.section(ServerSettings).trusted_proxies,
     )

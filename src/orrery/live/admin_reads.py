@@ -8,7 +8,7 @@ from orrery.live.answers import CurrentCount, current_count
 from orrery.live.budget import StoredBudget, tag_of
 from orrery.live.freshness import TOO_OLD_ABOVE, age, freshness
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import AnalyticsFailed, By, Report, ReportRow
+from orrery.ports.analytics import AnalyticsFailed, By, ReportRow, UserReport
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.single_flight import SingleFlight
@@ -93,7 +93,7 @@ class AdminReads:
     def _held_age(self, now: datetime) -> timedelta | None:
         return age(self._held[1], now) if self._held else None
 
-    async def _ask(self, query: str, by: By | None = None, limit: int | None = None) -> Report:
+    async def _ask(self, query: str, by: By | None = None, limit: int | None = None) -> UserReport:
         if reason := await self._budget.refuses(query):
             raise _RefusedError(tag_of(reason))
         await self._budget.charge([query])

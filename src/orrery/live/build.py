@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import ReadSources
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -95,7 +95,7 @@ class LiveDomain:
         return Parts(
             module="live",
             routers=[self.routes.router()],
-            reads={PATH: Reads({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
+            reads={PATH: ReadSources({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
             jobs=self._jobs(),
             checks=[self._checked],
             remote_checks=self.health.remote(),

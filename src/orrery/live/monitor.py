@@ -185,7 +185,7 @@ def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
     return (*state.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
-def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.Draft]:
+def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.OutboxDraft]:
     """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "

@@ -1,4 +1,4 @@
-"""The counter over HTTP (spec 2, Endpoints; decision 20). `edge/fast.py` serves the public reads."""
+"""The counter over HTTP (spec 2, Endpoints; decision 20). `edge/public_reads.py` serves the public reads."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
-from orrery.edge.fast import PUBLIC_HEADERS, is_known, known_part
 from orrery.edge.problems import Problem
+from orrery.edge.public_reads import PUBLIC_HEADERS, is_known, known_part
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.admin_reads import AdminReads, Intel
 from orrery.live.answers import NOT_BOUND, CurrentCount, dated
@@ -167,7 +167,7 @@ class LiveRoutes:
         return router
 
     async def read(self, request: Request) -> Response:
-        """Answer the admin's read; a public one never comes here, since `edge/fast.py` answers it."""
+        """Answer the admin's read; a public one never comes here, since `edge/public_reads.py` answers it."""
         if sorted(_asked(request).split(b"&")) != [b"intel=1", b"realtime=cosmos"]:
             raise _unknown_query()
         return await self._for_owner(request, self.admin_reads and self.admin_reads.intel, _intel, NO_AUTH)

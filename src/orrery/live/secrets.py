@@ -108,7 +108,7 @@ SERVICE_ACCOUNT_KEY = SecretKind(
     ),  # what else is wrong with the file stops the counter alone
     form=_key_form,
     values=_key_values,
-    believed=True,
+    is_certain=True,
 )
 """The JSON key file of the analytics provider's service account, as it was downloaded."""
 

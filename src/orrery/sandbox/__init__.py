@@ -1,4 +1,4 @@
-"""Stand-ins for the vendors, the same in the tests and in `orrery demo`; an extra brings what they alone need."""
+"""Stand-ins for the vendors, the same in the tests and in `orrery demo`; an extra brings what only they need."""
 
 import sys
 from importlib.util import find_spec

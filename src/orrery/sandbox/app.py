@@ -14,33 +14,29 @@ from starlette.routing import BaseRoute, Host, Route, Router
 
 from orrery.ports.clock import Clock
 from orrery.runtime.module import load
-from orrery.sandbox.analytics.api import AnalyticsApi
-from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.page import ADDRESS, analytics_board
-from orrery.sandbox.cloud.config import CloudConfig
+from orrery.sandbox.analytics.access import AnalyticsConfig
+from orrery.sandbox.analytics.api import ADDRESS, AnalyticsApi, analytics_board
+from orrery.sandbox.board import assets, switched_off
 from orrery.sandbox.cloud.levers import ADDRESS as CLOUD_ADDRESS
-from orrery.sandbox.cloud.serve import cloud_routes
+from orrery.sandbox.cloud.levers import cloud_routes
+from orrery.sandbox.cloud.resources import CloudConfig
 from orrery.sandbox.console import Console
 from orrery.sandbox.faults import Faults
+from orrery.sandbox.graph.api import graph_routes
 from orrery.sandbox.graph.levers import ADDRESS as GRAPH_ADDRESS
-from orrery.sandbox.graph.serve import graph_routes
-from orrery.sandbox.ground import SandboxGround, Service
-from orrery.sandbox.guard import Guard
-from orrery.sandbox.https import listen
-from orrery.sandbox.identity.config import IdentityConfig
-from orrery.sandbox.identity.levers import ADDRESS as IDENTITY_ADDRESS
-from orrery.sandbox.identity.serve import IdentityProvider
-from orrery.sandbox.levers import switched_off
+from orrery.sandbox.ground import DocumentStore, SandboxGround, Service
+from orrery.sandbox.identity.api import ADDRESS as IDENTITY_ADDRESS
+from orrery.sandbox.identity.api import IdentityProvider
+from orrery.sandbox.identity.directory import IdentityConfig
 from orrery.sandbox.mail import MailLogin, MailServer
-from orrery.sandbox.pages import assets
 from orrery.sandbox.processor.account import PriceSeed, open_account
 from orrery.sandbox.processor.api import EVERYTHING, Api
 from orrery.sandbox.processor.courier import Courier
-from orrery.sandbox.processor.endpoints import configure_endpoints
 from orrery.sandbox.processor.pay_page import PayPage
+from orrery.sandbox.processor.resources import configure_endpoints
 from orrery.sandbox.processor.world import Mode, World, mode_of
 from orrery.sandbox.push import PushServer
-from orrery.sandbox.state import DocumentStore
+from orrery.sandbox.serving import Guard, listen
 from orrery.sandbox.tracker import TrackerServer
 from orrery.trust import Trust
 
@@ -49,7 +45,7 @@ log = logging.getLogger(__name__)
 SANDBOXES = (
     "orrery.sandbox.mail:mail_routes",
     "orrery.sandbox.gateway:gateway_routes",
-    "orrery.sandbox.watcher:watcher_routes",
+    "orrery.sandbox.gateway:watcher_routes",
 )
 """The stand-ins that need no configuration of their own: a vendor that is added is one more line here."""
 
@@ -79,7 +75,7 @@ class SandboxConfig:
     there is no analytics provider.
 
     A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
-    pages are, None means `base_url`; under the name `push_host` the push server stands at the root, as ntfy does.
+    pages are, None means `base_url`; under the name `push_host` the push server is at the root, as ntfy does.
     `ca_file` has certificates of authorities that are believed beside the well-known ones where webhooks go.
     `service` is the one that the stand-ins ask by themselves, such as the gateway's guest; without it they do not.
     Without `cloud` there is no cloud, and without `identity` no identity provider.

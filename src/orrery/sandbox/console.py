@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 
 from starlette.routing import Route
 
+from orrery.sandbox.board import Act, Board, money
 from orrery.sandbox.faults import KINDS
-from orrery.sandbox.levers import Act, Board
-from orrery.sandbox.pages import money
+from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import PriceSeed, new_price
 from orrery.sandbox.processor.payments import close_dispute, dispute, refund, settle
 from orrery.sandbox.processor.world import World, holding, new_id
-from orrery.sandbox.state import Document
 
 _SHOWN = 25
 _FAULT_FIELDS = ("kind", "count", "path", "value", "skip")

@@ -3,10 +3,11 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import Any
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from orrery.ports.clock import Clock
@@ -21,11 +22,10 @@ KINDS: dict[str, str] = {
     "cut_after": "The request is carried out, then the connection is cut.",
     "lost_answer": "The request is carried out; the answer comes after `value` seconds, or never.",
     "no_permission": "The processor answers 403, as to a restricted key without the permission.",
-    "patch_404": "The processor does not know the verb PATCH, as the vendor says of it.",
+    "patch_404": "The processor does not know the verb PATCH, as documented.",
     "unpaid": "The next payment is accepted and stays unpaid until it is settled.",
     "webhook_down": "The webhook endpoint cannot be reached.",
     "webhook_duplicate": "A webhook is delivered twice.",
-    "webhook_delay": "A webhook is delivered `value` seconds late (default 60).",
     "webhook_reorder": "A webhook is delivered after the one that follows it.",
     "mail_451": "The mail server refuses for now.",
     "mail_550": "The mail server refuses permanently.",
@@ -40,14 +40,13 @@ KINDS: dict[str, str] = {
     "push_unreadable": "The push server forbids to read the topic, as to a token that may only write.",
     "tracker_500": "The issue tracker fails before it looks at the request.",
     "tracker_401": "The issue tracker does not accept the token.",
-    "tracker_timeout": "The issue tracker does not answer, and does nothing.",
     "tracker_lost_answer": "The issue tracker carries a change out, then the connection is cut.",
     "analytics_401": "The analytics provider finds the token invalid.",
     "analytics_403": "The analytics provider forbids the property.",
-    "analytics_429_concurrent": "The analytics provider says that too many requests run at once.",
-    "analytics_429_hour": "The analytics provider says that the hour's tokens are gone.",
-    "analytics_429_day": "The analytics provider says that the day's tokens are gone.",
-    "analytics_429_thresholded": "The analytics provider says that the thresholded requests are gone.",
+    "analytics_429_concurrent": "The analytics provider answers that too many requests run at once.",
+    "analytics_429_hour": "The analytics provider answers that the hour's tokens are gone.",
+    "analytics_429_day": "The analytics provider answers that the day's tokens are gone.",
+    "analytics_429_thresholded": "The analytics provider answers that the thresholded requests are gone.",
     "analytics_500": "The analytics provider fails with a 500, which counts among its server errors.",
     "analytics_html_404": "The analytics provider answers 404 with HTML, as to a wrong path.",
     "analytics_html_200": "Something in front of the analytics provider answers 200 with HTML.",
@@ -57,8 +56,8 @@ KINDS: dict[str, str] = {
     "analytics_token_down": "The token endpoint of the analytics provider cuts the connection.",
     "cloud_401": "The cloud finds the token expired.",
     "cloud_403": "The cloud forbids the request.",
-    "cloud_409": "The cloud says that another operation is in progress.",
-    "cloud_unregistered": "The cloud says that the subscription has not registered the provider of the resource.",
+    "cloud_409": "The cloud answers that another operation is in progress.",
+    "cloud_unregistered": "The cloud answers that the subscription has not registered the resource's provider.",
     "cloud_429": "The cloud limits the rate: try again after `value` seconds (default 1).",
     "cloud_500": "The cloud fails with a 500, and does nothing.",
     "cloud_cut": "The connection is cut before the cloud carries out the request.",
@@ -107,6 +106,21 @@ class Fault:
     skip: int = 0
 
 
+@dataclass
+class Refusal(ValueError):
+    """A vendor's refusal: the HTTP status, the body in the vendor's shape, and headers."""
+
+    status: int
+    body: dict[str, Any]
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __str__(self) -> str:
+        return str(self.body["error"]["message"])
+
+    def answer(self) -> Response:
+        return JSONResponse(self.body, self.status, self.headers)
+
+
 class Faults:
     """The switches that are on."""
 
@@ -142,7 +156,7 @@ class Faults:
         struck = (kind for kind in INSTEAD[vendor] if self.take(kind, *paths))
         return next((INSTEAD[vendor][kind]() for kind in struck), None)
 
-    def refuse(self, refusals: "Mapping[str, Callable[[Fault], Exception]]", *paths: str) -> None:
+    def refuse(self, refusals: Mapping[str, Callable[[Fault], Refusal]], *paths: str) -> None:
         """Raise the first of these refusals, by kind, that a fault asks for."""
         for kind, refusal in refusals.items():
             if (fault := self.take(kind, *paths)) is not None:
@@ -219,7 +233,6 @@ INSTEAD: dict[str, dict[str, Callable[[], Response]]] = {
         "html_502": partial(HTMLResponse, _PORTAL, 502),
     },
     "push": {"push_timeout": partial(LateAnswer, None, never)},
-    "tracker": {"tracker_timeout": partial(LateAnswer, None, never)},
     "analytics": {
         "analytics_down": CutConnection,
         "analytics_cut": CutConnection,

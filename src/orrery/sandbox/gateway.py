@@ -1,6 +1,6 @@
-"""A gateway with its guest: it pings the service as the real one does, and a page has buttons that break it.
+"""A gateway with its guest, which pings the service as a real one does, and a watcher of scheduled jobs.
 
-Nothing of a service manager is touched: what the guest says is made up.
+A page has buttons that break the gateway. No service manager is touched: the guest's pings are made up.
 """
 
 import asyncio
@@ -8,13 +8,35 @@ from collections.abc import Awaitable
 from typing import NoReturn
 
 import httpx2
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.ground import PING_TOKEN, MachineSwitch, SandboxGround, Service
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document
+from orrery.sandbox.board import Board
+from orrery.sandbox.ground import PING_TOKEN, Document, MachineSwitch, SandboxGround, Service
 from orrery.trust import WELL_KNOWN, Trust
+
+_HEARTBEAT = "_ping"
+
+
+def watcher_routes(ground: SandboxGround) -> list[Route]:
+    """Return the route for a job's heartbeats, and that of the JSON about all jobs: `name`, `count`, `at`."""
+    state, clock = ground.state, ground.clock
+
+    async def ping(request: Request) -> Response:
+        name = request.path_params["name"]
+        known = state.get(_HEARTBEAT, name) or {"object": _HEARTBEAT, "id": name, "count": 0}
+        state.save(known | {"count": known["count"] + 1, "at": clock.now().timestamp()})
+        return PlainTextResponse("OK")
+
+    async def show(_: Request) -> Response:
+        return JSONResponse(
+            [{"name": one["id"], "count": one["count"], "at": one["at"]} for one in state.newest_first(_HEARTBEAT)]
+        )
+
+    return [Route("/ping", show, methods=["GET"]), Route("/ping/{name}", ping, methods=["GET"])]
+
 
 EVERY = 5.0
 """Seconds between two pings; a real guest pings once a minute."""
@@ -89,11 +111,11 @@ class Gateway:
         return float("inf") if self._recovers_at is None else self._recovers_at - self._clock.monotonic()
 
     def ping(self) -> Document:
-        """Return what the guest says now."""
-        said = _DOWN.get(self._action, _RUNNING)
+        """Return the guest's ping."""
+        shown = _DOWN.get(self._action, _RUNNING)
         seconds = int(self._clock.monotonic() - self._since)
-        return said | {
-            "active_seconds": seconds if said["state"] == "active" else None,
+        return shown | {
+            "active_seconds": seconds if shown["state"] == "active" else None,
             "restarts": self._restarts,
         }
 

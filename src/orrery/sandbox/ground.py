@@ -1,20 +1,98 @@
-"""What every stand-in for a vendor stands on."""
+"""What every stand-in shares: the documents, the clock, the faults, and the service beside it."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import copy
+import json
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
 
 from starlette.routing import BaseRoute
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.faults import Faults
-from orrery.sandbox.state import DocumentStore
+
+Document = dict[str, Any]
+"""A vendor's JSON object. `object` names its kind and `id` is unique within the kind.
+
+Kinds that start with an underscore are the sandbox's own and never leave it as vendor objects.
+"""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS documents (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  object TEXT NOT NULL,
+  id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (object, id)
+)
+"""
+_UPSERT = """
+INSERT INTO documents (object, id, body) VALUES (?, ?, ?)
+ON CONFLICT (object, id) DO UPDATE SET body = excluded.body
+"""
+
+
+class DocumentStore:
+    """Every document of the sandbox, for use by one thread at a time."""
+
+    def __init__(self, path: Path | None) -> None:
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.chmod(0o600)  # an earlier release left it readable to all: it holds what buyers entered
+        self._database = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
+        _ = self._database.execute("PRAGMA journal_mode=WAL")
+        _ = self._database.execute("PRAGMA synchronous=NORMAL")
+        _ = self._database.execute(_SCHEMA)
+        self._kinds: dict[str, dict[str, Document]] = {}
+        for (body,) in self._database.execute("SELECT body FROM documents ORDER BY seq"):
+            self._remember(json.loads(body))
+
+    def get(self, kind: str, key: str) -> Document | None:
+        """Return a copy of one document, or None."""
+        return copy.deepcopy(self._kinds.get(kind, {}).get(key))
+
+    def newest_first(self, kind: str) -> Iterator[Document]:
+        """Yield the documents of a kind, newest first. They are not copies: read, never change them."""
+        documents = list(self._kinds.get(kind, {}).values())
+        return reversed(documents)
+
+    def older_than(self, kind: str, created: int) -> list[str]:
+        """Return the ids of documents created before that time; they must have been created in order."""
+        oldest_first = self._kinds.get(kind, {}).values()
+        return [one["id"] for one in takewhile(lambda one: one["created"] < created, oldest_first)]
+
+    def save(self, *documents: Document) -> None:
+        """Write all documents, new or changed, in one transaction."""
+        _ = self._database.execute("BEGIN IMMEDIATE")
+        rows = [(document["object"], document["id"], json.dumps(document)) for document in documents]
+        _ = self._database.executemany(_UPSERT, rows)
+        _ = self._database.execute("COMMIT")
+        for document in documents:
+            self._remember(copy.deepcopy(document))
+
+    def remove(self, kind: str, key: str) -> None:
+        """Delete one document; a missing one is no error."""
+        _ = self._database.execute("DELETE FROM documents WHERE object = ? AND id = ?", (kind, key))
+        _ = self._kinds.get(kind, {}).pop(key, None)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _remember(self, document: Document) -> None:
+        self._kinds.setdefault(document["object"], {})[document["id"]] = document
+
 
 PING_TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service that the sandbox stands beside: its public address, and secrets that stand-ins show it."""
+    """The service beside the sandbox: its public address, and secrets that stand-ins show it."""
 
     url: str
     secrets: Mapping[str, str] = field(repr=False)
@@ -36,7 +114,7 @@ class MachineSwitch:
                 follow()
 
     def answered(self) -> None:
-        """Say that the service has taken the first ping since the machine runs."""
+        """Report that the service has taken the first ping since the machine runs."""
         for follow in self.on_answer:
             follow()
 
@@ -45,7 +123,7 @@ class MachineSwitch:
 class SandboxGround:
     """The state and the clock that all stand-ins share, the faults that a test asks for, and the address.
 
-    `service` is None where the sandbox stands alone. What a stand-in does by itself it adds to `background`: the
+    `service` is None where the sandbox is alone. What a stand-in does by itself it adds to `background`: the
     sandbox runs that until it ends.
     """
 

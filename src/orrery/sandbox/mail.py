@@ -12,10 +12,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
+from orrery.sandbox.board import Board
 from orrery.sandbox.faults import Faults
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore, SandboxGround
 
 _KIND = "_mail"
 _TIMEOUT_SECONDS = 30.0
@@ -81,13 +80,13 @@ class MailServer:
     ) -> AuthResult:
         login = self._login
         wanted = LoginPassword(login.username.encode(), login.password.encode()) if login else None
-        # Not handled: the server answers by itself what its standard says.
+        # Not handled: the server answers by its standard.
         return AuthResult(success=wanted is not None and shown == wanted, handled=False)
 
     async def handle_MAIL(  # noqa: N802  aiosmtpd's name
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Accept the sender, unless a fault says otherwise."""
+        """Accept the sender, unless a fault refuses it."""
         if self._faults.take("mail_sender"):
             return "550 5.7.1 Sender not allowed"
         envelope.mail_from = address
@@ -95,7 +94,7 @@ class MailServer:
         return "250 OK"
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
-        """Keep one message, unless a fault says otherwise."""
+        """Keep one message, unless a fault refuses it."""
         if self._faults.take("mail_451"):
             return "451 4.3.0 Try again later"
         if self._faults.take("mail_550"):

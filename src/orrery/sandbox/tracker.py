@@ -4,9 +4,7 @@ It has one public repository, which anyone with a token may write. Pull requests
 simulated.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from urllib.parse import urlencode
@@ -17,9 +15,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import CutConnection, Fault, Faults
-from orrery.sandbox.levers import Board
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.board import Board
+from orrery.sandbox.faults import CutConnection, Fault, Faults, Refusal
+from orrery.sandbox.ground import Document, DocumentStore
 
 REPOSITORY = "orrery/sandbox"
 """The repository that there is."""
@@ -43,7 +41,7 @@ class _Label(BaseModel):
 
 
 class _Created(BaseModel):
-    """A new issue; fields that the sandbox does not play (assignees, milestone, …) are taken and ignored."""
+    """A new issue; other fields of the vendor's (assignees, milestone, …) are taken and ignored."""
 
     title: str | int | None = None
     body: str | None = None
@@ -51,12 +49,9 @@ class _Created(BaseModel):
 
 
 class _Changed(BaseModel):
-    """A change of an issue: missing fields stay as they are."""
+    """A change of an issue's state, which is all that we change."""
 
-    title: str | int | None = None
-    body: str | None = None
-    labels: list[_Label | str] | None = None
-    state: str | None = None
+    state: str
     state_reason: Literal["completed", "not_planned", "duplicate", "reopened"] | None = None
 
 
@@ -64,20 +59,18 @@ class _Said(BaseModel):
     body: str | None = None
 
 
-@dataclass
-class _Refused(Exception):
-    status: int
-    message: str
-    errors: Sequence[Document] = field(default=())
-
-    def answer(self) -> Response:
-        body: Document = {"message": self.message, "documentation_url": _DOCUMENTATION, "status": str(self.status)}
-        return JSONResponse(body | ({"errors": list(self.errors)} if self.errors else {}), self.status)
+def _refused(status: int, message: str, *errors: Document) -> Refusal:
+    body: Document = {"message": message, "documentation_url": _DOCUMENTATION, "status": str(status)}
+    return Refusal(status, body | ({"errors": list(errors)} if errors else {}))
 
 
-_FAULTS: dict[str, Callable[[Fault], Exception]] = {
-    "tracker_500": lambda _: _Refused(500, "Server Error"),
-    "tracker_401": lambda _: _Refused(401, "Bad credentials"),
+def _invalid(resource: str, name: str, code: str) -> Refusal:
+    return _refused(422, "Validation Failed", {"resource": resource, "field": name, "code": code})
+
+
+_FAULTS: dict[str, Callable[[Fault], Refusal]] = {
+    "tracker_500": lambda _: _refused(500, "Server Error"),
+    "tracker_401": lambda _: _refused(401, "Bad credentials"),
 }
 
 
@@ -116,12 +109,10 @@ class TrackerServer:
 
         async def endpoint(request: Request) -> Response:
             path = request.url.path
-            if (broken := self._faults.instead("tracker", path)) is not None:
-                return broken
             try:
                 self._admit(request)
                 answer = operation(request, await request.body())
-            except _Refused as refusal:
+            except Refusal as refusal:
                 return refusal.answer()
             lost = request.method != "GET" and self._faults.take("tracker_lost_answer", path)
             return CutConnection() if lost else answer
@@ -133,11 +124,11 @@ class TrackerServer:
         self._faults.refuse(_FAULTS, path)
         given = request.headers.get("authorization", "").removeprefix("Bearer ").removeprefix("token ")
         if given and self._token not in (None, given):
-            raise _Refused(401, "Bad credentials")
+            raise _refused(401, "Bad credentials")
         if not given and request.method != "GET":
-            raise _Refused(401, "Requires authentication")
+            raise _refused(401, "Requires authentication")
         if "/".join((request.path_params["owner"], request.path_params["repo"])).lower() != REPOSITORY:
-            raise _Refused(404, "Not Found")
+            raise _refused(404, "Not Found")
 
     def _list(self, request: Request, _: bytes) -> Response:
         query = request.query_params
@@ -178,14 +169,7 @@ class TrackerServer:
 
     def _change(self, request: Request, body: bytes) -> Response:
         issue, given = self._found(request), _read(_Changed, body)
-        if "title" in given.model_fields_set:
-            issue["title"] = _checked_title(given.title)
-        if "body" in given.model_fields_set:
-            issue["body"] = _checked_body(given.body, "Issue")
-        if given.labels is not None:
-            issue["labels"] = _names(given.labels)
-        if given.state is not None:
-            self._move(issue, _one_of(given.state, ("open", "closed"), "state"), given.state_reason)
+        self._move(issue, _one_of(given.state, ("open", "closed"), "state"), given.state_reason)
         issue["updated_at"] = self._now()
         self._state.save(issue)
         return JSONResponse(self._issue(issue))
@@ -204,8 +188,6 @@ class TrackerServer:
     def _say(self, request: Request, body: bytes) -> Response:
         issue = self._found(request)
         text = _checked_body(_read(_Said, body).body, "IssueComment")
-        if not text:
-            raise _missing("IssueComment", "body")
         number = 1 + sum(len(one["comments"]) for one in self._state.newest_first(_KIND))
         comment: Document = {"id": number, "body": text, "created_at": self._now()}
         issue["comments"].append(comment)
@@ -216,7 +198,7 @@ class TrackerServer:
     def _found(self, request: Request) -> Document:
         issue = self._state.get(_KIND, request.path_params["number"])
         if issue is None:
-            raise _Refused(404, "Not Found")
+            raise _refused(404, "Not Found")
         return issue
 
     def _paged(self, request: Request, found: list[Document]) -> Response:
@@ -284,7 +266,7 @@ _USER: Document = {"login": "orrery", "id": 1, "node_id": "U_1", "type": "User",
 
 
 async def _nothing_here(_: Request) -> Response:
-    return _Refused(404, "Not Found").answer()
+    return _refused(404, "Not Found").answer()
 
 
 def _label(home: str, name: str) -> Document:
@@ -314,49 +296,29 @@ def _number(given: str | None, default: int) -> int:
 
 def _read(kind: type[Body], body: bytes) -> Body:
     try:
-        given = json.loads(body)
-    except ValueError:
-        raise _Refused(400, "Problems parsing JSON") from None
-    if not isinstance(given, dict):
-        raise _Refused(400, "Body should be a JSON object")
-    try:
-        return kind.model_validate(given)
+        return kind.model_validate_json(body)
     except ValidationError as error:
         where = "/".join(map(str, error.errors()[0]["loc"]))
-        raise _Refused(
-            422, f"Invalid request.\n\nFor 'properties/{where}', the value is not of its type."
-        ) from None
+        text = f"Invalid request.\n\nFor 'properties/{where}', the value is not of its type."
+        raise _refused(422 if where else 400, text if where else "Problems parsing JSON") from None
 
 
 def _checked_title(title: str | int | None) -> str:
     text = "" if title is None else str(title)
     if not text.strip():
-        raise _Refused(
-            422, "Validation Failed", [{"resource": "Issue", "code": "missing_field", "field": "title"}]
-        )
+        raise _invalid("Issue", "title", "missing_field")
     if len(text) > _LONGEST_TITLE:
-        raise _too_long("Issue", "title", _LONGEST_TITLE)
+        raise _invalid("Issue", "title", "custom")
     return text
 
 
 def _checked_body(body: str | None, resource: str) -> str | None:
     if body and len(body) > _LONGEST_BODY:
-        raise _too_long(resource, "body", _LONGEST_BODY)
+        raise _invalid(resource, "body", "custom")
     return body
-
-
-def _missing(resource: str, name: str) -> _Refused:
-    return _Refused(422, "Validation Failed", [{"resource": resource, "code": "missing_field", "field": name}])
-
-
-def _too_long(resource: str, name: str, most: int) -> _Refused:
-    message = f"{name} is too long (maximum is {most} characters)"
-    error = {"resource": resource, "code": "custom", "field": name, "message": message}
-    return _Refused(422, "Validation Failed", [error])
 
 
 def _one_of(value: str, allowed: Sequence[str], name: str) -> str:
     if value not in allowed:
-        error = {"value": value, "resource": "Issue", "field": name, "code": "invalid"}
-        raise _Refused(422, "Validation Failed", [error])
+        raise _invalid("Issue", name, "invalid")
     return value

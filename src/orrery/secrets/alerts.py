@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orrery.ports.notifier import Priority
-from orrery.runtime.outbox import Draft
+from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.secret import SecretUse
 from orrery.secrets.baseline import SecretEventKind, Trouble
 from orrery.secrets.fingerprints import DIRECTORY
@@ -65,7 +65,7 @@ class SecretEvent:
 
 def pushes(
     events: Sequence[SecretEvent], uses: Mapping[str, SecretUse], now: datetime, after_restore: str
-) -> list[Draft]:
+) -> list[OutboxDraft]:
     """Return one push for each kind of event, so that a wipe of five variables is one message.
 
     `after_restore` is a sentence for changes, when the store was restored since it last knew the secrets.
@@ -94,14 +94,14 @@ def _push(
     uses: Mapping[str, SecretUse],
     now: datetime,
     restored: str,
-) -> Draft:
+) -> OutboxDraft:
     names = [event.name for event in events]
     lines = [f"{_called(event.name)}: {_sentence(event, uses)}" for event in events]
     more = [TRAP] if kind in ("vanished", "emptied", "changed", "unreadable") else []
     more += [_how_to_accept(kind, "NAME" if len(names) > 1 else names[0])]
     more += [restored] if kind == "changed" else []
     priority = _PRIORITIES[kind]
-    return Draft(
+    return OutboxDraft(
         id=f"secret-{kind}-{now:%Y%m%dT%H%M%S.%f}",
         channel="push",
         title=f"{_TITLES[kind]}: {', '.join(map(_called, names))}",

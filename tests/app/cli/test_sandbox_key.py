@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from orrery.app.cli.sandbox import command, stored_key
-from orrery.sandbox.analytics.key import CLIENT_EMAIL, config_of, service_account_key, token_url_of
+from orrery.sandbox.analytics.access import CLIENT_EMAIL, config_of, service_account_key, token_url_of
 
 
 def test_a_key_is_made_for_its_owner_only(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.approvals.progress import IntentProgress, Use
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
@@ -57,7 +57,7 @@ def see_plain(text: str) -> None:
 
 def proposal(progress: IntentProgress) -> KnownIntent:
     """Return the intent, which has come so far."""
-    return KnownIntent(INTENT, progress, Stored(INTENT.id, progress, 1))
+    return KnownIntent(INTENT, progress, StoredRecord(INTENT.id, progress, 1))
 
 
 def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) -> None:

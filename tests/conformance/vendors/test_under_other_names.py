@@ -14,8 +14,7 @@ from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.ports.notifier import OutgoingMessage
-from orrery.sandbox.analytics.config import VENDORS_TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key
+from orrery.sandbox.analytics.access import VENDORS_TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import SandboxConfig
 from tests.rehearsal.vendors import NAMES, PROPERTY
 from tests.sandbox.conftest import KEY, PUSH_TOKEN, VERSION, Receiver, Running, receiving, running, until

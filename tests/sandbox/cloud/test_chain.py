@@ -57,13 +57,6 @@ def test_a_deallocation_has_an_alert_of_its_own(cloud: Official) -> None:
     assert cloud.box.known()["machine"]["power"] == "running"
 
 
-def test_unknown_health_leaves_the_machine_down(cloud: Official) -> None:
-    """A host's shutdown with Unknown health is in no alert's condition: nothing happens."""
-    cloud.box.pull("unknown")
-    assert [one["kind"] for one in chain(cloud, "shutdown")] == ["shutdown", "power", "health"]
-    assert cloud.health.get_by_resource(cloud.box.config.machine_id).properties.availability_state == "Unknown"
-
-
 def test_the_payload_is_the_specified_one(cloud: Official) -> None:
     """The six fields of spec 3 and no other, in text that looks like JSON and is none; an e-mail goes out, too."""
     chain(cloud, "shutdown")

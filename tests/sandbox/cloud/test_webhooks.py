@@ -62,12 +62,6 @@ def test_one_webhook_a_uri(cloud: Official, uri: str) -> None:
     assert refused(cloud, "https://localhost/webhooks?token=mine", "dreamer")[0] == 400
 
 
-def test_what_else_is_refused(cloud: Official, uri: str) -> None:
-    """A webhook needs a runbook that there is, and an expiry that is to come."""
-    assert refused(cloud, uri, "lost", runbook="missing")[0] == 404
-    assert refused(cloud, uri, "late", days=-1)[0] == 400
-
-
 def test_what_a_call_is_answered(cloud: Official, uri: str) -> None:
     """202 with the job's id; 400 when it is disabled, expired, or the token is wrong; 404 when it is gone."""
     assert called(cloud, uri) == 404

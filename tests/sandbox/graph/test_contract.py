@@ -4,7 +4,7 @@ import json
 
 import httpx2
 
-from orrery.sandbox.graph.scopes import SCOPES, SENDS
+from orrery.sandbox.graph.call import SCOPES, SENDS
 from tests.sandbox.graph.contract import PERMISSIONS, check_answer, needs_contract, operations
 from tests.support.graph import GraphBox
 
@@ -13,6 +13,9 @@ ELSEWHERE = {
     "GET /me/calendarView": "GET /me/calendar/calendarview",
 }
 """Where the vendor publishes the scopes of a call under another address."""
+
+NOT_ASKED = {"GET /me/messages", "GET /chats/{chat-id}/messages"}
+"""Calls that are described and that no client of ours makes."""
 
 NOT_IN_THE_EXCERPT = {"GET /me/messages/{id}/attachments"}
 """Calls that the vendor publishes scopes of, which our excerpt of its list does not have."""
@@ -23,8 +26,7 @@ def one_of_each(web: httpx2.Client) -> list[httpx2.Response]:
     inbox = web.get("/me/mailFolders/inbox/messages", params={"$top": 50, "$count": "true"})
     message = f"/me/messages/{inbox.json()['value'][0]['id']}"
     chats = web.get("/me/chats", params={"$expand": "members,lastMessagePreview"})
-    said = [web.get(f"/chats/{one['id']}/messages") for one in chats.json()["value"]]
-    [first] = [one.json()["value"] for one in said[:1]]
+    first = chats.json()["value"][0]
     lists = web.get("/me/todo/lists")
     tasks = f"/me/todo/lists/{lists.json()['value'][0]['id']}/tasks"
     task = web.post(tasks, json={"title": "Answer", "linkedResources": [{"externalId": "1"}]})
@@ -32,13 +34,11 @@ def one_of_each(web: httpx2.Client) -> list[httpx2.Response]:
     return [
         web.get("/me"),
         inbox,
-        web.get("/me/messages", params={"$select": "subject"}),
         web.get(message),
         web.patch(message, json={"isRead": False}),
         web.post(f"{message}/createReply", json={"comment": "Yes"}),
         chats,
-        *said,
-        web.get(f"/chats/{chats.json()['value'][0]['id']}/messages/{first[0]['id']}"),
+        web.get(f"/chats/{first['id']}/messages/{first['lastMessagePreview']['id']}"),
         web.get("/me/calendarView", params=DAY),
         lists,
         web.post("/me/todo/lists", json={"displayName": "Cockpit"}),
@@ -57,7 +57,7 @@ def test_answers_are_those_of_the_description(box: GraphBox) -> None:
     for account in ("ann@corp.example", "ann@lab.example"):
         with box.client(account) as web:
             seen |= {check_answer(one) for one in one_of_each(web)}
-    assert seen == operations()
+    assert operations() - seen == NOT_ASKED
 
 
 @needs_contract

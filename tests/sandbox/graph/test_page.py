@@ -23,19 +23,6 @@ def test_the_page(box: GraphBox, ann: httpx2.Client) -> None:
     assert len(listed(ann, top=1000)) == before + 2
 
 
-def test_a_lever_says_what_is_wrong(box: GraphBox) -> None:
-    """To a program as JSON, to a person on the page."""
-    for lever, values in (
-        ("deliver", {"account": "eve@corp.example"}),
-        ("explode", {}),
-        ("move", {"account": ANN}),
-    ):
-        refused = box.web.post(f"/_graph/{lever}", json=values)
-        assert (refused.status_code, bool(refused.json()["error"])) == (400, True)
-    by_a_person = box.web.post("/_graph/deliver", data={"account": ANN, "odd": "unheard of"}, headers=HTML)
-    assert (by_a_person.status_code, "An odd message is one of" in by_a_person.text) == (400, True)
-
-
 def test_what_is_known_stays(tmp_path: Path) -> None:
     """The next process over the same folder has the same messages with the same ids, and no older tokens."""
     seen: list[list[str]] = []

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.sandbox.graph.reading import INBOX, listed, named, refused
+from tests.sandbox.graph.reading import INBOX, listed, refused
 from tests.support.graph import GraphBox
 
 ANN = "ann@corp.example"
@@ -38,25 +38,6 @@ def test_a_filter_by_time(ann: httpx2.Client) -> None:
 def test_a_query_is_refused(ann: httpx2.Client, query: dict[str, str], code: str) -> None:
     """With the vendor's code, each."""
     assert refused(ann.get(INBOX, params=query)) == (400, code)
-
-
-def test_what_is_sorted_by_leads_the_filter(ann: httpx2.Client) -> None:
-    """Then both are carried out."""
-    found = listed(
-        ann, filter="receivedDateTime ge 2020-01-01 and isRead eq true", orderby="receivedDateTime desc"
-    )
-    assert found
-    assert all(one["isRead"] for one in found)
-
-
-def test_the_kind_of_body(ann: httpx2.Client) -> None:
-    """As it is stored, or as text where that is preferred, together with other preferences."""
-    path = f"/me/messages/{named(ann, 'Lunch?')['id']}"
-    preferred = {"Prefer": 'IdType="ImmutableId", outlook.body-content-type="text"'}
-    text = ann.get(path, headers=preferred)
-    assert text.json()["body"] == {"contentType": "text", "content": "At one, the usual place & table."}
-    assert "outlook.body-content-type" in text.headers["Preference-Applied"]
-    assert ann.get(path).json()["body"]["contentType"] == "html"
 
 
 def test_a_large_mailbox(box: GraphBox, ann: httpx2.Client) -> None:

@@ -7,7 +7,7 @@ import jwt
 import requests
 from msal import PublicClientApplication
 
-from orrery.sandbox.identity.config import CLIENT_A, TENANT_A
+from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
 from tests.support.identity import IdentityBox
 
 READ = ["User.Read"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.sandbox.identity.config import CLIENT_A, TENANT_A
+from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
 from tests.support.identity import IdentityBox, identity
 
 TOKEN = f"/{TENANT_A}/oauth2/v2.0/token"
@@ -68,14 +68,6 @@ def test_nothing_is_sent_elsewhere(box: IdentityBox, change: dict[str, str], cod
     with box.https() as web:
         refused = web.get(f"/{TENANT_A}/oauth2/v2.0/authorize", params=query | change)
     assert (refused.status_code, refused.json()["error_codes"]) == (400, [code])
-
-
-def test_graph_refuses_a_token_that_is_not_its_own(box: IdentityBox) -> None:
-    """With Graph's own error."""
-    with box.https() as web:
-        refused = web.get("/v1.0/me", headers={"Authorization": "Bearer made-up"})
-    assert refused.status_code == HTTPStatus.UNAUTHORIZED
-    assert refused.json()["error"]["code"] == "InvalidAuthenticationToken"
 
 
 def test_a_code_is_approved_on_the_page(box: IdentityBox) -> None:

@@ -9,7 +9,7 @@ from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.shop import Shops
 from orrery.ports.tracker import Tracker
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 
 
 def analytics(adapters: Adapters) -> Analytics:
@@ -35,7 +35,7 @@ def shops(adapters: Adapters) -> Shops:
 
 def _visitors_address(adapters: Adapters) -> str:
     """Return where visitors reach this deployment: at the public listener, unless another place is named."""
-    return adapters.settings[MonitorSettings].base_url or adapters.settings[Server].address
+    return adapters.settings[MonitorSettings].base_url or adapters.settings[ServerSettings].address
 
 
 def tracker(adapters: Adapters) -> Tracker:

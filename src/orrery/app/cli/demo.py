@@ -33,8 +33,7 @@ from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.terminal import new_console
-from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
-from orrery.sandbox.cloud.config import (
+from orrery.sandbox.cloud.resources import (
     IDENTITY_HEADER,
     LOCATION,
     MACHINE,
@@ -42,6 +41,7 @@ from orrery.sandbox.cloud.config import (
     SUBSCRIPTION,
     TOKEN_PATH,
 )
+from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.sandbox.site import create_site
 
 _SECRETS = {
@@ -67,7 +67,7 @@ OWNER_KEY_FILE = "owner_key"
 """The key by which the demo's owner signs approvals (decision 15)."""
 
 _SETTINGS = """\
-# Written by `orrery demo`, anew at each start.
+# Written by `orrery demo` at each start.
 mode = "sandbox"
 
 [server]
@@ -147,7 +147,7 @@ site_url = "{base}"
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class DemoPorts:
     """The demo's ports on 127.0.0.1."""
 
     public: int
@@ -168,7 +168,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
+class DemoHints:
     """The values that the terminal shows besides the addresses: admin password and settings file, resolved."""
 
     password: str
@@ -184,7 +184,7 @@ def command(
     data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
 ) -> None:
     """Run until Ctrl-C; a second run uses the records of the first one."""
-    ports = Ports(port, private_port, sandbox_port, smtp_port, cloud_port)
+    ports = DemoPorts(port, private_port, sandbox_port, smtp_port, cloud_port)
     file = _prepared(data.resolve(), ports)
     settings, secrets = load(file)
     configure("auto", "warning", Redaction(secrets.values()))
@@ -203,10 +203,10 @@ def command(
         cloud_factor=CLOUD_FACTOR,
         cloud_owner=OWNER_ADDRESS,
     )
-    _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
+    _run(settings, secrets, SandboxThread(plan), ports, DemoHints(_admin_password(data), file))
 
 
-def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, hints: Hints) -> None:
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: DemoPorts, hints: DemoHints) -> None:
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
@@ -215,17 +215,17 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
         sandbox.stop()
 
 
-def _prepared(data: Path, ports: Ports) -> Path:
+def _prepared(data: Path, ports: DemoPorts) -> Path:
     """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
-    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: nobody else may write there
+    data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: other users may not write there
     folder.mkdir(mode=0o700, exist_ok=True)
     for name, prefix in _SECRETS.items():
         if not (folder / name).exists():
             _write_secret(folder / name, f"{prefix}{random.token_hex(16)}")
     _ = stored_key(folder / "analytics_service_account_key", ports.sandbox)
     _write_secret(folder / "admin_password_hash", hashed(_admin_password(data).encode()))
-    _ = certificate_of(data)
+    _ = certificate_of(data, "cloud")
     settings = data / DEMO_FILE.name
     settings.touch(mode=0o644)
     _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
@@ -251,7 +251,7 @@ def _write_secret(file: Path, value: str) -> None:
     _ = file.write_text(f"{value}\n", encoding="utf-8")
 
 
-def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
+def _settings_text(data: Path, folder: Path, ports: DemoPorts) -> str:
     return _SETTINGS.format(
         port=ports.public,
         private_port=ports.private,
@@ -266,7 +266,7 @@ def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
         store=json.dumps(str(_store(data))),
         secrets=json.dumps(str(folder)),
         clock=json.dumps(str(clock_file(data))),
-        authority=json.dumps(str(data / CA_FILE)),
+        authority=json.dumps(str(authority_file(data, "cloud"))),
         subscription=SUBSCRIPTION,
         group=RESOURCE_GROUP,
         machine=MACHINE,
@@ -294,7 +294,7 @@ def _is_found(settings: Path) -> bool:
         return False
 
 
-def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
+def _announce(settings: Settings, ports: DemoPorts, hints: DemoHints) -> None:
     console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (

@@ -13,9 +13,8 @@ import uvicorn
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
 from orrery.gateway.cloud.restart import restart
-from orrery.ports.cloud.machine import Reply, Step
-from orrery.sandbox.analytics.config import TOKEN_PATH
-from orrery.sandbox.analytics.key import config_of, service_account_key, token_url_of
+from orrery.ports.cloud.machine import MachineReply, Step
+from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key, token_url_of
 from orrery.sandbox.app import (
     EVERYTHING,
     AnalyticsConfig,
@@ -26,11 +25,9 @@ from orrery.sandbox.app import (
     Service,
     create_app,
 )
-from orrery.sandbox.authority import certificate_of as made_certificate
-from orrery.sandbox.cloud.authority import CA_FILE, certificate_of
-from orrery.sandbox.cloud.config import MACHINE_ID
+from orrery.sandbox.cloud.resources import MACHINE_ID
 from orrery.sandbox.ground import PING_TOKEN as TOKEN
-from orrery.sandbox.identity import config as identity
+from orrery.sandbox.serving import authority_file, certificate_of
 
 PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
 """The price of the demo's product."""
@@ -131,9 +128,11 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     server, listener = prepare(plan)
     typer.echo(f"sandbox: http://127.0.0.1:{port}")
     if cloud_port is not None:
-        typer.echo(f"cloud: https://localhost:{cloud_port}, which {data / CA_FILE} certifies")
+        typer.echo(f"cloud: https://localhost:{cloud_port}, which {authority_file(data, 'cloud')} certifies")
     if identity_port is not None:
-        typer.echo(f"identity: https://localhost:{identity_port}, which {data / identity.CA_FILE} certifies")
+        typer.echo(
+            f"identity: https://localhost:{identity_port}, which {authority_file(data, 'identity')} certifies"
+        )
     server.run(sockets=[listener])
 
 
@@ -193,7 +192,7 @@ def _service(plan: SandboxPlan) -> Service | None:
     return Service(plan.service_url, {TOKEN: plan.ping_token}) if plan.service_url else None
 
 
-def _restart(alert: str) -> Generator[Step, Reply, str]:
+def _restart(alert: str) -> Generator[Step, MachineReply, str]:
     """Do what the runbook does: the sandbox has no PowerShell."""
     return restart(alert, MACHINE_ID)
 
@@ -203,7 +202,7 @@ def _cloud(plan: SandboxPlan) -> CloudConfig | None:
         return None
     return CloudConfig(
         bind("127.0.0.1", plan.cloud_port),
-        certificate_of(plan.data),
+        certificate_of(plan.data, "cloud"),
         _restart,
         factor=plan.cloud_factor,
         owner=plan.cloud_owner,
@@ -213,8 +212,7 @@ def _cloud(plan: SandboxPlan) -> CloudConfig | None:
 def _identity(plan: SandboxPlan) -> IdentityConfig | None:
     if plan.identity_port is None:
         return None
-    files = (identity.CA_FILE, identity.SERVER_FILE)
-    return IdentityConfig(bind("127.0.0.1", plan.identity_port), made_certificate(plan.data, *files))
+    return IdentityConfig(bind("127.0.0.1", plan.identity_port), certificate_of(plan.data, "identity"))
 
 
 class SandboxThread:

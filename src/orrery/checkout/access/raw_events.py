@@ -172,7 +172,7 @@ def _decisive(session: CheckoutSession) -> tuple[object, ...]:
     return session.id, session.livemode, bought(session), session.email, *money
 
 
-def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
+def _unreadable_draft(note: UnreadableEvent) -> outbox.OutboxDraft:
     return alarm(
         f"unreadable-event-{note.noted_at:%Y%m%d}",
         "A signed event cannot be read",
@@ -182,7 +182,7 @@ def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
     )
 
 
-def _reused_draft(event_id: str) -> outbox.Draft:
+def _reused_draft(event_id: str) -> outbox.OutboxDraft:
     return alarm(
         f"event-reused-{event_id}",
         "An event id came again with other contents",

@@ -150,7 +150,7 @@ _CAUSES: dict[Reason, str] = {
 }
 
 
-def _push(reason: Reason, now: datetime) -> outbox.Draft:
+def _push(reason: Reason, now: datetime) -> outbox.OutboxDraft:
     return push(
         f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
         "A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
@@ -158,7 +158,7 @@ def _push(reason: Reason, now: datetime) -> outbox.Draft:
     )
 
 
-def _all_clear(now: datetime) -> outbox.Draft:
+def _all_clear(now: datetime) -> outbox.OutboxDraft:
     return all_clear(
         f"webhook-accepted-{sortable(now)}",
         "Webhooks are accepted again",

@@ -30,7 +30,7 @@ from orrery.syntax.lines import one_line
 from orrery.tls import advice
 
 IN_A_ROW = 5
-"""Failures in a row that are an outage (docs/decisions/0031)."""
+"""Failures in a row that are an outage (docs/decisions/0037)."""
 
 APART = timedelta(minutes=3)
 """Two failures so far apart, with no success between, are an outage too: there may be few visitors (the same)."""

@@ -105,7 +105,9 @@ class Checkout:
                 raise KeyReused("This Idempotency-Key was used for another product.")
             if found and await self._goes_on(known, new):
                 return known
-            outcome = await commit(self._stored.store, self._stored.attempts.changes(key, found, new, anew=True))
+            outcome = await commit(
+                self._stored.store, self._stored.attempts.changes(key, found, new, renewed=True)
+            )
             return outcome if isinstance(outcome, Conflict) else new
 
         return await compare_and_set(attempt, "This Idempotency-Key is used all the time; nothing was created.")
@@ -219,7 +221,7 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     )
 
 
-def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.Draft:
+def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.OutboxDraft:
     return push(
         f"session-currency-{product}-{currency}-{accepted.currency}",
         f"Another currency: {product}",

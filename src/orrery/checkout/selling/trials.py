@@ -348,7 +348,7 @@ def _access(session: CheckoutSession) -> str:
     return f"It may open access: see `orrery access show {session.id}`."
 
 
-def _completed_push(trial: PreflightTrial) -> outbox.Draft:
+def _completed_push(trial: PreflightTrial) -> outbox.OutboxDraft:
     body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
     return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
 

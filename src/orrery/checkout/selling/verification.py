@@ -222,7 +222,9 @@ class Verification:
         return None
 
 
-def _drift_push(conditions: Sequence[SessionCondition], session: CheckoutSession, now: datetime) -> outbox.Draft:
+def _drift_push(
+    conditions: Sequence[SessionCondition], session: CheckoutSession, now: datetime
+) -> outbox.OutboxDraft:
     differing = "; ".join(
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )
@@ -230,6 +232,6 @@ def _drift_push(conditions: Sequence[SessionCondition], session: CheckoutSession
     return push(f"drift-{conditions[0].name}-{sortable(now)}", "The checkout drifts", body)
 
 
-def _over(now: datetime) -> outbox.Draft:
+def _over(now: datetime) -> outbox.OutboxDraft:
     body = "The newest visitor's session shows nothing that differs."
     return all_clear(f"drift-over-{sortable(now)}", "The checkout is as it was sent again", body)

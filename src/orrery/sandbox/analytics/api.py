@@ -1,4 +1,4 @@
-"""The provider over HTTP: the token endpoint and the realtime report, faults included."""
+"""The provider over HTTP: the token endpoint, the realtime report, and a page with levers."""
 
 from collections import Counter, deque
 from collections.abc import Callable
@@ -10,16 +10,20 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.analytics import errors
-from orrery.sandbox.analytics.config import TOKEN_PATH, VENDORS_TOKEN_PATH, AnalyticsConfig
-from orrery.sandbox.analytics.errors import Refused, as_json
-from orrery.sandbox.analytics.population import Population
+from orrery.sandbox.analytics.access import (
+    TOKEN_PATH,
+    VENDORS_TOKEN_PATH,
+    AnalyticsConfig,
+    AnalyticsTokens,
+    forbidden,
+    internal,
+    wrong_token,
+)
 from orrery.sandbox.analytics.quota import Quota, exhausted
-from orrery.sandbox.analytics.report import Query, read_query, report, subject
-from orrery.sandbox.analytics.tokens import AnalyticsTokens, Denied
-from orrery.sandbox.faults import CutConnection, Fault, Faults
-from orrery.sandbox.pages import form_of
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.analytics.report import MOST, Population, Query, read_query, report, subject
+from orrery.sandbox.board import Act, Board, form_of
+from orrery.sandbox.faults import CutConnection, Fault, Faults, Refusal
+from orrery.sandbox.ground import Document, DocumentStore
 
 MOST_SHOWN = 25
 """How many requests are remembered to be shown."""
@@ -27,9 +31,9 @@ MOST_SHOWN = 25
 _HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <ins>That is an error.</ins></html>"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
-_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
-    "analytics_401": lambda _: errors.wrong_token(),
-    "analytics_403": lambda _: errors.forbidden(),
+_REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
+    "analytics_401": lambda _: wrong_token(),
+    "analytics_403": lambda _: forbidden(),
     "analytics_429_concurrent": lambda _: exhausted("concurrentRequests"),
     "analytics_429_hour": lambda _: exhausted("tokensPerProjectPerHour"),
     "analytics_429_day": lambda _: exhausted("tokensPerDay"),
@@ -76,8 +80,8 @@ class AnalyticsApi:
             return self._logged("token", CutConnection(), 0)
         try:
             answer = JSONResponse(self._tokens.mint(await form_of(request)))
-        except Denied as denied:
-            answer = JSONResponse(denied.body(), 400)
+        except Refusal as refusal:
+            answer = refusal.answer()
         return self._logged("token", answer)
 
     async def report(self, request: Request) -> Response:
@@ -89,29 +93,29 @@ class AnalyticsApi:
             return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
         try:
             query = self._checked(request, body, what)
-        except Refused as refused:
-            return self._logged(what, refused.answer())
+        except Refusal as refusal:
+            return self._logged(what, refusal.answer())
         return self._carried_out(query, what)
 
     def _checked(self, request: Request, body: bytes, what: str) -> Query:
         self._faults.refuse(_REFUSALS | {"analytics_500": self._failed}, what)
         self._tokens.check(request.headers.get("authorization", ""))
         if request.path_params["property"] != self._config.property_id:
-            raise errors.forbidden()
+            raise forbidden()
         query = read_query(body)
         self.quota.begin()
         return query
 
-    def _failed(self, _: Fault) -> Refused:
+    def _failed(self, _: Fault) -> Refusal:
         self.quota.fail()
-        return errors.internal()
+        return internal()
 
     def _carried_out(self, query: Query, what: str) -> Response:
         body = report(query, self.people.views())
         figures = self.quota.charge()
         if query.quota:
             body["propertyQuota"] = figures
-        answer = self._logged(what, as_json(body), tokens=self.quota.cost)
+        answer = self._logged(what, JSONResponse(body), tokens=self.quota.cost)
         return _Concurrent(self._faults.late("analytics_timeout", answer, self._clock, what), self.quota.end)
 
     def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
@@ -150,3 +154,55 @@ class _Concurrent(Response):
 
 async def _not_found(_: Request) -> Response:
     return HTMLResponse(_HTML.format(404), 404)
+
+
+ADDRESS = "/analytics"
+DOWN = "analytics_down"
+"""The fault by which the provider is stopped."""
+
+_LABELS = {
+    "tokensPerDay": ("Tokens a day", "at midnight in Los Angeles"),
+    "tokensPerHour": ("Tokens an hour", "at the full hour"),
+    "tokensPerProjectPerHour": ("Tokens an hour for this project", "at the full hour"),
+    "concurrentRequests": ("Requests at once", "with each answer"),
+    "serverErrorsPerProjectPerHour": ("Server errors an hour", "at the full hour"),
+    "potentiallyThresholdedRequestsPerHour": ("Thresholded requests an hour", "at the full hour"),
+}
+
+
+def analytics_board(api: AnalyticsApi, faults: Faults) -> Board:
+    """Return the page and levers of one provider."""
+
+    def known() -> Document:
+        is_down = any(fault["kind"] == DOWN for fault in faults.as_json())
+        return {"running": not is_down, **api.as_json()}
+
+    def view() -> Document:
+        shown = known()
+        buckets = shown["quota"]["buckets"]
+        gauges = [
+            {"name": name, "label": label, "refill": refill, **buckets[name]}
+            for name, (label, refill) in _LABELS.items()
+        ]
+        return {"most": MOST, "gauges": gauges, **shown}
+
+    def run(given: Document) -> None:
+        faults.remove(DOWN)
+        if str(given.get("running", True)).lower() != "true":
+            _ = faults.add(DOWN, count=None)
+
+    def visitors(given: Document) -> Document:
+        api.people.become(given.get("count"))
+        return {"count": api.people.count}
+
+    def quota(given: Document) -> Document:
+        api.quota.change(given)
+        return api.quota.as_json()
+
+    levers: dict[str, Act] = {
+        "GET /_analytics": lambda _: known(),
+        "POST /_analytics": run,
+        "POST /_visitors": visitors,
+        "POST /_quota": quota,
+    }
+    return Board(ADDRESS, "analytics.html", known, view, levers)

@@ -6,9 +6,9 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.analytics.config import AnalyticsConfig
-from orrery.sandbox.analytics.errors import Refused
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.analytics.access import AnalyticsConfig, refused
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document, DocumentStore
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the day of the tokens begins at midnight."""
@@ -47,9 +47,9 @@ class Bucket:
         return max(self.size - self.used, 0)
 
 
-def exhausted(name: str) -> Refused:
+def exhausted(name: str) -> Refusal:
     """Return the refusal for that quota."""
-    return Refused(429, TEXTS[name])
+    return refused(429, TEXTS[name])
 
 
 class Quota:
@@ -74,7 +74,7 @@ class Quota:
         self._remember(state.get(_KIND, _ID))
 
     def begin(self) -> None:
-        """Take a place among the concurrent requests; raise `Refused` when any quota is exhausted."""
+        """Take a place among the concurrent requests; raise `Refusal` when any quota is exhausted."""
         for name in (_CONCURRENT, _ERRORS, *_TOKENS):
             if not self.bucket(name).left:
                 raise exhausted(name)

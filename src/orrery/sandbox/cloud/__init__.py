@@ -1,1 +1,1 @@
-"""The cloud: a stand-in for what of Azure's management API brings one machine back, and for what hangs on it."""
+"""The cloud: a stand-in for the part of Azure's management API that brings one machine back."""

@@ -5,10 +5,19 @@ import secrets
 from collections.abc import Mapping
 from uuid import UUID
 
-from orrery.sandbox.cloud.arm import ArmError, bad_request, contains, normal, part, timestamp
-from orrery.sandbox.cloud.config import TENANT
-from orrery.sandbox.cloud.world import Cloud, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import (
+    TENANT,
+    Cloud,
+    arm_error,
+    bad_request,
+    contains,
+    new_guid,
+    normal,
+    part,
+    timestamp,
+)
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document
 
 MACHINE_CONTRIBUTOR = "9980e02c-c2be-4d73-94e8-173b1dc7cf3c"
 """The built-in role that may start and stop machines (facts/gateway.md, Cloud)."""
@@ -20,9 +29,6 @@ _MAY_START = frozenset(
 
 TOKEN_SECONDS = 24 * 3600
 """How long a managed identity's token lasts."""
-
-OPERATOR = "operator"
-"""Who asks without naming an identity: somebody who may do everything."""
 
 _IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _ROLE = "Microsoft.Authorization/roleAssignments"
@@ -52,7 +58,7 @@ def identities(cloud: Cloud) -> list[Document]:
 
 
 def put_assignment(cloud: Cloud, scope: str, name: str, given: Document) -> Document:
-    """Assign a role; raise `ArmError` for a second assignment of the same."""
+    """Assign a role; raise `Refusal` for a second assignment of the same."""
     asked = part(given, "properties")
     role, principal = str(asked.get("roleDefinitionId", "")), str(asked.get("principalId", ""))
     if not (_is_guid(name) and _is_guid(role.rpartition("/")[2]) and _is_guid(principal)):
@@ -68,7 +74,7 @@ def put_assignment(cloud: Cloud, scope: str, name: str, given: Document) -> Docu
     if known and known["body"] not in same:
         raise bad_request("Principal, role and scope may not be updated.", "RoleAssignmentUpdateNotPermitted")
     if same and not known:
-        raise ArmError(409, "RoleAssignmentExists", "The role assignment already exists.")
+        raise arm_error(409, "RoleAssignmentExists", "The role assignment already exists.")
     at = timestamp(cloud.now().at)
     shown = {"principalType": "ServicePrincipal", **asked, "scope": scope, "createdOn": at, "updatedOn": at}
     body = {"id": place, "name": name, "type": _ROLE, "properties": shown}
@@ -116,8 +122,6 @@ def _touches(scope: str, other: str) -> bool:
 
 def may_start(cloud: Cloud, principal: str) -> bool:
     """Return whether a principal may look at the machine and start it."""
-    if principal == OPERATOR:
-        return True
     found = assignments(cloud)
     granted = [_grants(one) for one in found]
     principals = {principal, *(_grants(one)[1] for one in found if _is_a_groups(one))}
@@ -141,31 +145,30 @@ def _is_guid(text: str) -> bool:
     return True
 
 
-class Denied(Exception):
-    """The token endpoint gives no token: the sentence says why."""
+def _denied(message: str) -> Refusal:
+    """Return the token endpoint's refusal."""
+    return Refusal(400, {"statusCode": 400, "message": message})
 
 
 class AccessTokens:
     """Access tokens, which live in memory.
 
-    They end by a lever only: a client counts their seconds by its own clock, which nobody moves.
+    They end by a lever only: a client counts their seconds by its own clock, which no lever moves.
     """
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
-        self._issued: dict[str, tuple[str, str]] = {}
+        self._issued: dict[str, str] = {}
         self._expired: set[str] = set()
 
     def issue(self, header: str, query: Mapping[str, str]) -> Document:
-        """Answer a managed identity as App Service does; raise `Denied`."""
+        """Answer a managed identity as App Service does; raise `Refusal`."""
         if not secrets.compare_digest(header.encode(), self._cloud.config.identity_header.encode()):
-            raise Denied("The header X-IDENTITY-HEADER is missing, or wrong.")
+            raise _denied("The header X-IDENTITY-HEADER is missing, or wrong.")
         resource = query.get("resource", "")
-        if not resource:
-            raise Denied("The parameter 'resource' is missing.")
         token = f"sandbox-{secrets.token_urlsafe(24)}"
         expires = self._cloud.now().at + TOKEN_SECONDS
-        self._issued[token] = (resource.rstrip("/"), self._principal(query))
+        self._issued[token] = resource.rstrip("/")
         client = query.get("client_id", "")
         return {
             "access_token": token,
@@ -175,41 +178,28 @@ class AccessTokens:
             "client_id": client,
         }
 
-    def _principal(self, query: Mapping[str, str]) -> str:
-        keys = {"client_id": "clientId", "object_id": "principalId"}
-        for name, known_as in keys.items():
-            if name in query:
-                found = [one["body"]["properties"] for one in identities(self._cloud)]
-                owners = [one["principalId"] for one in found if one[known_as] == query[name]]
-                if not owners:
-                    raise Denied("No user-assigned managed identity was found for that id.")
-                return owners[0]
-        return OPERATOR
-
     def expire(self) -> None:
         """End every token that is out."""
         self._expired |= self._issued.keys()
 
-    def check(self, authorization: str) -> str:
-        """Return the principal whose token it is; raise `ArmError`."""
+    def check(self, authorization: str) -> None:
+        """Return if the header has a token that is good; raise `Refusal`."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise unauthorized("AuthenticationFailed", "The 'Authorization' header is missing or wrong.")
-        known = self._issued.get(token)
-        if known is None:
+        audience = self._issued.get(token)
+        if audience is None:
             raise unauthorized("InvalidAuthenticationToken", "The access token is invalid.")
-        audience, principal = known
         if audience not in _AUDIENCES | {self._cloud.config.url}:
             raise unauthorized("InvalidAuthenticationTokenAudience", f"The audience '{audience}' is invalid.")
         if token in self._expired:
             raise expired(self._cloud.now().at)
-        return principal
 
 
-def expired(at: float) -> ArmError:
+def expired(at: float) -> Refusal:
     return unauthorized("ExpiredAuthenticationToken", f"The access token expired at '{timestamp(at)}'.")
 
 
-def unauthorized(code: str, message: str) -> ArmError:
+def unauthorized(code: str, message: str) -> Refusal:
     challenge = f'Bearer authorization="https://login.microsoftonline.com/{TENANT}", error="invalid_token"'
-    return ArmError(401, code, message, {"WWW-Authenticate": challenge})
+    return arm_error(401, code, message, {"WWW-Authenticate": challenge})

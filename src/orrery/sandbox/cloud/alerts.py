@@ -3,13 +3,12 @@
 import json
 from urllib.parse import urlsplit
 
-from orrery.sandbox.cloud.activity import is_met
-from orrery.sandbox.cloud.arm import bad_request, normal, part, timestamp
-from orrery.sandbox.cloud.webhooks import PATH, call
-from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
-from orrery.sandbox.guard import HOSTS
+from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
+from orrery.sandbox.cloud.machine import is_met
+from orrery.sandbox.cloud.resources import Cloud, Moment, bad_request, new_guid, normal, part, timestamp
+from orrery.sandbox.ground import Document
 from orrery.sandbox.mail import deliver
-from orrery.sandbox.state import Document
+from orrery.sandbox.serving import HOSTS
 
 _ALERT, _GROUP = "Microsoft.Insights/activityLogAlerts", "Microsoft.Insights/actionGroups"
 _RECEIVERS = (
@@ -50,7 +49,7 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
 
 
 def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
-    """Create an alert, or replace it. Its condition is stored as it comes, whatever it says."""
+    """Create an alert, or replace it. Its condition is stored unchecked, as the vendor does."""
     asked = part(given, "properties")
     if missing := [name for name in ("scopes", "condition", "actions") if not asked.get(name)]:
         raise bad_request(f"The property {missing[0]} is missing.")
@@ -107,7 +106,7 @@ def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: 
         uri: str = receiver["serviceUri"]
         if _is_ours(uri):
             headers = {"Content-Type": "application/json; charset=utf-8", "Connection": "Keep-Alive"}
-            _ = call(cloud, moment, uri, json.dumps(payload, separators=(",", ":")), headers)
+            _ = call_webhook(cloud, moment, uri, json.dumps(payload, separators=(",", ":")), headers)
         else:
             cloud.record("webhook", moment, status="nothing", text="The sandbox calls no address but its own.")
     for receiver in group["emailReceivers"]:
@@ -119,7 +118,7 @@ def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: 
 
 def _is_ours(uri: str) -> bool:
     address = urlsplit(uri)
-    return address.hostname in HOSTS and address.path == PATH
+    return address.hostname in HOSTS and address.path == WEBHOOK_PATH
 
 
 def _specified(event: Document) -> Document:

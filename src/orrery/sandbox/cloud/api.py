@@ -1,4 +1,4 @@
-"""The cloud over HTTP: the management API, the token endpoint, the webhooks, the levers."""
+"""The cloud over HTTP: the management API, the token endpoint and the webhooks."""
 
 import json
 import re
@@ -10,16 +10,42 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.cloud import webhooks
-from orrery.sandbox.cloud.access import OPERATOR, AccessTokens, Denied, expired, may_start
-from orrery.sandbox.cloud.arm import ArmError, bad_request, not_found
-from orrery.sandbox.cloud.config import TOKEN_PATH
-from orrery.sandbox.cloud.odd import odd
-from orrery.sandbox.cloud.operations import OPERATIONS, Answer, Asked, Operation
-from orrery.sandbox.cloud.world import Cloud, new_guid
-from orrery.sandbox.faults import Fault
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.access import AccessTokens, expired
+from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
+from orrery.sandbox.cloud.operations import OPERATIONS, ArmAnswer, ArmOperation, ArmRequest
+from orrery.sandbox.cloud.resources import TOKEN_PATH, Cloud, arm_error, bad_request, new_guid, not_found
+from orrery.sandbox.faults import Fault, Refusal
+from orrery.sandbox.ground import Document, SandboxGround
+
+
+def _leaves(found: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401  JSON of any shape
+    if isinstance(found, dict):
+        return {name: _leaves(value, change) for name, value in cast("Document", found).items()}
+    if isinstance(found, list):
+        return [_leaves(value, change) for value in cast("list[Any]", found)]
+    return change(found)
+
+
+SHAPES: tuple[Callable[[Any], Any], ...] = (
+    lambda _: [],
+    lambda _: {},
+    lambda _: None,
+    lambda _: "text",
+    lambda found: _leaves(found, lambda _: None),
+    lambda found: _leaves(found, lambda _: ["a list"]),
+    lambda found: dict.fromkeys(found) | {"id": "/of/another", "value": [None]},
+)
+"""What becomes of an answer."""
+
+
+def reshaped(answer: Response, shape: int) -> Response:
+    """Return an answer in another shape."""
+    try:
+        found = json.loads(bytes(answer.body))
+    except ValueError:
+        found = {}
+    return Response(json.dumps(SHAPES[shape](found)), answer.status_code, media_type="application/json")
+
 
 MOST_SHOWN = 50
 """How many requests are remembered to be shown."""
@@ -36,17 +62,16 @@ _NOT_ALLOWED = (
     "authorization to perform action 'of/that/kind' over scope '/subscriptions/of/that' or the scope is invalid."
 )
 _UNREGISTERED = "The subscription is not registered to use namespace 'Microsoft.Automation'."
-_REFUSALS: dict[str, Callable[[Fault], Exception]] = {
-    "cloud_403": lambda _: ArmError(403, "AuthorizationFailed", _NOT_ALLOWED),
-    "cloud_409": lambda _: ArmError(409, "Conflict", "Another operation is in progress."),
-    "cloud_unregistered": lambda _: ArmError(409, "MissingSubscriptionRegistration", _UNREGISTERED),
-    "cloud_429": lambda fault: ArmError(
+_REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
+    "cloud_403": lambda _: arm_error(403, "AuthorizationFailed", _NOT_ALLOWED),
+    "cloud_409": lambda _: arm_error(409, "Conflict", "Another operation is in progress."),
+    "cloud_unregistered": lambda _: arm_error(409, "MissingSubscriptionRegistration", _UNREGISTERED),
+    "cloud_429": lambda fault: arm_error(
         429, "TooManyRequests", "Too many requests.", {"Retry-After": f"{fault.value or 1:.0f}"}
     ),
-    "cloud_500": lambda _: ArmError(500, "InternalServerError", "The server has failed."),
+    "cloud_500": lambda _: arm_error(500, "InternalServerError", "The server has failed."),
 }
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-_NEED_THE_ROLE = frozenset({"machine", "instanceView", "start", "health"})
 
 
 class CloudApi:
@@ -63,7 +88,7 @@ class CloudApi:
     def routes(self) -> list[Route]:
         return [
             Route(TOKEN_PATH, self.token, methods=["GET"]),
-            Route(webhooks.PATH, self.webhook, methods=["POST"]),
+            Route(WEBHOOK_PATH, self.webhook, methods=["POST"]),
             Route("/subscriptions/{rest:path}", self.answer, methods=_METHODS),
             Route("//subscriptions/{rest:path}", self.answer, methods=_METHODS),
         ]
@@ -77,10 +102,8 @@ class CloudApi:
             self._faults.refuse(self._refusals, TOKEN)
             header = request.headers.get("x-identity-header", "")
             answer = JSONResponse(self.tokens.issue(header, request.query_params))
-        except Denied as denied:
-            answer = JSONResponse({"statusCode": 400, "message": str(denied)}, 400)
-        except ArmError as refusal:
-            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        except Refusal as refusal:
+            answer = refusal.answer()
         return self._shown(request, TOKEN, answer.status_code, self._late(TOKEN, answer))
 
     async def webhook(self, request: Request) -> Response:
@@ -94,7 +117,7 @@ class CloudApi:
         if broken is not None:
             return broken
         moment = self._cloud.now()
-        status, answer = webhooks.call(self._cloud, moment, str(request.url), body, headers)
+        status, answer = call_webhook(self._cloud, moment, str(request.url), body, headers)
         return self._late(CALL, JSONResponse(answer, status))
 
     async def answer(self, request: Request) -> Response:
@@ -109,47 +132,41 @@ class CloudApi:
             return self._shown(request, subject, 0, broken)
         try:
             self._faults.refuse(self._refusals, subject)
-            principal = self.tokens.check(request.headers.get("authorization", ""))
-            asked = _read(request, path, ids, body, principal)
+            self.tokens.check(request.headers.get("authorization", ""))
+            asked = _read(request, path, ids, body)
             answer = _as_response(self._carried_out(operation, asked))
-        except ArmError as refusal:
-            answer = JSONResponse(refusal.body(), refusal.status, refusal.headers)
+        except Refusal as refusal:
+            answer = refusal.answer()
         answer.headers["x-ms-request-id"] = new_guid()
         return self._shown(request, subject, answer.status_code, self._late(subject, answer))
 
-    def _carried_out(self, operation: Operation | None, asked: Asked) -> Answer:
+    def _carried_out(self, operation: ArmOperation | None, asked: ArmRequest) -> ArmAnswer:
         if not _VERSION.fullmatch(asked.query.get("api-version", "")):
             raise bad_request("The api-version query parameter is required.", "MissingApiVersionParameter")
         self._check_place(asked)
         if operation is None:
             raise not_found(asked.path)
-        if asked.principal != OPERATOR and not self._may(asked.principal, operation):
-            message = f"The client '{asked.principal}' does not have authorization to perform the action."
-            raise ArmError(403, "AuthorizationFailed", message)
         return operation.run(self._cloud, asked)
 
-    def _may(self, principal: str, operation: Operation) -> bool:
-        return operation.name in _NEED_THE_ROLE and may_start(self._cloud, principal)
-
-    def _check_place(self, asked: Asked) -> None:
+    def _check_place(self, asked: ArmRequest) -> None:
         """Refuse another subscription, resource group or machine than those that there are."""
         config = self._cloud.config
         words = asked.path.split("/")
         if words[2].lower() != config.subscription:
-            raise ArmError(404, "SubscriptionNotFound", f"The subscription '{words[2]}' could not be found.")
+            raise arm_error(404, "SubscriptionNotFound", f"The subscription '{words[2]}' could not be found.")
         group = asked.ids.get("group", config.resource_group)
         if group.lower() != config.resource_group.lower():
-            raise ArmError(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
+            raise arm_error(404, "ResourceGroupNotFound", f"Resource group '{group}' could not be found.")
         if asked.ids.get("machine", config.machine).lower() != config.machine.lower():
             raise not_found(asked.path)
 
-    def _expired(self, _: Fault) -> ArmError:
+    def _expired(self, _: Fault) -> Refusal:
         return expired(self._cloud.now().at)
 
     def _late(self, subject: str, answer: Response) -> Response:
         shaped = self._faults.take("cloud_odd", subject)
         if shaped is not None:
-            answer = odd(answer, int(shaped.value or 0))
+            answer = reshaped(answer, int(shaped.value or 0))
         return self._faults.late("cloud_lost_answer", answer, self._clock, subject)
 
     def _shown(self, request: Request, subject: str, status: int, answer: Response) -> Response:
@@ -158,7 +175,7 @@ class CloudApi:
         return answer
 
 
-def _found(method: str, path: str) -> tuple[Operation | None, Mapping[str, str]]:
+def _found(method: str, path: str) -> tuple[ArmOperation | None, Mapping[str, str]]:
     for operation in OPERATIONS:
         ids = operation.ids(path) if operation.method == method else None
         if ids is not None:
@@ -166,21 +183,15 @@ def _found(method: str, path: str) -> tuple[Operation | None, Mapping[str, str]]
     return None, {}
 
 
-def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes, principal: str) -> Asked:
+def _read(request: Request, path: str, ids: Mapping[str, str], body: bytes) -> ArmRequest:
     text = body.decode(errors="replace")
     document: Document = {}
     if body and "json" in request.headers.get("content-type", ""):
-        try:
-            given: Any = json.loads(text)
-        except ValueError as error:
-            raise bad_request("The request content is no valid JSON.", "InvalidRequestContent") from error
-        if not isinstance(given, dict):
-            raise bad_request("The request content is no JSON object.", "InvalidRequestContent")
-        document = cast("Document", given)
-    return Asked(path, ids, dict(request.query_params), document, text, request.headers, principal)
+        document = json.loads(text)
+    return ArmRequest(path, ids, dict(request.query_params), document, text, request.headers)
 
 
-def _as_response(answer: Answer) -> Response:
+def _as_response(answer: ArmAnswer) -> Response:
     if isinstance(answer.body, dict):
         return JSONResponse(answer.body, answer.status, dict(answer.headers))
     kind = None if answer.body is None else answer.kind

@@ -6,20 +6,20 @@ from http import HTTPStatus
 from typing import Literal
 
 from orrery.ports.cloud.machine import (
-    Look,
-    Reply,
+    LookAtPower,
+    MachineReply,
     Restart,
     RestartFailed,
     SignIn,
     Start,
     Step,
-    Wait,
+    WaitSeconds,
 )
 from orrery.sandbox.cloud.access import identities, may_start
-from orrery.sandbox.cloud.arm import ArmError, instant, not_found, part, timestamp
 from orrery.sandbox.cloud.machine import start, state_of
-from orrery.sandbox.cloud.world import Cloud, Moment, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document
 
 _TYPE = "Microsoft.Automation/automationAccounts/jobs"
 _FAULTS = {"cloud_403": 403, "cloud_409": 409, "cloud_429": 429, "cloud_500": 500}
@@ -93,7 +93,7 @@ def _webhook_data(runbook: Document, name: str, body: str, headers: dict[str, st
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """How a job has ended, and what it says."""
+    """How a job has ended, and its sentence."""
 
     status: Literal["Completed", "Failed"]
     text: str
@@ -109,12 +109,12 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
         _mark(cloud, moment, job, "Running", startTime=timestamp(moment.at))
     while True:
         match _next(cloud, job):
-            case Wait(seconds):
+            case WaitSeconds(seconds):
                 job["replies"].append(_reply(cloud, moment, job, 200))
                 _ = cloud.put(job)
                 cloud.later(seconds, moment, "job", job=data["job"])
                 return
-            case SignIn() | Look() | Start() as step:
+            case SignIn() | LookAtPower() | Start() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
             case _Ended() as ended:
                 _end(cloud, moment, job, ended)
@@ -124,7 +124,7 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
 def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     """Return what the runbook does after the replies that it was given so far.
 
-    It is asked from its beginning each time, so that a job goes on after the sandbox has been started anew.
+    It is asked from its beginning each time, so that a job goes on after a restart of the sandbox.
     """
     if job["text"] is None:
         return _Ended("Failed", "The runbook has never been published.")
@@ -133,7 +133,7 @@ def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
 
 
-def _played(restart: Restart, data: str, replies: list[Reply]) -> Step | _Ended:
+def _played(restart: Restart, data: str, replies: list[MachineReply]) -> Step | _Ended:
     steps = restart(data)
     try:
         step = next(steps)
@@ -158,10 +158,14 @@ def _principal(cloud: Cloud, job: Document) -> str | None:
     return next((one["principalId"] for one in alive if one["clientId"] in named), None)
 
 
-_CALLS: dict[type[Step], str] = {SignIn: "job sign-in", Look: "job GET instanceView", Start: "job POST start"}
+_CALLS: dict[type[Step], str] = {
+    SignIn: "job sign-in",
+    LookAtPower: "job GET instanceView",
+    Start: "job POST start",
+}
 
 
-def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Start) -> Document:
+def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPower | Start) -> Document:
     for kind, status in _FAULTS.items():
         if cloud.faults.take(kind, _CALLS[type(step)]):
             return _reply(cloud, moment, job, status)
@@ -169,11 +173,11 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Sta
         return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):
         return _reply(cloud, moment, job, 403)
-    if isinstance(step, Look):
+    if isinstance(step, LookAtPower):
         return _reply(cloud, moment, job, 200)
     try:
         start(cloud, moment, "runbook")
-    except ArmError as refusal:
+    except Refusal as refusal:
         return _reply(cloud, moment, job, refusal.status)
     return _reply(cloud, moment, job, 202)
 
@@ -189,8 +193,8 @@ def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document
     return reply | {"power": "unknown", "pause": ""}
 
 
-def _read(reply: Document) -> Reply:
-    return Reply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
+def _read(reply: Document) -> MachineReply:
+    return MachineReply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
 
 
 def _end(cloud: Cloud, moment: Moment, job: Document, ended: _Ended) -> None:
@@ -227,17 +231,6 @@ def listed(cloud: Cloud, account_id: str) -> list[Document]:
     _ = cloud.require(account_id)
     jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs", _TYPE)]
     return [job | {"properties": {key: job["properties"][key] for key in _SHOWN}} for job in reversed(jobs)]
-
-
-def streams(job: Document) -> list[Document]:
-    """Return what a job has written: its output, or the error that ended it."""
-    properties = job["body"]["properties"]
-    kind, text = ("Error", properties["exception"]) if properties["exception"] else ("Output", job["output"])
-    if not text:
-        return []
-    name = f"{properties['jobId']}_00000000000000000001"
-    shown = {"jobStreamId": name, "time": properties["endTime"], "streamType": kind, "summary": text}
-    return [{"id": f"{job['body']['id']}/streams/{name}", "properties": shown | {"streamText": text, "value": {}}}]
 
 
 def minutes_this_month(cloud: Cloud, account_id: str) -> float:

@@ -1,12 +1,143 @@
-"""The machine: its power, its health, and how both go when it is shut down and started."""
+"""The machine: its power and health, how both go when it is shut down and started, and its activity log."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from orrery.ports.cloud.machine import Power
-from orrery.sandbox.cloud.activity import health_event, operation_event
-from orrery.sandbox.cloud.arm import ArmError, timestamp
-from orrery.sandbox.cloud.world import DELAYS, Cloud, Moment, new_guid
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import (
+    DELAYS,
+    Cloud,
+    Moment,
+    arm_error,
+    bad_request,
+    contains,
+    new_guid,
+    normal,
+    seconds_of,
+    timestamp,
+)
+from orrery.sandbox.ground import Document
+
+_LOG = "activity"
+_MOST = 200
+_NAMED = ("operationName", "category", "status", "subStatus", "resourceProviderName", "resourceType", "eventName")
+_TERM = re.compile(r"(\w+)\s+(eq|ge|le)\s+'([^']*)'", re.IGNORECASE)
+
+
+def health_event(cloud: Cloud, moment: Moment, now: str, before: str, cause: str) -> None:
+    """Record that the machine's health has changed."""
+    resolved = now == "Available"
+    _append(
+        cloud,
+        moment,
+        {
+            "category": "ResourceHealth",
+            "operationName": "Microsoft.Resourcehealth/healthevent/Activated/action",
+            "level": "Informational" if resolved else "Critical",
+            "status": "Resolved" if resolved else "Active",
+            "caller": "",
+            "properties": {
+                "title": f"The machine is {now.lower()}",
+                "currentHealthStatus": now,
+                "previousHealthStatus": before,
+                "type": "Downtime",
+                "cause": cause,
+            },
+        },
+    )
+
+
+def operation_event(cloud: Cloud, moment: Moment, operation: str, status: str, caller: str) -> None:
+    """Record a step of an operation on the machine: `Started`, `Accepted`, `Succeeded`."""
+    _append(
+        cloud,
+        moment,
+        {
+            "category": "Administrative",
+            "operationName": f"Microsoft.Compute/virtualMachines/{operation}/action",
+            "level": "Informational",
+            "status": status,
+            "caller": caller,
+            "properties": {},
+        },
+    )
+
+
+def _append(cloud: Cloud, moment: Moment, event: Document) -> None:
+    machine_id = cloud.config.machine_id
+    whole = event | {
+        "eventDataId": new_guid(),
+        "correlationId": moment.cause,
+        "eventTimestamp": timestamp(moment.at),
+        "resourceId": machine_id,
+        "resourceGroup": cloud.config.resource_group,
+        "resourceGroupName": cloud.config.resource_group,
+        "resourceProvider": "Microsoft.Compute",
+        "resourceProviderName": "Microsoft.Compute",
+        "resourceType": "Microsoft.Compute/virtualMachines",
+        "subStatus": "",
+        "subscriptionId": cloud.config.subscription,
+    }
+    cloud.set_value(_LOG, events=[*cloud.value(_LOG).get("events", []), whole][-_MOST:])
+    cloud.later(0, moment, "consider", event=whole)
+
+
+def listed_events(cloud: Cloud, wanted: str) -> list[Document]:
+    """Return the events that a filter names, newest first, in the listing's shape."""
+    terms = _TERM.findall(wanted)
+    if not any(name.lower() == "eventtimestamp" for name, _, _ in terms):
+        raise bad_request("The filter must name the eventTimestamp from which events are wanted.")
+    events: list[Document] = cloud.value(_LOG).get("events", [])
+    return [_shown_event(one) for one in reversed(events) if all(_fits(one, *term) for term in terms)]
+
+
+def _fits(event: Document, name: str, operator: str, value: str) -> bool:
+    match name.lower():
+        case "eventtimestamp":
+            at, limit = seconds_of(event["eventTimestamp"]), seconds_of(value)
+            return at >= limit if operator == "ge" else at <= limit
+        case "resourceuri" | "resourceid":
+            return normal(event["resourceId"]) == normal(value)
+        case _:
+            raise bad_request(f"The filter's field '{name}' is not supported.")
+
+
+def _shown_event(event: Document) -> Document:
+    body = {key: value for key, value in event.items() if key not in ("resourceGroup", "resourceProvider")}
+    for name in _NAMED:
+        text = body.get(name, "")
+        body[name] = {"value": text, "localizedValue": text}
+    place = f"{event['resourceId']}/events/{event['eventDataId']}"
+    return body | {"id": place, "submissionTimestamp": event["eventTimestamp"]}
+
+
+def is_met(condition: Mapping[str, Any], scopes: list[str], event: Document) -> bool:
+    """Return whether an alert with this condition and these scopes is for the event.
+
+    A condition on an unknown field is never fulfilled, without an error, as at the vendor.
+    """
+    leaves = condition.get("allOf")
+    if not isinstance(leaves, list) or not any(contains(one, event["resourceId"]) for one in scopes):
+        return False
+    return all(_leaf_is_met(one, event) for one in cast("list[Document]", leaves))
+
+
+def _leaf_is_met(leaf: Document, event: Document) -> bool:
+    values = [value.lower() for value in _values(event, str(leaf.get("field", "")).lower().split("."))]
+    return str(leaf.get("equals")).lower() in values
+
+
+def _values(event: Document, names: list[str]) -> Iterator[str]:
+    found: Any = event
+    for name in names:
+        if not isinstance(found, dict):
+            return
+        known = {key.lower(): value for key, value in cast("Document", found).items()}
+        found = known.get(name)
+    if isinstance(found, str):
+        yield found
+
 
 _NAME = "machine"
 _DOWN = frozenset[Power]({"stopping", "stopped", "deallocating", "deallocated"})
@@ -85,7 +216,7 @@ def off(cloud: Cloud, moment: Moment, data: Document) -> None:
 
 
 def unhealthy(cloud: Cloud, moment: Moment, _: Document) -> None:
-    """Resource health notices that the machine is off, or says that it does not know."""
+    """Resource health notices that the machine is off, or is Unknown."""
     state = state_of(cloud)
     if state["power"] not in _DOWN:
         return
@@ -96,10 +227,10 @@ def unhealthy(cloud: Cloud, moment: Moment, _: Document) -> None:
 
 
 def start(cloud: Cloud, moment: Moment, caller: str) -> None:
-    """Ask for the machine to run; raise `ArmError` while it is on its way down."""
+    """Ask for the machine to run; raise `Refusal` while it is on its way down."""
     power = state_of(cloud)["power"]
     if power in _CHANGING:
-        raise ArmError(409, "OperationNotAllowed", f"The machine is {power}: another operation is in progress.")
+        raise arm_error(409, "OperationNotAllowed", f"The machine is {power}: another operation is in progress.")
     cloud.record("start", moment, by=caller, power=power)
     operation_event(cloud, moment, "start", "Started", caller)
     if power in _DOWN:
@@ -129,7 +260,7 @@ def retag(cloud: Cloud, tags: Mapping[str, str] | None, if_match: str | None) ->
     resource = cloud.require(cloud.config.machine_id)
     body = resource["body"]
     if if_match not in (None, "*", body["etag"]):
-        raise ArmError(412, "PreconditionFailed", "The condition specified by the etag was not met.")
+        raise arm_error(412, "PreconditionFailed", "The condition specified by the etag was not met.")
     if tags is not None:
         body["tags"], body["etag"] = dict(tags), _etag()
     _ = cloud.put(resource)
@@ -154,7 +285,7 @@ def instance_view(cloud: Cloud) -> Document:
 
 
 def availability(cloud: Cloud) -> Document:
-    """Return what resource health says of the machine."""
+    """Return the machine's resource health."""
     state = state_of(cloud)
     place = f"{cloud.config.machine_id}/providers/Microsoft.ResourceHealth/availabilityStatuses/current"
     return {

@@ -1,9 +1,15 @@
-"""The last outage as the page shows it: each event in words, with its true time."""
+"""The last outage as the page shows it, and the report that the demo's cloud sends to the site."""
 
-from orrery.sandbox.cloud.arm import seconds_of, timestamp
+from typing import NoReturn
+
+import httpx2
+
+from orrery.ports.clock import Clock
+from orrery.sandbox.cloud import jobs
 from orrery.sandbox.cloud.machine import state_of
-from orrery.sandbox.cloud.world import Cloud
-from orrery.sandbox.state import Document
+from orrery.sandbox.cloud.resources import Cloud, seconds_of, timestamp
+from orrery.sandbox.ground import PING_TOKEN, Document, Service
+from orrery.trust import WELL_KNOWN, Trust
 
 _MINUTE = 60
 _BEGINS = frozenset({"shutdown", "deallocate"})
@@ -79,10 +85,10 @@ def _row(event: Document, began: float) -> Document:
 
 
 def _look(kind: str, details: Document) -> str:
-    said = details.get(_TELLING.get(kind, ""))
-    if said in _BAD:
+    value = details.get(_TELLING.get(kind, ""))
+    if value in _BAD:
         return "failed"
-    return "succeeded" if said in _GOOD or kind == "service" else ""
+    return "succeeded" if value in _GOOD or kind == "service" else ""
 
 
 def _webhooks(cloud: Cloud) -> list[Document]:
@@ -104,3 +110,74 @@ def _duration(seconds: float) -> str:
     whole = round(seconds)
     minutes, rest = divmod(whole, _MINUTE)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+EVERY = 5.0
+"""Seconds between two looks; a real report is sent each hour."""
+
+AT_LEAST_EVERY = 12
+"""Looks after which a report is sent although nothing has changed."""
+
+TIMEOUT = 10.0
+
+_MOST_JOBS = 10
+_ALERTS = {"health": "gateway-unavailable", "deallocate": "gateway-deallocated"}
+
+
+async def report_for_ever(cloud: Cloud, service: Service, clock: Clock, trust: Trust = WELL_KNOWN) -> NoReturn:
+    """Send a report whenever something has changed, until cancelled."""
+    sent, looks = Document(), 0
+    async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=trust.web_by_itself) as client:
+        while True:
+            found = report(cloud)
+            if found != sent or looks >= AT_LEAST_EVERY:
+                sent, looks = (found if await _send(client, service, found) else Document()), 0
+            looks += 1
+            await clock.sleep(EVERY)
+
+
+async def _send(client: httpx2.AsyncClient, service: Service, found: Document) -> bool:
+    headers = {"Authorization": f"Bearer {service.secrets.get(PING_TOKEN, '')}"}
+    try:
+        answer = await client.post(f"{service.url}/ping", json=found, headers=headers)
+    except httpx2.HTTPError:
+        return False
+    return answer.is_success
+
+
+def report(cloud: Cloud) -> Document:
+    """Return what `orrery gateway cloud report` would send."""
+    state = state_of(cloud)
+    ends = [seconds_of(one["properties"]["expiryTime"]) for one in _of_type(cloud, "automationAccounts/webhooks")]
+    alerts = {one["name"]: one["properties"]["enabled"] for one in _of_type(cloud, "activityLogAlerts")}
+    return {
+        "report": {
+            "power": state["power"],
+            "health": state["health"],
+            "webhook_expires_at": timestamp(max(ends)) if ends else None,
+            "alerts": {kind: _state(alerts.get(name)) for kind, name in _ALERTS.items()},
+            "jobs": [_job(one["body"]["properties"]) for one in jobs.all_jobs(cloud)[:_MOST_JOBS]],
+            "last_outage": last_outage(cloud),
+            "troubles": [],
+        }
+    }
+
+
+def _of_type(cloud: Cloud, kind: str) -> list[Document]:
+    provider = "Microsoft.Insights" if kind == "activityLogAlerts" else "Microsoft.Automation"
+    return [one["body"] for one in cloud.below(cloud.config.group_id, f"{provider}/{kind}")]
+
+
+def _state(enabled: bool | None) -> str:  # noqa: FBT001  a field of the vendor's
+    if enabled is None:
+        return "missing"
+    return "on" if enabled else "off"
+
+
+def _job(properties: Document) -> Document:
+    return {
+        "id": properties["jobId"],
+        "status": properties["status"],
+        "started_at": properties["startTime"] or properties["creationTime"],
+        "ended_at": properties["endTime"],
+    }

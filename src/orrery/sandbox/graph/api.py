@@ -10,47 +10,70 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.faults import Fault
-from orrery.sandbox.graph import scopes
+from orrery.sandbox.faults import Fault, Refusal
 from orrery.sandbox.graph.calendar import Calendar
-from orrery.sandbox.graph.call import Call, Handler, preferences_of
-from orrery.sandbox.graph.chats import Chats
-from orrery.sandbox.graph.delta import Delta
-from orrery.sandbox.graph.errors import (
+from orrery.sandbox.graph.call import (
+    SCOPES,
+    SENDS,
     Created,
-    Ids,
-    Refusal,
-    access_denied,
-    bad_request,
-    no_such_call,
-    throttled,
-    unauthenticated,
-    unavailable,
+    GraphCall,
+    Handler,
+    check_scopes,
+    preferences_of,
+    refusal,
 )
-from orrery.sandbox.graph.mail import Mail
-from orrery.sandbox.graph.me import me
+from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.graph.levers import Levers
+from orrery.sandbox.graph.mail import Delta, Mail
+from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.tasks import Tasks
-from orrery.sandbox.graph.world import World
-from orrery.sandbox.identity.registry import Issued, Registry
+from orrery.sandbox.ground import Document, SandboxGround
+from orrery.sandbox.identity.directory import GRAPH
+from orrery.sandbox.identity.tokens import Issued, issued_token
+
+ALIAS = "also."
+"""The prefix of an account's second address."""
+
+
+def me(call: GraphCall) -> Document:
+    """Return who a token is."""
+    account, tenant = call.issued.account, call.issued.tenant
+    return {
+        "@odata.context": f"{GRAPH}/v1.0/$metadata#users/$entity",
+        "displayName": account.name,
+        "mail": account.username,
+        "preferredLanguage": None,
+        "userPrincipalName": account.upn(tenant),
+        "id": account.object_ids[tenant],
+        "proxyAddresses": [f"SMTP:{account.username}", f"smtp:{ALIAS}{account.username}"],
+    }
+
 
 _SEGMENT = r"([^/]+)"
 _QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
-_FAULTS: dict[str, Callable[[Fault], Exception]] = {
-    "graph_401": lambda _: unauthenticated("Access token validation failure. Invalid token."),
-    "graph_403": lambda _: access_denied(),
-    "graph_503": lambda _: unavailable(),
-    "graph_429": lambda fault: throttled(10 if fault.value is None else fault.value),
+
+def _unauthenticated(message: str) -> Refusal:
+    challenge = 'Bearer realm="", authorization_uri="", client_id=""'
+    return refusal("unauthenticated", message, WWW_Authenticate=challenge)
+
+
+_FAULTS: dict[str, Callable[[Fault], Refusal]] = {
+    "graph_401": lambda _: _unauthenticated("Access token validation failure. Invalid token."),
+    "graph_403": lambda _: refusal("access_denied"),
+    "graph_503": lambda _: refusal("unavailable"),
+    "graph_429": lambda fault: refusal(
+        "throttled", Retry_After=f"{10 if fault.value is None else fault.value:.0f}"
+    ),
 }
 
 
 class GraphApi:
-    """Answers the calls that `scopes.SCOPES` names."""
+    """Answers the calls that `SCOPES` names."""
 
-    def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
+    def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
         self._world = world
-        self._registry = Registry(world.ground.state)
         self._handlers = _handlers(world, chats, calendar)
 
     def routes(self) -> list[Route]:
@@ -58,13 +81,16 @@ class GraphApi:
 
     async def answer(self, request: Request) -> Response:
         made = str(uuid.uuid4())
-        ids = Ids(made, request.headers.get("client-request-id") or made)
+        ids = {"request-id": made, "client-request-id": request.headers.get("client-request-id") or made}
         try:
             response = await self._answered(request)
-        except Refusal as refusal:
-            body = ids.body(refusal, self._world.ground.clock.now())
-            response = JSONResponse(body, refusal.status, refusal.headers)
-        response.headers.update(ids.headers())
+        except Refusal as refused:
+            refused.body["error"]["innerError"] = {
+                "date": f"{self._world.ground.clock.now():%Y-%m-%dT%H:%M:%S}",
+                **ids,
+            }
+            response = refused.answer()
+        response.headers.update(ids)
         return response
 
     async def _answered(self, request: Request) -> Response:
@@ -78,16 +104,14 @@ class GraphApi:
             return broken
         faults.refuse(_FAULTS, *struck)
         self._permit(issued, template)
-        if "$filter" in request.query_params and "essages" not in template:
-            raise bad_request("Invalid filter clause: the sandbox filters messages only.")
-        call = Call(
+        call = GraphCall(
             issued,
             template,
             ids,
             dict(request.query_params),
             preferences_of(",".join(request.headers.getlist("prefer"))),
             request.headers.get("if-match", ""),
-            _json(await request.body()),
+            json.loads(await request.body() or b"null"),
         )
         response = _response(self._handlers[template](call), call)
         if faults.take("graph_half", *struck):
@@ -97,29 +121,28 @@ class GraphApi:
 
     def _permit(self, issued: Issued, template: str) -> None:
         try:
-            scopes.check(template, issued.scopes)
+            check_scopes(template, issued.scopes)
         except Refusal:
-            if template in scopes.SENDS:
+            if template in SENDS:
                 self._world.note_send(issued.account.username, template, refused=True)
             raise
 
     def _signed_in(self, authorization: str) -> Issued:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise unauthenticated("Access token is empty.")
-        issued = self._registry.issued(token)
+            raise _unauthenticated("Access token is empty.")
+        issued = issued_token(self._world.ground.state, token)
         if issued is None:
-            raise unauthenticated("Access token validation failure. Invalid token.")
+            raise _unauthenticated("Access token validation failure. Invalid token.")
         if issued.expires <= self._world.ground.clock.now().timestamp():
-            raise unauthenticated("Lifetime validation failed, the token is expired.")
+            raise _unauthenticated("Lifetime validation failed, the token is expired.")
         return issued
 
 
-def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
+def _handlers(world: Mailboxes, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
     mail, tasks = Mail(world), Tasks(world)
     read: dict[str, Handler] = {
         "GET /me": me,
-        "GET /me/messages": mail.messages,
         "GET /me/mailFolders/{id}/messages": mail.folder_messages,
         "GET /me/mailFolders/{id}/messages/delta": Delta(world).messages,
         "GET /me/messages/{id}": mail.message,
@@ -129,7 +152,6 @@ def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handl
         "POST /me/messages/{id}/createReplyAll": mail.create_reply_to_all,
         "PATCH /me/messages/{id}": mail.change,
         "GET /me/chats": chats.chats,
-        "GET /chats/{id}/messages": chats.messages,
         "GET /chats/{id}/messages/{id}": chats.message,
         "GET /me/calendarView": calendar.view,
         "GET /me/events/{id}": calendar.event,
@@ -140,10 +162,10 @@ def _handlers(world: World, chats: Chats, calendar: Calendar) -> dict[str, Handl
         "PATCH /me/todo/lists/{id}/tasks/{id}": tasks.change,
         "POST /me/todo/lists/{id}/tasks/{id}/linkedResources": tasks.link,
     }
-    return read | dict.fromkeys(scopes.SENDS, partial(_sent, world))
+    return read | dict.fromkeys(SENDS, partial(_sent, world))
 
 
-def _sent(world: World, call: Call) -> None:
+def _sent(world: Mailboxes, call: GraphCall) -> None:
     """Note a send, which goes nowhere."""
     world.note_send(call.account, call.template, refused=False)
 
@@ -153,7 +175,7 @@ def _pattern(template: str) -> tuple[str, re.Pattern[str]]:
     return method, re.compile(re.escape(path).replace(r"\{id\}", _SEGMENT), re.IGNORECASE)
 
 
-_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in scopes.SCOPES}
+_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in SCOPES}
 
 
 def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
@@ -166,19 +188,11 @@ def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
     for template, (its_method, pattern) in _PATTERNS.items():
         if its_method == method and (match := pattern.fullmatch(path)):
             return template, match.groups()
-    raise no_such_call(path)
+    segment = path.rpartition("/")[2]
+    raise refusal("bad_request", f"Resource not found for the segment '{segment}': the sandbox does not have it.")
 
 
-def _json(content: bytes) -> object:
-    if not content:
-        return None
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        raise bad_request("Unable to read JSON request payload.") from error
-
-
-def _response(answer: object, call: Call) -> Response:
+def _response(answer: object, call: GraphCall) -> Response:
     applied = [f'{name}="{value}"' for key, name in _APPLIED.items() if (value := call.preferences.get(key))]
     headers = {"Preference-Applied": ", ".join(applied)} if applied else {}
     match answer:
@@ -188,3 +202,10 @@ def _response(answer: object, call: Call) -> Response:
             return JSONResponse(body, 201, headers)
         case _:
             return JSONResponse(answer, 200, headers)
+
+
+def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
+    """Return the routes; `url` is the address that links in answers begin with."""
+    world = Mailboxes(ground, url)
+    chats, calendar = Chats(world), Calendar(world)
+    return [*GraphApi(world, chats, calendar).routes(), *Levers(world, chats, calendar).routes()]

@@ -6,21 +6,45 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from orrery.sandbox.graph import ids
-from orrery.sandbox.graph.calendar_seed import first_events
-from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.errors import Refusal, access_denied, bad_argument, bad_query, item_not_found
+from orrery.sandbox.graph.call import GraphCall, digest, guid, item_id, next_link, refusal, selected
 from orrery.sandbox.graph.mail import mailbox_of
-from orrery.sandbox.graph.pages import next_link, selected
-from orrery.sandbox.graph.rendering import BODY_PROPERTIES, doctored, recipient, utc
-from orrery.sandbox.graph.world import EVENTS, World
-from orrery.sandbox.graph.zones import windows_name, written, zone_of
-from orrery.sandbox.identity.config import GRAPH
-from orrery.sandbox.state import Document
+from orrery.sandbox.graph.mailbox import EVENTS, Mailboxes
+from orrery.sandbox.graph.messages import BODY_PROPERTIES, doctored, recipient, utc
+from orrery.sandbox.graph.seed import first_events
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.directory import GRAPH
+
+WINDOWS = {
+    "UTC": "UTC",
+    "GMT Standard Time": "Europe/London",
+    "W. Europe Standard Time": "Europe/Berlin",
+    "Romance Standard Time": "Europe/Paris",
+    "Eastern Standard Time": "America/New_York",
+    "Pacific Standard Time": "America/Los_Angeles",
+    "India Standard Time": "Asia/Kolkata",
+    "Tokyo Standard Time": "Asia/Tokyo",
+    "New Zealand Standard Time": "Pacific/Auckland",
+}
+"""Some of those that Windows has, each with IANA's."""
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a time zone by its name; UTC without a name."""
+    return ZoneInfo(WINDOWS.get(name, name or "UTC"))
+
+
+def windows_name(zone: str) -> str:
+    """Return what Windows calls one of IANA's time zones; its own name where that is not known."""
+    return next((name for name, iana in WINDOWS.items() if iana == zone), zone)
+
+
+def written(time: datetime, zone: str) -> dict[str, str]:
+    """Return a local time as the vendor writes it, with the name of its zone as it was asked for."""
+    return {"dateTime": f"{time:%Y-%m-%dT%H:%M:%S}.0000000", "timeZone": zone or "UTC"}
+
 
 _SERIES = 1 << 16
 _FAR = timedelta(days=400)
-_ORDERS = {"", "start/datetime", "start/datetime asc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +61,21 @@ class Occurrence:
 class Calendar:
     """The calls about the calendar. An account's events are kept as one document."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
 
-    def view(self, call: Call) -> Document:
+    def view(self, call: GraphCall) -> Document:
         """List what overlaps a time window; series come after single meetings unless an order is asked for."""
         mailbox = mailbox_of(self._world, call)
         since, until = _window(call)
         order = call.query.get("$orderby", "").lower()
-        if order not in _ORDERS:
-            raise bad_query(f"'{order}' is no order that the sandbox has.")
         found = [one for event in self.events(mailbox.account) for one in _between(event, since, until)]
         if order:
             found.sort(key=lambda one: one.start)
         shown = [_shown(mailbox.account, one, call) for one in found]
         return self._page(shown, call)
 
-    def event(self, call: Call) -> Document:
+    def event(self, call: GraphCall) -> Document:
         """Return one meeting, or one of a series, by its id."""
         mailbox = mailbox_of(self._world, call)
         far = self._world.ground.clock.now() + _FAR
@@ -62,18 +84,18 @@ class Calendar:
                 shown = _shown(mailbox.account, one, call)
                 if shown["id"] == call.ids[0]:
                     return self._one(shown, call)
-        raise item_not_found()
+        raise refusal("item_not_found")
 
-    def _one(self, shown: Document, call: Call) -> Document:
+    def _one(self, shown: Document, call: GraphCall) -> Document:
         context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/events/$entity"
         return {"@odata.context": context, **selected(self._readable(shown, call), call.names("$select"))}
 
-    def _readable(self, shown: Document, call: Call) -> Document:
+    def _readable(self, shown: Document, call: GraphCall) -> Document:
         """Return what the scopes let the caller read; refuse the text where it is asked for by name."""
         if call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"}:
             return shown
         if BODY_PROPERTIES & set(call.names("$select")):
-            raise access_denied()
+            raise refusal("access_denied")
         return {name: value for name, value in shown.items() if name not in BODY_PROPERTIES}
 
     def events(self, account: str) -> list[Document]:
@@ -95,7 +117,7 @@ class Calendar:
     def _save(self, account: str, events: list[Document]) -> None:
         self._world.ground.state.save({"object": EVENTS, "id": account, "events": events})
 
-    def _page(self, shown: list[Document], call: Call) -> Document:
+    def _page(self, shown: list[Document], call: GraphCall) -> Document:
         names = call.names("$select")
         top, skip = call.number("$top", 10, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
         page = [self._readable(one, call) for one in shown[skip : skip + top]]
@@ -110,23 +132,13 @@ class Calendar:
         return listed
 
 
-def _window(call: Call) -> tuple[datetime, datetime]:
-    """Return the two times of the query, whose names have no capitals to the vendor; in UTC unless they say."""
+def _window(call: GraphCall) -> tuple[datetime, datetime]:
+    """Return the two times of the query, whose names may have any capitals; in UTC without an offset."""
     query = {name.lower(): value for name, value in call.query.items()}
-    texts = [query.get(name, "") for name in ("startdatetime", "enddatetime")]
-    if not all(texts):
-        text = (
-            "This request requires a time window specified by the query string parameters StartDateTime and "
-            "EndDateTime."
-        )
-        raise Refusal(400, "ErrorInvalidParameter", text)
-    try:
-        since, until = (datetime.fromisoformat(one) for one in texts)
-    except ValueError as error:
-        raise Refusal(400, "ErrorInvalidParameter", f"'{texts[0]}' or '{texts[1]}' is no time.") from error
+    since, until = (datetime.fromisoformat(query[name]) for name in ("startdatetime", "enddatetime"))
     since, until = (one if one.tzinfo is not None else one.replace(tzinfo=UTC) for one in (since, until))
     if until < since:
-        raise bad_argument("The end of the time window is before its start.")
+        raise refusal("bad_argument", "The end of the time window is before its start.")
     return since, until
 
 
@@ -161,22 +173,22 @@ def _occurrence(
     return Occurrence(event, kind, place, start.replace(tzinfo=own), end.replace(tzinfo=own))
 
 
-def _shown(account: str, one: Occurrence, call: Call) -> Document:
+def _shown(account: str, one: Occurrence, call: GraphCall) -> Document:
     event = one.event
     is_single = one.kind == "singleInstance"
     number = event["number"] * _SERIES + (0 if is_single else one.place + 1)
-    master = ids.item_id(f"{account} events", event["number"] * _SERIES, 0, immutable=call.immutable)
-    shown = ids.item_id(f"{account} events", number, 0, immutable=call.immutable)
+    master = item_id(f"{account} events", event["number"] * _SERIES, 0, immutable=call.immutable)
+    shown = item_id(f"{account} events", number, 0, immutable=call.immutable)
     known = _times(one, call) | _people(event, account) | _online(event) | _text(event)
     return doctored(
         {
-            "@odata.etag": f'W/"{ids.digest("event", event)}"',
+            "@odata.etag": f'W/"{digest("event", event)}"',
             "id": shown,
             "createdDateTime": utc(event["created"]),
             "lastModifiedDateTime": utc(event["created"]),
-            "changeKey": ids.digest("event", event),
+            "changeKey": digest("event", event),
             "categories": [],
-            "iCalUId": ids.guid("ical", account, event["number"]),
+            "iCalUId": guid("ical", account, event["number"]),
             "importance": "normal",
             "sensitivity": "normal",
             "type": one.kind,
@@ -192,7 +204,7 @@ def _shown(account: str, one: Occurrence, call: Call) -> Document:
     )
 
 
-def _times(one: Occurrence, call: Call) -> Document:
+def _times(one: Occurrence, call: GraphCall) -> Document:
     """Return when it is, by the clocks of the time zone that is asked for; a whole day begins at midnight."""
     name = call.preferences.get("outlook.timezone", "")
     zone, whole_day = zone_of(name), bool(one.event.get("all_day"))

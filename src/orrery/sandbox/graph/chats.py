@@ -2,72 +2,53 @@
 
 from collections.abc import Sequence
 
-from orrery.sandbox.graph import ids
-from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.chat_seed import first_chats
-from orrery.sandbox.graph.errors import bad_request, not_found
-from orrery.sandbox.graph.pages import next_link
-from orrery.sandbox.graph.rendering import doctored, utc
-from orrery.sandbox.graph.world import CHATS, World
-from orrery.sandbox.identity.config import ACCOUNTS, GRAPH
-from orrery.sandbox.identity.registry import Issued
-from orrery.sandbox.state import Document
+from orrery.sandbox.graph.call import GraphCall, guid, next_link, refusal
+from orrery.sandbox.graph.mailbox import CHATS, Mailboxes
+from orrery.sandbox.graph.messages import doctored, utc
+from orrery.sandbox.graph.seed import first_chats
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH
+from orrery.sandbox.identity.tokens import Issued
 
-_EXPANSIONS = {"lastMessagePreview", "members"}
-_ORDER_OF_CHATS = {"", "lastmessagepreview/createddatetime desc"}
-_ORDER_OF_MESSAGES = {"", "lastmodifieddatetime desc", "createddatetime desc"}
 _PREVIEW = ("id", "createdDateTime", "messageType", "from", "body", "eventDetail")
 
 
 class Chats:
     """The calls about chats. An account's chats are kept as one document."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
 
-    def chats(self, call: Call) -> Document:
+    def chats(self, call: GraphCall) -> Document:
         """List the chats, the one with the newest message first."""
-        if call.query.get("$orderby", "").lower() not in _ORDER_OF_CHATS:
-            raise bad_request("QueryOptions to order by is not supported.")
         wanted = call.names("$expand")
-        if unknown := set(wanted) - _EXPANSIONS:
-            raise bad_request(f"'{min(unknown)}' cannot be expanded.")
         chats = sorted(self.known(call.account, call), key=_newest, reverse=True)
         shown = [_shown(one, wanted, call.issued) for one in chats]
         return self._page(shown, call, "/me/chats", "chats")
 
-    def messages(self, call: Call) -> Document:
-        """List a chat's messages, newest first."""
-        if call.query.get("$orderby", "").lower() not in _ORDER_OF_MESSAGES:
-            raise bad_request("QueryOptions to order by is not supported.")
-        chat = self._chat(call)
-        messages = [_message(one, chat, call.issued) for one in reversed(chat["messages"])]
-        name = f"chats('{call.ids[0]}')/messages"
-        return self._page(messages, call, f"/chats/{call.ids[0]}/messages", name)
-
-    def message(self, call: Call) -> Document:
+    def message(self, call: GraphCall) -> Document:
         chat = self._chat(call)
         for one in chat["messages"]:
             if one["id"] == call.ids[1]:
                 context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
                 return {"@odata.context": context, **_message(one, chat, call.issued)}
-        raise not_found("The message does not exist.")
+        raise refusal("not_found", "The message does not exist.")
 
-    def known(self, account: str, call: Call | None = None) -> list[Document]:
+    def known(self, account: str, call: GraphCall | None = None) -> list[Document]:
         """Return the chats of an account, which a guest has none of."""
         if call is not None and call.issued.account.is_guest(call.issued.tenant):
             return []
         kept = self._world.ground.state.get(CHATS, account)
         return kept["chats"] if kept is not None else self._opened(account)
 
-    def say(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
+    def write(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
         """Add a message to a chat that is named by its id or topic; the last one is the newest."""
         chats = self.known(account)
         [found] = [one for one in chats if chat in {one["id"], one["topic"]}] or chats[:1]
         now = self._world.ground.clock.now().timestamp()
         number = str(int(now * 1000) + len(found["messages"]))
-        said: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
-        found["messages"].append(said | more)
+        message: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
+        found["messages"].append(message | more)
         self._save(account, chats)
         return number
 
@@ -79,18 +60,15 @@ class Chats:
     def _save(self, account: str, chats: list[Document]) -> None:
         self._world.ground.state.save({"object": CHATS, "id": account, "chats": chats})
 
-    def _chat(self, call: Call) -> Document:
+    def _chat(self, call: GraphCall) -> Document:
         for one in self.known(call.account, call):
             if one["id"] == call.ids[0]:
                 return one
-        raise not_found("The chat does not exist, or the caller is not a member of it.")
+        raise refusal("not_found", "The chat does not exist, or the caller is not a member of it.")
 
-    def _page(self, shown: Sequence[Document], call: Call, path: str, name: str) -> Document:
+    def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
         top = _top(call)
-        place = call.query.get("$skiptoken", "0")
-        if not place.isdecimal():
-            raise bad_request("The token is badly formed.")
-        skip = int(place)
+        skip = int(call.query.get("$skiptoken", "0"))
         page: Document = {
             "@odata.context": f"{GRAPH}/v1.0/$metadata#{name}",
             "@odata.count": len(shown[skip : skip + top]),
@@ -101,10 +79,10 @@ class Chats:
         return page
 
 
-def _top(call: Call) -> int:
+def _top(call: GraphCall) -> int:
     text = call.query.get("$top", "20")
     if not text.isdecimal() or not 1 <= int(text) <= 50:  # noqa: PLR2004  the vendor's limit
-        raise bad_request(f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
+        raise refusal("bad_request", f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
     return int(text)
 
 
@@ -138,7 +116,7 @@ def _member(person: Sequence[str | None], issued: Issued) -> Document:
     name, address = person
     return {
         "@odata.type": "#microsoft.graph.aadUserConversationMember",
-        "id": ids.guid("member", name, address),
+        "id": guid("member", name, address),
         "roles": ["owner"],
         "displayName": name,
         "visibleHistoryStartDateTime": "0001-01-01T00:00:00Z",
@@ -153,7 +131,7 @@ def _user_id(person: Sequence[str | None], issued: Issued) -> str:
     name, address = person
     account = ACCOUNTS.get(address or "")
     if account is None:
-        return ids.guid("user", address or name)
+        return guid("user", address or name)
     return account.object_ids.get(issued.tenant, account.object_ids[account.home])
 
 
@@ -185,7 +163,7 @@ def _message(message: Document, chat: Document, issued: Issued) -> Document:
 
 
 def _sender(name: str, chat: Document, issued: Issued) -> Document:
-    """Return who wrote: a member of the chat, somebody else, or an application whose name says so."""
+    """Return the sender: a member of the chat, another person, or an application, by its name."""
     person = next((one for one in chat["members"] if name in one), (name, None))
     identity = {"id": _user_id(person, issued), "displayName": person[0]}
     if name.endswith("(app)"):

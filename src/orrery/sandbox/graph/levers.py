@@ -1,19 +1,58 @@
-"""The levers of Microsoft Graph: what others do in a mailbox, and all that can be known."""
+"""The levers of Microsoft Graph: what others do in a mailbox, malformed messages, and all that is known."""
 
 from collections.abc import Callable
 
 from starlette.routing import Route
 
+from orrery.sandbox.board import Act, Board
 from orrery.sandbox.graph.calendar import Calendar
 from orrery.sandbox.graph.chats import Chats
-from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox
-from orrery.sandbox.graph.odd import ODD
-from orrery.sandbox.graph.rendering import utc
+from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox, Mailboxes
+from orrery.sandbox.graph.messages import utc
 from orrery.sandbox.graph.seed import PEOPLE, message
-from orrery.sandbox.graph.world import World
-from orrery.sandbox.identity.config import ACCOUNTS
-from orrery.sandbox.levers import Act, Board
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.directory import ACCOUNTS
+
+_EVERYTHING = """<!doctype html><html><head><style>p{color:red}</style><title>Offer</title></head>
+<body onload="alert(1)" background="https://tracker.example/open.gif"><script>fetch("https://tracker.example/")</script>
+<!-- <p>hidden</p> --><p>Dear <b>Ann</b>,</p><img src="https://tracker.example/pixel.png" alt="logo"><table><tr>
+<td>1</td><td>2&nbsp;&euro;</td></tr></table><ul><li>one<li>two</ul><a href="javascript:alert(1)">a link</a>
+<form action="https://tracker.example/"><input name="password"></form><iframe src="https://tracker.example/"></iframe>
+<p style="display:none">not shown</p><svg onload="alert(2)"></svg>\u202etxt.exe\u202c &lt;script&gt; &#0; <p>Bye"""
+
+_MEETING: Document = {
+    "@odata.type": "#microsoft.graph.eventMessageRequest",
+    "meetingMessageType": "meetingRequest",
+    "type": "singleInstance",
+    "isOutOfDate": False,
+    "isAllDay": False,
+    "isDelegated": False,
+    "startDateTime": {"dateTime": "2030-01-07T09:00:00.0000000", "timeZone": "UTC"},
+    "endDateTime": {"dateTime": "2030-01-07T10:00:00.0000000", "timeZone": "UTC"},
+}
+
+MALFORMED: dict[str, tuple[str, Document]] = {
+    "no_from": ("There is neither a from nor a sender.", {"drop": ["from", "sender"]}),
+    "null_from": ("From and sender are null.", {"set": {"from": None, "sender": None}}),
+    "null_subject": ("The subject is null.", {"subject": None}),
+    "no_received": ("There is no time of receipt.", {"drop": ["receivedDateTime"]}),
+    "bad_received": ("The time of receipt is no time.", {"set": {"receivedDateTime": "yesterday"}}),
+    "importance": ("The importance is unknown.", {"set": {"importance": "critical"}}),
+    "event_message": ("The message is an invitation, of another type.", {"set": _MEETING}),
+    "html": ("The body is HTML with everything that a mail may have.", {"body": ("html", _EVERYTHING)}),
+    "long_subject": ("The subject has a million characters.", {"subject": "long " * 200_000}),
+    "unknown_fields": (
+        "There are fields that no description has.",
+        {"set": {"quantumState": {"spin": [1, None]}, "@odata.novelty": "yes"}},
+    ),
+    "wrong_types": (
+        "Fields have other types than described.",
+        {"set": {"from": "Mira", "subject": ["a", "list"], "isRead": "no", "body": None}},
+    ),
+    "no_id": ("There is no id.", {"drop": ["id"]}),
+}
+"""Each kind of malformed message with its description and its fields."""
+
 
 ADDRESS = "/mail-accounts"
 
@@ -22,12 +61,11 @@ LEVERS = {
     "fill": "The inbox has `count` older messages besides.",
     "move": "The message `id` is moved to `folder`: its ordinary id changes.",
     "delete": "The message `id` is deleted.",
-    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message lies in sent mail, unless"
+    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message is in sent mail, unless"
     " `flagged` or `sent` is false.",
     "change": "The message `id` is changed: fields, `set`, `drop`.",
     "renumber": "Every id of the mailbox changes, immutable ones too.",
     "expire": "Tokens of delta queries are too old.",
-    "properties": "A reply keeps the extended properties that come with it, or ignores them with `on` false.",
     "chat": "Somebody writes into a chat.",
     "meeting": "A meeting is added to the calendar.",
     "reset": "The account is as it was at first.",
@@ -54,7 +92,7 @@ _REPLIED = "102"
 class Levers:
     """Changes from outside, and everything that can be known."""
 
-    def __init__(self, world: World, chats: Chats, calendar: Calendar) -> None:
+    def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
         self._world = world
         self._chats = chats
         self._calendar = calendar
@@ -67,7 +105,6 @@ class Levers:
             "change": self._change,
             "renumber": self._renumber,
             "expire": self._expire,
-            "properties": self._properties,
             "chat": self._chat,
             "meeting": self._meeting,
             "reset": self._reset,
@@ -92,7 +129,7 @@ class Levers:
             "url": self._world.url,
             "accounts": {one: self._counts(self._world.mailbox(one)) for one in ACCOUNTS},
             "levers": LEVERS,
-            "odd": {name: what for name, (what, _) in ODD.items()},
+            "odd": {name: what for name, (what, _) in MALFORMED.items()},
             "requests": {account: dict(calls) for account, calls in self._world.requests.items()},
             "sends": self._world.sends(),
         }
@@ -152,16 +189,13 @@ class Levers:
     def _expire(self, account: str, _: Document) -> None:
         self._world.mailbox(account).forget_changes()
 
-    def _properties(self, account: str, given: Document) -> None:
-        self._world.mailbox(account).keep_properties(on=given.get("on") is not False)
-
     def _reset(self, account: str, _: Document) -> None:
         self._world.reset(account)
 
     def _chat(self, account: str, given: Document) -> Document:
         more = {name: given[name] for name in ("set", "drop") if name in given}
         text, sender = str(given.get("text", "Hello")), given.get("sender", "Mira Solberg")
-        return {"id": self._chats.say(account, str(given.get("chat", "")), text, sender, **more)}
+        return {"id": self._chats.write(account, str(given.get("chat", "")), text, sender, **more)}
 
     def _meeting(self, account: str, given: Document) -> None:
         """Take the fields of `calendar_seed.event`; `start` is a local time in `zone`."""
@@ -199,11 +233,11 @@ def _ids(mailbox: Mailbox, changed: Document) -> Document:
 
 
 def _fields(given: Document) -> Document:
-    """Return the fields of a message that a lever gives: those of an odd one, and those beside it."""
+    """Return the fields of a message that a lever gives: those of a malformed one, and those beside it."""
     if (odd := given.pop("odd", None)) is not None:
-        if odd not in ODD:
-            raise ValueError(f"An odd message is one of {', '.join(ODD)}.")
-        given = ODD[odd][1] | given
+        if odd not in MALFORMED:
+            raise ValueError(f"A malformed message is one of {', '.join(MALFORMED)}.")
+        given = MALFORMED[odd][1] | given
     if (sender := given.pop("sender", None)) is not None:
         given = {**given, "from": (sender["name"], sender["address"])}
     if unknown := given.keys() - _FIELDS - {"from"}:

@@ -1,19 +1,18 @@
-"""One account's mailbox: its messages by number, in the order of their times, and what changed when.
+"""The accounts' mailboxes: messages by number, in the order of their times, and the log of changes.
 
-What was filled in by a lever follows from its number; only what differs from that is stored.
+A message that a lever filled in follows from its number; only differences from that are stored.
 """
 
 import secrets
 from bisect import bisect_left, bisect_right, insort
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from orrery.sandbox.graph import ids
+from orrery.sandbox.graph.call import item_id, number_of
 from orrery.sandbox.graph.seed import filled, first_messages
-from orrery.sandbox.ground import SandboxGround
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document, SandboxGround
 
 MESSAGES = "_graph_message"
 MAILBOXES = "_graph_mailbox"
@@ -21,7 +20,7 @@ FOLDERS = ("inbox", "drafts", "sentitems", "archive", "deleteditems", "junkemail
 """The folders by their well-known names."""
 
 EVERYWHERE = ""
-"""Stands for all folders."""
+"""All folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Change:
 
 
 class Mailbox:
-    """The messages of an account. One that changes gets a new version, and stands in the log of changes."""
+    """The messages of an account. One that changes gets a new version, and is in the log of changes."""
 
     def __init__(self, ground: SandboxGround, account: str) -> None:
         self._state = ground.state
@@ -68,20 +67,20 @@ class Mailbox:
         return found[::-1] if newest_first else found
 
     def id_of(self, message: Document, *, immutable: bool) -> str:
-        return ids.item_id(
+        return item_id(
             self.account, message["number"], self._turn(message, immutable=immutable), immutable=immutable
         )
 
     def found(self, text: str) -> Document | None:
         """Return the message that an id of either kind belongs to."""
-        number = ids.number_of(text)
+        number = number_of(text)
         message = None if number is None else self._messages.get(number)
         if message is None or text not in {self.id_of(message, immutable=one) for one in (False, True)}:
             return None
         return message
 
     def folder_id(self, folder: str) -> str:
-        return ids.item_id(f"{self.account} folders", FOLDERS.index(folder), self.about["epoch"], immutable=False)
+        return item_id(f"{self.account} folders", FOLDERS.index(folder), self.about["epoch"], immutable=False)
 
     def folder(self, text: str) -> str | None:
         """Return the folder that a well-known name or an id belongs to."""
@@ -135,10 +134,6 @@ class Mailbox:
         self._save_about(next=start + count, filled=[*self.about["filled"], [start, count]])
         self._place_filled(start, count)
         self.forget_changes()
-
-    def keep_properties(self, *, on: bool) -> None:
-        """Let a reply keep the extended properties that come with it, or ignore them."""
-        self._save_about(keeps_properties=on)
 
     def forget_changes(self) -> None:
         """Let every token of a delta query be too old."""
@@ -218,3 +213,51 @@ class Mailbox:
     def _save_about(self, **values: object) -> None:
         self.about = self.about | values
         self._state.save(self.about)
+
+
+CHATS, EVENTS, TASKS = "_graph_chats", "_graph_calendar", "_graph_tasks"
+"""The kinds of document in which an account's chats, events and tasks are kept, one of each."""
+
+_SENDS = "_graph_send"
+_SHOWN = ("account", "call", "at", "refused")
+
+
+class Mailboxes:
+    """The accounts' mailboxes, opened when they are first asked for; `requests` counts calls by account."""
+
+    def __init__(self, ground: SandboxGround, url: str) -> None:
+        self.ground = ground
+        self.url = url
+        self.requests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._mailboxes: dict[str, Mailbox] = {}
+
+    def mailbox(self, account: str) -> Mailbox:
+        if account not in self._mailboxes:
+            self._mailboxes[account] = Mailbox(self.ground, account)
+        return self._mailboxes[account]
+
+    def reset(self, account: str) -> None:
+        """Let an account be as it was at first, and as if it had been opened now."""
+        state = self.ground.state
+        for kind in (MAILBOXES, CHATS, EVENTS, TASKS):
+            state.remove(kind, account)
+        for one in list(state.newest_first(MESSAGES)):
+            if one["account"] == account:
+                state.remove(MESSAGES, one["id"])
+        _ = self._mailboxes.pop(account, None)
+
+    def sends(self) -> list[Document]:
+        """Return the calls that send, oldest first: who made each, which, when, and whether it was refused."""
+        sends = reversed(list(self.ground.state.newest_first(_SENDS)))
+        return [{name: one[name] for name in _SHOWN} for one in sends]
+
+    def note_send(self, account: str, call: str, *, refused: bool) -> None:
+        number = len(list(self.ground.state.newest_first(_SENDS))) + 1
+        at = self.ground.clock.now().timestamp()
+        self.ground.state.save(
+            {"object": _SENDS, "id": str(number), "account": account, "call": call, "at": at, "refused": refused}
+        )
+
+    def forget_sends(self) -> None:
+        for one in list(self.ground.state.newest_first(_SENDS)):
+            self.ground.state.remove(_SENDS, one["id"])

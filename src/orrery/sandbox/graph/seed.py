@@ -1,9 +1,11 @@
 """What is in an account from the start, and what a lever fills a mailbox with. All people are made up."""
 
 import random
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from orrery.sandbox.state import Document
+from orrery.sandbox.graph.call import guid
+from orrery.sandbox.ground import Document
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
@@ -124,3 +126,129 @@ def filled(account: str, opened: int, number: int) -> Document:
         "version": 0,
         "modified": opened,
     }
+
+
+_BERLIN, _NEW_YORK = "Europe/Berlin", "America/New_York"
+
+
+def event(number: int, subject: str, start: datetime, zone: str, **more: Any) -> Document:  # noqa: ANN401  fields of an event
+    """Return an event as it is stored, by the clocks of its zone. Without `organizer` it is the account's own."""
+    values: Document = {
+        "number": number,
+        "subject": subject,
+        "start": f"{start:%Y-%m-%dT%H:%M:%S}",
+        "zone": zone,
+        "minutes": 30,
+        "organizer": None,
+        "text": f"About: {subject.lower()}.",
+        "created": 0,
+        "set": {},
+        "drop": [],
+    }
+    return values | more
+
+
+def first_events(account: str, opened: int) -> list[Document]:
+    """Return the events of a new account, around the day that it was opened on."""
+    mira, _, ines, jonas, yuki = PEOPLE
+    today = datetime.fromtimestamp(opened, UTC).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    tomorrow, weeks_ago = today + timedelta(days=1), today - timedelta(days=28)
+    known: Document = {"created": opened - 40 * 86400}
+    if account.endswith("lab.example"):
+        return [
+            event(1, "Review of run 12", today + timedelta(hours=16), _NEW_YORK, organizer=jonas, **known),
+            event(2, "Bench is cleaned", today, _NEW_YORK, all_day=True, minutes=1440, show_as="free", **known),
+        ]
+    weekly: Document = {
+        "every_days": 7,
+        "organizer": ines,
+        "response": "accepted",
+        "exceptions": {"5": {"later": 60}, "6": {"cancelled": True, "subject": "Canceled: Weekly planning"}},
+    }
+    return [
+        event(
+            1,
+            "Call with the museum",
+            today + timedelta(hours=15),
+            _BERLIN,
+            organizer=mira,
+            online=True,
+            text="Who opens the side door?",
+            **known,
+        ),
+        event(
+            2, "Company day", tomorrow, _BERLIN, all_day=True, minutes=1440, show_as="oof", organizer=ines, **known
+        ),
+        event(
+            3,
+            "Canceled: Rehearsal",
+            tomorrow + timedelta(hours=10),
+            _BERLIN,
+            organizer=yuki,
+            cancelled=True,
+            show_as="free",
+            **known,
+        ),
+        event(4, "Focus time", tomorrow + timedelta(hours=13), _BERLIN, show_as="tentative", **known),
+        event(5, "Weekly planning", weeks_ago + timedelta(hours=9), _BERLIN, **weekly, **known),
+    ]
+
+
+Line = tuple[str | None, str, int]
+"""Who wrote (None: the system), what, and how many seconds ago."""
+
+
+def first_chats(account: str, opened: int) -> list[Document]:
+    """Return the chats of a new account. A member from elsewhere has no address."""
+    mira, tomas, ines, jonas, yuki = PEOPLE
+    if account.endswith("lab.example"):
+        build: list[Line] = [("Bench bot (app)", "<p>Run 13 has <b>failed</b>: see the log.</p>", 50 * _MINUTE)]
+        return [
+            _chat(
+                account,
+                opened,
+                "oneOnOne",
+                None,
+                [yuki],
+                [("Yuki Tanabe", "Can you look at run 13?", 40 * _MINUTE)],
+            ),
+            _chat(account, opened, "group", "Bench", [yuki, jonas], build),
+        ]
+    about_the_offer: list[Line] = [
+        ("Mira Solberg", "The offer is in the folder.", 3 * _HOUR),
+        ("Ines Okafor", '<p>Thanks. <at id="0">Ann</at>, will you answer them?</p>', 2 * _HOUR),
+    ]
+    call: list[Line] = [("Tomás Ortega", "I am five minutes late", 25 * _HOUR), (None, "", 24 * _HOUR)]
+    lunch: list[Line] = [("Tomás Ortega", "<p>Is the <em>usual place</em> fine?</p>", 15 * _MINUTE)]
+    return [
+        _chat(account, opened, "oneOnOne", None, [tomas], lunch),
+        _chat(account, opened, "group", "Museum offer", [mira, ines], about_the_offer),
+        _chat(account, opened, "meeting", "Call with the museum", [mira, ("Guest of the museum", None)], call),
+        _chat(account, opened, "oneOnOne", None, [jonas], []),
+    ]
+
+
+def _chat(
+    account: str,
+    opened: int,
+    kind: str,
+    topic: str | None,
+    members: list[tuple[str, str]] | list[tuple[str, str] | tuple[str, None]],
+    lines: list[Line],
+) -> Document:
+    name = guid(account, kind, topic, members)
+    ending = {"oneOnOne": f"{guid(account)}_{name}@unq.gbl.spaces", "meeting": f"meeting_{name}@thread.v2"}
+    return {
+        "id": f"19:{ending.get(kind, f'{name}@thread.v2')}",
+        "type": kind,
+        "topic": topic,
+        "created": opened - 60 * _DAY,
+        "members": [(account.partition("@")[0].title(), account), *members],
+        "messages": [_message_of(one, opened) for one in lines],
+    }
+
+
+def _message_of(lines: Line, opened: int) -> Document:
+    sender, text, ago = lines
+    at = opened - ago
+    return {"id": str(at * 1000), "at": at, "from": sender, "text": text, "set": {}, "drop": []}

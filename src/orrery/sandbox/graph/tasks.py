@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 from typing import cast
 
-from orrery.sandbox.graph import ids
-from orrery.sandbox.graph.call import Call
-from orrery.sandbox.graph.errors import Created, bad_request, not_found
+from orrery.sandbox.graph.call import Created, GraphCall, digest, guid, item_id, next_link, refusal
 from orrery.sandbox.graph.mail import mailbox_of
-from orrery.sandbox.graph.pages import next_link
-from orrery.sandbox.graph.rendering import utc
-from orrery.sandbox.graph.world import TASKS, World
-from orrery.sandbox.identity.config import GRAPH
-from orrery.sandbox.state import Document
+from orrery.sandbox.graph.mailbox import TASKS, Mailboxes
+from orrery.sandbox.graph.messages import utc
+from orrery.sandbox.ground import Document
+from orrery.sandbox.identity.directory import GRAPH
 
-_STATUSES = {"notStarted", "inProgress", "completed", "waitingOnOthers", "deferred"}
-_IMPORTANCES = {"low", "normal", "high"}
 _CHANGEABLE = (
     "title",
     "status",
@@ -32,38 +27,34 @@ _PAGE = 100
 class Tasks:
     """The calls about tasks. An account's lists are kept as one document."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
 
-    def lists(self, call: Call) -> Document:
+    def lists(self, call: GraphCall) -> Document:
         shown = [_list(one) for one in self._lists(call)]
         return self._page(shown, call, "/me/todo/lists", "/todo/lists")
 
-    def create_list(self, call: Call) -> Created:
-        name = call.body.get("displayName")
-        if not isinstance(name, str) or not name:
-            raise bad_request("Invalid display name.")
+    def create_list(self, call: GraphCall) -> Created:
         lists = self._lists(call)
-        made = _new_list(call.account, len(lists), name, "none")
+        made = _new_list(call.account, len(lists), call.body["displayName"], "none")
         self._save(call.account, [*lists, made])
         return Created(_list(made))
 
-    def tasks(self, call: Call) -> Document:
+    def tasks(self, call: GraphCall) -> Document:
         """List the tasks of a list; their links only where `$expand` asks for them."""
         _, found = self._found_list(call)
-        if (expanded := call.query.get("$expand", "")) not in {"", "linkedResources"}:
-            raise bad_request(f"'{expanded}' cannot be expanded.")
-        shown = [_shown(one, linked=bool(expanded)) for one in reversed(found["tasks"])]
+        linked = "$expand" in call.query
+        shown = [_shown(one, linked=linked) for one in reversed(found["tasks"])]
         path = f"/me/todo/lists/{call.ids[0]}/tasks"
         return self._page(shown, call, path, f"/todo/lists('{call.ids[0]}')/tasks")
 
-    def create(self, call: Call) -> Created:
+    def create(self, call: GraphCall) -> Created:
         """Make a task, with links if they come with it."""
         lists, found = self._found_list(call)
         now = self._now()
         number = sum(len(one["tasks"]) for one in lists)
         task: Document = {
-            "id": ids.item_id(f"{call.account} tasks", number, 0, immutable=False),
+            "id": item_id(f"{call.account} tasks", number, 0, immutable=False),
             "created": now,
             "modified": now,
             "version": 1,
@@ -76,14 +67,14 @@ class Tasks:
         self._save(call.account, lists)
         return Created(_shown(task, linked=True))
 
-    def change(self, call: Call) -> Document:
+    def change(self, call: GraphCall) -> Document:
         lists, task = self._found_task(call)
         task["fields"] |= _fields(call.body)
         self._touch(task)
         self._save(call.account, lists)
         return _shown(task, linked=False)
 
-    def link(self, call: Call) -> Created:
+    def link(self, call: GraphCall) -> Created:
         """Add a link, whether or not there is one with its external id."""
         lists, task = self._found_task(call)
         made = _new_link(task, call.body)
@@ -103,7 +94,7 @@ class Tasks:
     def _now(self) -> float:
         return self._world.ground.clock.now().timestamp()
 
-    def _lists(self, call: Call) -> list[Document]:
+    def _lists(self, call: GraphCall) -> list[Document]:
         account = mailbox_of(self._world, call).account
         kept = self._world.ground.state.get(TASKS, account)
         if kept is not None:
@@ -114,21 +105,21 @@ class Tasks:
     def _save(self, account: str, lists: list[Document]) -> None:
         self._world.ground.state.save({"object": TASKS, "id": account, "lists": lists})
 
-    def _found_list(self, call: Call) -> tuple[list[Document], Document]:
+    def _found_list(self, call: GraphCall) -> tuple[list[Document], Document]:
         lists = self._lists(call)
         for one in lists:
             if one["id"] == call.ids[0]:
                 return lists, one
-        raise not_found("The list does not exist.")
+        raise refusal("not_found", "The list does not exist.")
 
-    def _found_task(self, call: Call) -> tuple[list[Document], Document]:
+    def _found_task(self, call: GraphCall) -> tuple[list[Document], Document]:
         lists, found = self._found_list(call)
         for one in found["tasks"]:
             if one["id"] == call.ids[1]:
                 return lists, one
-        raise not_found("The task does not exist.")
+        raise refusal("not_found", "The task does not exist.")
 
-    def _page(self, shown: Sequence[Document], call: Call, path: str, name: str) -> Document:
+    def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
         top, skip = call.number("$top", _PAGE, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
         page: Document = {
             "@odata.context": f"{GRAPH}/v1.0/$metadata#users('{call.account}'){name}",
@@ -140,13 +131,13 @@ class Tasks:
 
 
 def _new_list(account: str, number: int, name: str, known: str) -> Document:
-    shown = ids.item_id(f"{account} lists", number, 0, immutable=False)
+    shown = item_id(f"{account} lists", number, 0, immutable=False)
     return {"id": shown, "displayName": name, "wellknownListName": known, "tasks": []}
 
 
 def _list(stored: Document) -> Document:
     return {
-        "@odata.etag": f'W/"{ids.digest(stored["id"], stored["displayName"])}"',
+        "@odata.etag": f'W/"{digest(stored["id"], stored["displayName"])}"',
         "displayName": stored["displayName"],
         "isOwner": True,
         "isShared": False,
@@ -157,20 +148,16 @@ def _list(stored: Document) -> Document:
 
 def _new_link(task: Document, given: Document) -> Document:
     shown = {name: given.get(name) for name in _LINKED}
-    return shown | {"id": ids.guid(task["id"], len(task["links"]))}
+    return shown | {"id": guid(task["id"], len(task["links"]))}
 
 
 def _fields(body: Document) -> Document:
-    fields = {name: body[name] for name in _CHANGEABLE if name in body}
-    for name, allowed in (("status", _STATUSES), ("importance", _IMPORTANCES)):
-        if name in fields and fields[name] not in allowed:
-            raise bad_request(f"Requested value '{fields[name]}' was not found.")
-    return fields
+    return {name: body[name] for name in _CHANGEABLE if name in body}
 
 
 def _shown(task: Document, *, linked: bool) -> Document:
     shown: Document = {
-        "@odata.etag": f'W/"{ids.digest(task["id"], task["version"])}"',
+        "@odata.etag": f'W/"{digest(task["id"], task["version"])}"',
         "importance": "normal",
         "isReminderOn": False,
         "status": "notStarted",

@@ -1,21 +1,77 @@
-"""The identity provider over HTTP: discovery, keys, codes and tokens."""
+"""The identity provider over HTTP: discovery, keys, codes and tokens, the page of accounts, the levers."""
 
+import json
+import secrets
 import uuid
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orrery.ports.clock import Clock
-from orrery.sandbox.identity.authorize import Authorize
-from orrery.sandbox.identity.config import IdentityConfig
-from orrery.sandbox.identity.errors import Refusal
-from orrery.sandbox.identity.grants import Grants, check_tenant
+from orrery.sandbox.board import Act, Board, form_of, render
+from orrery.sandbox.faults import Refusal
+from orrery.sandbox.ground import Document, SandboxGround
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, TENANTS, IdentityConfig, described, refusal
+from orrery.sandbox.identity.grants import Grants, check_redirect, check_tenant, members
+from orrery.sandbox.identity.switches import BY_JSON, SWITCHES, Switches
 from orrery.sandbox.identity.tokens import TokenEndpoint
-from orrery.sandbox.pages import form_of
-from orrery.sandbox.state import Document
+from orrery.sandbox.serving import listen
 
+ADDRESS = "/identity"
+
+
+def identity_board(config: IdentityConfig, grants: Grants, switches: Switches, requests: Counter[str]) -> Board:
+    """Return the page with the codes that wait, the accounts and the levers."""
+
+    def known() -> Document:
+        return {
+            "url": config.url,
+            "tenants": TENANTS,
+            "clients": list(CLIENTS),
+            "accounts": {one.username: one.object_ids for one in ACCOUNTS.values()},
+            "waiting": list(grants.waiting()),
+            "levers": switches.on(),
+            "requests": dict(requests),
+        }
+
+    def view() -> Document:
+        on = switches.on()
+        return known() | {
+            "waiting": [(one, members(one["tenant"])) for one in grants.waiting()],
+            "accounts": list(ACCOUNTS.values()),
+            "levers": [(name, what, name in on, name in BY_JSON) for name, what in SWITCHES.items()],
+            "values": {name: json.dumps(values) for name, values in on.items() if values},
+            "requests": sorted(requests.items()),
+        }
+
+    def pull(given: Document) -> None:
+        """Turn a lever on; a form's field `undo`, since forms cannot delete, turns it off."""
+        name = given.pop("lever")
+        if given.pop("undo", None):
+            switches.turn_off(name)
+        else:
+            switches.pull(name, given)
+
+    def undo_all(_: Document) -> None:
+        for name in SWITCHES:
+            switches.turn_off(name)
+
+    levers: dict[str, Act] = {
+        "GET /_identity": lambda _: known(),
+        "DELETE /_identity": undo_all,
+        "POST /_identity/approve": lambda given: grants.approve(given["user_code"], given["account"]),
+        "POST /_identity/decline": lambda given: grants.decline(given["user_code"]),
+        "POST /_identity/{lever}": pull,
+        "DELETE /_identity/{lever}": lambda given: switches.turn_off(given["lever"]),
+    }
+    return Board(ADDRESS, "identity.html", known, view, levers)
+
+
+_SCRIPTS = "; script-src 'self'"
 _NO_STORE = {"Cache-Control": "no-store, no-cache", "Pragma": "no-cache"}
 
 _DISCOVERY = "/{tenant}/v2.0/.well-known/openid-configuration"
@@ -24,17 +80,18 @@ _AUTHORIZE = "/{tenant}/oauth2/v2.0/authorize"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class IdentityApi:
-    """Answers a client that signs a person in."""
+class IdentityProvider:
+    """Answers a client that signs a person in; `requests` counts what came by https, by path."""
 
-    def __init__(
-        self, config: IdentityConfig, clock: Clock, tokens: TokenEndpoint, grants: Grants, authorize: Authorize
-    ) -> None:
+    def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
         self._config = config
-        self._clock = clock
-        self._tokens = tokens
-        self._grants = grants
-        self._authorize = authorize
+        self._clock = ground.clock
+        self._tokens = TokenEndpoint(config, ground.state, ground.clock)
+        page = f"{ground.base_url}{ADDRESS}"
+        self._grants = Grants(ground.state, ground.clock, self._tokens, page, config.interval)
+        self._switches = Switches(ground.state)
+        self.url = config.url
+        self.requests: Counter[str] = Counter()
 
     def routes(self) -> list[Route]:
         return [
@@ -42,8 +99,9 @@ class IdentityApi:
             Route("/{tenant}/discovery/v2.0/keys", self.refusing(self.keys), methods=["GET"]),
             Route("/{tenant}/oauth2/v2.0/devicecode", self.refusing(self.device_code), methods=["POST"]),
             Route("/{tenant}/oauth2/v2.0/token", self.refusing(self.token), methods=["POST"]),
-            Route(_AUTHORIZE, self.refusing(self._authorize.show), methods=["GET"]),
-            Route(_AUTHORIZE, self.refusing(self._authorize.choose), methods=["POST"]),
+            Route(_AUTHORIZE, self.refusing(self.accounts), methods=["GET"]),
+            Route(_AUTHORIZE, self.refusing(self.choose), methods=["POST"]),
+            *identity_board(self._config, self._grants, self._switches, self.requests).routes(),
         ]
 
     def refusing(self, endpoint: Endpoint) -> Endpoint:
@@ -55,7 +113,7 @@ class IdentityApi:
                 return await endpoint(request)
             except Refusal as refusal:
                 correlation = request.headers.get("client-request-id") or str(uuid.uuid4())
-                body = refusal.body(self._clock.now(), correlation, self._config.url)
+                body = described(refusal, self._clock.now(), correlation, self._config.url)
                 return JSONResponse(body, refusal.status, _NO_STORE)
 
         return answer
@@ -92,3 +150,68 @@ class IdentityApi:
             "claims_supported": ["sub", "iss", "aud", "exp", "iat", "nonce", "name", "tid", "ver"],
             "tenant_region_scope": "EU",
         }
+
+    async def accounts(self, request: Request) -> Response:
+        """List the accounts that may sign in to the tenant."""
+        tenant, query = request.path_params["tenant"], request.query_params
+        self._check(tenant, query)
+        return render(
+            "identity_accounts.html",
+            domain=TENANTS[tenant],
+            client=query["client_id"],
+            scopes=query["scope"].split(),
+            accounts=[(one, one.is_guest(tenant)) for one in members(tenant)],
+        )
+
+    async def choose(self, request: Request) -> Response:
+        """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
+        tenant, query = request.path_params["tenant"], request.query_params
+        self._check(tenant, query)
+        username = (await form_of(request)).get("account", "")
+        declined = not username or self._switches.holds("consent", tenant)
+        answer = self._declined() if declined else self._chosen(tenant, query, username)
+        if "state" in query:
+            answer["state"] = query["state"]
+        return _answered(query, answer)
+
+    def _chosen(self, tenant: str, query: Mapping[str, str], username: str) -> dict[str, str]:
+        answer = {
+            "code": self._grants.code(tenant, query, username),
+            "session_state": str(uuid.UUID(bytes=secrets.token_bytes(16))),
+        }
+        if "client_info" in query:
+            answer["client_info"] = self._tokens.client_info(ACCOUNTS[username])
+        return answer
+
+    def _declined(self) -> dict[str, str]:
+        body = described(refusal("access_denied"), self._clock.now(), str(uuid.uuid4()), self._config.url)
+        return {name: body[name] for name in ("error", "error_description", "error_uri")}
+
+    def _check(self, tenant: str, query: Mapping[str, str]) -> None:
+        for name in ("client_id", "redirect_uri", "response_type", "scope"):
+            if not query.get(name):
+                raise refusal("missing", parameter=name)
+        self._grants.check_client(tenant, query["client_id"])
+        check_redirect(query["redirect_uri"])
+        if query["response_type"] != "code":
+            raise refusal("unsupported_response_type", kind=query["response_type"])
+
+    async def listen(self, app: ASGIApp) -> None:
+        """Serve the app on the listener until cancelled."""
+
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            # Microsoft Graph, on the same listener, counts its own: their paths have the ids of messages in them.
+            if not scope["path"].startswith("/v1.0/"):
+                self.requests[scope["path"]] += 1
+            await app(scope, receive, send)
+
+        await listen(counted, self._config.listener, self._config.certificate)
+
+
+def _answered(query: Mapping[str, str], answer: dict[str, str]) -> Response:
+    address = query["redirect_uri"]
+    if query.get("response_mode", "query") == "form_post":
+        page = render("identity_answer.html", address=address, answer=answer)
+        page.headers["Content-Security-Policy"] += _SCRIPTS
+        return page
+    return RedirectResponse(f"{address}{'&' if '?' in address else '?'}{urlencode(answer)}", 303)

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity.config import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount
-from orrery.sandbox.identity.errors import refusal
+from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount, refusal
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Signed, TokenEndpoint
-from orrery.sandbox.state import Document, DocumentStore
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -94,20 +93,20 @@ class Grants:
         }
 
     def waiting(self) -> Iterator[Document]:
-        """Yield the device codes that nobody has approved or declined, newest first."""
+        """Yield the device codes that are neither approved nor declined, newest first."""
         for one in self._state.newest_first(_DEVICE):
             if one["standing"] == "waiting" and one["expires"] > self._now():
                 yield {name: one[name] for name in ("user_code", "tenant", "client", "scopes", "expires")}
 
     def approve(self, user_code: str, username: str) -> None:
-        """Let an account approve a user code; `ValueError` says why it cannot."""
+        """Let an account approve a user code; `ValueError` gives the reason why not."""
         code = self._waiting(user_code)
         if username not in _members(code["tenant"]):
             raise ValueError(f"{username!r} is no account of the tenant {code['tenant']}.")
         self._state.save(code | {"standing": "approved", "account": username})
 
     def decline(self, user_code: str) -> None:
-        """Decline a user code; `ValueError` says why it cannot be."""
+        """Decline a user code; `ValueError` gives the reason why not."""
         self._state.save(self._waiting(user_code) | {"standing": "declined"})
 
     def code(self, tenant: str, query: Form, username: str) -> str:

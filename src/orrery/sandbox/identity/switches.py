@@ -1,10 +1,55 @@
-"""The levers that are on: what the identity provider does otherwise than it should, until they are undone."""
+"""The levers that are on: what the identity provider does wrongly, until they are undone."""
 
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orrery.sandbox.identity.config import TENANTS
-from orrery.sandbox.identity.doctoring import refused
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.identity.directory import TENANTS
+
+PARTS = ("id", "access", "client_info", "answer", "discovery")
+"""What can be changed: the claims of either token, client_info, and the members of the answer and of the discovery
+document."""
+
+SIGNERS = ("foreign", "none")
+"""How an id token can be signed wrongly: with a key that is not published, or not at all."""
+
+
+def changed_members(members: Mapping[str, object], changes: Iterable[Mapping[str, Any]]) -> str:
+    """Return a JSON text with the members, some dropped, set or doubled: a doubled one is there twice."""
+    pairs = list(members.items())
+    for change in changes:
+        pairs = _changed(pairs, change)
+    return "{" + ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in pairs) + "}"
+
+
+def _changed(pairs: list[tuple[str, object]], change: Mapping[str, Any]) -> list[tuple[str, object]]:
+    known = dict(pairs)
+    match change:
+        case {"drop": name}:
+            return [one for one in pairs if one[0] != name]
+        case {"set": name}:
+            return [*(one for one in pairs if one[0] != name), (name, change.get("value"))]
+        case {"double": name}:
+            return [*pairs, (name, change.get("value", known.get(name)))]
+        case _:
+            return pairs
+
+
+def signed_by(changes: Iterable[Mapping[str, Any]]) -> str:
+    """Return who signs an id token by a change; empty without one."""
+    return next((one["sign"] for one in reversed(list(changes)) if "sign" in one), "")
+
+
+def why_refused(change: Mapping[str, Any]) -> str:
+    """Return why a change cannot be made; empty when it can."""
+    asked = [one for one in ("drop", "set", "double", "sign") if one in change]
+    if change.get("part") not in PARTS or len(asked) != 1:
+        return f"`part` is one of {', '.join(PARTS)}; with it comes one of drop, set, double and sign."
+    if "sign" in change and (change["part"] != "id" or change["sign"] not in SIGNERS):
+        return f"`sign` is for `id` only, and one of {', '.join(SIGNERS)}."
+    return ""
+
 
 _KIND = "_identity_lever"
 
@@ -46,7 +91,7 @@ class Switches:
         return values is not None and values.get("tenant", tenant) == tenant
 
     def pull(self, name: str, given: Document) -> None:
-        """Turn a lever on: `keys` rotates once more, `doctor` adds a change. `ValueError` says why not."""
+        """Turn a lever on: `keys` rotates once more, `doctor` adds a change. Raises `ValueError`."""
         if name not in SWITCHES:
             raise ValueError(f"A lever is one of {', '.join(SWITCHES)}.")
         self.turn_on(name, _values(name, given, self.values(name) or {}))
@@ -79,7 +124,7 @@ def _values(name: str, given: Document, before: Document) -> Document:
         case "scopes":
             return {"add": str(given["add"]).split() if isinstance(given["add"], str) else list(given["add"])}
         case "doctor":
-            if why := refused(given):
+            if why := why_refused(given):
                 raise ValueError(why)
             return {"changes": [*before.get("changes", []), given]}
         case _:

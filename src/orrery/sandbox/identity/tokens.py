@@ -1,17 +1,116 @@
-"""The tokens of an answer: what stands in them, and how it is signed."""
+"""The tokens of an answer: their keys, their claims, and which were issued."""
 
+import base64
 import hashlib
 import json
 import secrets
 from dataclasses import dataclass
+from typing import cast
+
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.identity.config import GRAPH, IdentityConfig, SignInAccount
-from orrery.sandbox.identity.doctoring import doctored, signed_by
-from orrery.sandbox.identity.keys import FOREIGN, NEXT, SigningKeys, encoded, kid
-from orrery.sandbox.identity.registry import Issued, Registry
-from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, IdentityConfig, SignInAccount
+from orrery.sandbox.identity.switches import Switches, changed_members, signed_by
+
+_KEY = "_identity_key"
+
+NEXT = "next"
+"""The name of a key that is published and not yet used."""
+
+FOREIGN = "foreign"
+"""The name of the key that is never published."""
+
+
+class SigningKeys:
+    """The keys by name; each is made when it is first needed."""
+
+    def __init__(self, state: DocumentStore) -> None:
+        self._state = state
+
+    def published(self, name: str, issuer: str) -> Document:
+        """Return a key as the list of keys has it."""
+        numbers = self._key(name).public_key().public_numbers()
+        return {
+            "kty": "RSA",
+            "use": "sig",
+            "kid": kid(name),
+            "n": encoded(numbers.n.to_bytes((numbers.n.bit_length() + 7) // 8)),
+            "e": encoded(numbers.e.to_bytes(3)),
+            "issuer": issuer,
+        }
+
+    def signature(self, name: str, signed: str) -> str:
+        return encoded(self._key(name).sign(signed.encode(), PKCS1v15(), SHA256()))
+
+    def _key(self, name: str) -> RSAPrivateKey:
+        stored = self._state.get(_KEY, name)
+        if stored is None:
+            key = generate_private_key(public_exponent=65537, key_size=2048)
+            text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+            self._state.save({"object": _KEY, "id": name, "pem": text})
+            return key
+        return cast("RSAPrivateKey", load_pem_private_key(stored["pem"].encode(), None))
+
+
+def kid(name: str) -> str:
+    """Return the id that a key is published under."""
+    return encoded(f"key-of-the-sandbox-{name}".encode())
+
+
+def encoded(part: bytes) -> str:
+    """Return base64url without padding, as in a JWT."""
+    return base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+
+
+_ACCESS = "_identity_access"
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What an access token grants; it is good until `expires`, a Unix time by the sandbox's clock."""
+
+    account: SignInAccount
+    tenant: str
+    scopes: frozenset[str]
+    expires: float
+
+
+def register(state: DocumentStore, token: str, issued: Issued) -> None:
+    """Keep an access token's digest with what it grants."""
+    state.save(
+        {
+            "object": _ACCESS,
+            "id": _digest(token),
+            "account": issued.account.username,
+            "tenant": issued.tenant,
+            "scopes": sorted(issued.scopes),
+            "expires": issued.expires,
+        }
+    )
+
+
+def issued_token(state: DocumentStore, token: str) -> Issued | None:
+    """Return what a token grants, expired or not; None when it was not issued here."""
+    found = state.get(_ACCESS, _digest(token))
+    if found is None:
+        return None
+    scopes = frozenset[str](found["scopes"])
+    return Issued(ACCOUNTS[found["account"]], found["tenant"], scopes, found["expires"])
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
 
 LIFETIME = 3600
 """Seconds that an access token and an id token last."""
@@ -36,7 +135,7 @@ class TokenEndpoint:
         self._clock = clock
         self._switches = Switches(state)
         self._keys = SigningKeys(state)
-        self._registry = Registry(state)
+        self._state = state
 
     def answer(self, signed: Signed, refresh_token: str | None, *, client_info: bool) -> str:
         """Return the JSON text of a token answer."""
@@ -54,16 +153,16 @@ class TokenEndpoint:
             body["id_token"] = self._id_token(signed)
         if client_info:
             body["client_info"] = self.client_info(signed.account)
-        return doctored(body, self._switches.changes("answer"))
+        return changed_members(body, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
-        """Return the list of the keys that are published: the next one stands there ahead of its use."""
+        """Return the list of the keys that are published: the next one is there ahead of its use."""
         issuer = self.issuer(tenant)
         return {"keys": [self._keys.published(name, issuer) for name in (NEXT, self._switches.key())]}
 
     def discovered(self, members: Document) -> str:
         """Return the discovery document as the levers change it."""
-        return doctored(members, self._switches.changes("discovery"))
+        return changed_members(members, self._switches.changes("discovery"))
 
     def issuer(self, tenant: str) -> str:
         return f"{self._config.url}/{tenant}/v2.0"
@@ -99,7 +198,7 @@ class TokenEndpoint:
         changes = self._switches.changes("id")
         by = signed_by(changes)
         header = {"typ": "JWT", "alg": "none" if by == "none" else "RS256", "kid": kid(self._switches.key())}
-        text = f"{_encoded(json.dumps(header))}.{_encoded(doctored(claims, changes))}"
+        text = f"{_encoded(json.dumps(header))}.{_encoded(changed_members(claims, changes))}"
         if by == "none":
             return f"{text}."
         return f"{text}.{self._keys.signature(FOREIGN if by == FOREIGN else self._switches.key(), text)}"
@@ -107,7 +206,7 @@ class TokenEndpoint:
     def _access_token(self, signed: Signed, scopes: frozenset[str]) -> str:
         token = self._opaque() if self._switches.values("opaque") is not None else self._jwt(signed, scopes)
         expires = self._clock.now().timestamp() + LIFETIME
-        self._registry.add(token, Issued(signed.account, signed.tenant, scopes, expires))
+        register(self._state, token, Issued(signed.account, signed.tenant, scopes, expires))
         return token
 
     def _opaque(self) -> str:
@@ -133,10 +232,10 @@ class TokenEndpoint:
             "uti": secrets.token_urlsafe(16),
             "ver": "1.0",
         }
-        payload = _encoded(doctored(claims, self._switches.changes("access")))
+        payload = _encoded(changed_members(claims, self._switches.changes("access")))
         nonce = secrets.token_urlsafe(32)
         header = {"typ": "JWT", "nonce": nonce, "alg": "RS256", "kid": kid(self._switches.key())}
-        # The vendor signs the nonce's digest and shows the nonce, so that nobody but the resource can verify it.
+        # The vendor signs the nonce's digest and shows the nonce, so that only the resource can verify it.
         hidden = header | {"nonce": encoded(hashlib.sha256(nonce.encode()).digest())}
         signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
         return f"{_encoded(json.dumps(header))}.{payload}.{signature}"
@@ -144,7 +243,7 @@ class TokenEndpoint:
     def client_info(self, account: SignInAccount) -> str:
         """Return where an account is at home, in base64url, whichever tenant it signs in to."""
         known: Document = {"uid": account.object_ids[account.home], "utid": account.home}
-        return _encoded(doctored(known, self._switches.changes("client_info")))
+        return _encoded(changed_members(known, self._switches.changes("client_info")))
 
 
 def short(scope: str) -> str:

@@ -3,10 +3,10 @@
 import hashlib
 from dataclasses import dataclass
 
-from orrery.sandbox.processor.requests import CONFIGURABLE_METHODS
-from orrery.sandbox.processor.session_rules import ENABLED_METHODS
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor.parameters import CONFIGURABLE_METHODS
+from orrery.sandbox.processor.sessions import ENABLED_METHODS
 from orrery.sandbox.processor.world import Mode, World
-from orrery.sandbox.state import Document
 
 ACCOUNT_ID = "acct_orrery_sandbox"
 ACCOUNT_CURRENCY = "nzd"

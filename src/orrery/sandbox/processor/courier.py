@@ -1,4 +1,4 @@
-"""Brings webhooks to their endpoints: signed anew at each attempt, repeated with back-off until a 2xx."""
+"""Brings webhooks to their endpoints: signed at each attempt, repeated with back-off until a 2xx."""
 
 import asyncio
 import json
@@ -7,9 +7,9 @@ from copy import deepcopy
 
 import httpx2
 
-from orrery.sandbox.processor.endpoints import endpoint_view, sign, wants
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor.resources import endpoint_view, sign, wants
 from orrery.sandbox.processor.world import World
-from orrery.sandbox.state import Document
 from orrery.trust import WELL_KNOWN, Trust
 
 BACK_OFF = (5, 30, 120, 300, 900, 3600, 7200, 14400, 28800, 43200)
@@ -109,9 +109,7 @@ class Courier:
     def _delivery(self, event: Document, endpoint: Document) -> Document:
         now, kind = self._now(), event["type"]
         self._release_held(endpoint["id"])
-        late = self._world.faults.take("webhook_delay", kind)
         held = self._world.faults.take("webhook_reorder", kind) is not None
-        wait = 0.0 if late is None else 60.0 if late.value is None else late.value
         return {
             "id": f"{event['id']}:{endpoint['id']}",
             "object": _KIND,
@@ -121,7 +119,7 @@ class Courier:
             "state": "pending",
             "copies": 2 if self._world.faults.take("webhook_duplicate", kind) else 1,
             "held": held,
-            "next_at": now + (REORDER_PATIENCE if held else wait),
+            "next_at": now + (REORDER_PATIENCE if held else 0.0),
             "attempts": [],
         }
 

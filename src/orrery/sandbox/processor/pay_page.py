@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.pages import Fields, money, render
+from orrery.sandbox.board import Fields, money, render
+from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
-from orrery.sandbox.processor.session_rules import is_email
+from orrery.sandbox.processor.sessions import is_email
 from orrery.sandbox.processor.world import World, holding
-from orrery.sandbox.state import Document
 
 _ALWAYS_CHALLENGED = ("any", "challenge")
 _WALLETS = ("apple_pay", "google_pay")
@@ -27,7 +27,7 @@ _VERDICTS = (
 
 
 class PayPage:
-    """The page of every world's sessions: the session's id says which world."""
+    """The page of every world's sessions: the session's id names the world."""
 
     def __init__(self, worlds: Sequence[World]) -> None:
         self._worlds = worlds
@@ -40,7 +40,7 @@ class PayPage:
         ]
 
     async def show(self, request: Request) -> Response:
-        """Show the page, or say why nothing can be paid here."""
+        """Show the page, or the reason why nothing can be paid here."""
         world, session = self._found(request)
         closed = _closed(session)
         if closed is not None or session is None:
@@ -139,7 +139,7 @@ def _problems(session: Document, fields: Fields) -> dict[str, str]:
     if fields.get("method", "card") not in _methods(session):
         problems["method"] = "Choose how you want to pay."
     if fields.get("verdict", "approved") not in get_args(Verdict):
-        problems["verdict"] = "Choose what the bank says."
+        problems["verdict"] = "Choose the bank's answer."
     for one in session["custom_fields"]:
         if not one["optional"] and not fields.get(f"field_{one['key']}"):
             problems[f"field_{one['key']}"] = "Please answer this."

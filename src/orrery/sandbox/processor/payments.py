@@ -4,9 +4,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orrery.sandbox.processor.errors import ApiError
-from orrery.sandbox.processor.world import World, new_id
-from orrery.sandbox.state import Document
+from orrery.sandbox.ground import Document
+from orrery.sandbox.processor.world import World, api_error, new_id
 
 Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
 """The bank's answer: approved, declined, authentication required, later, or approved with a review."""
@@ -60,7 +59,7 @@ def pay(world: World, session: Document, payment: Payment) -> str | None:
 def settle(world: World, session: Document, *, paid: bool = True) -> Document:
     """Let a delayed payment arrive, or fail permanently."""
     if session["status"] != "complete" or session["payment_status"] != "unpaid":
-        raise ApiError(400, "Only a complete session that is unpaid can be settled.")
+        raise api_error(400, "Only a complete session that is unpaid can be settled.")
     intent = world.find("payment_intent", session["payment_intent"], "payment_intent")
     charge = world.find("charge", intent["latest_charge"], "charge")
     if paid:
@@ -82,7 +81,7 @@ def refund(world: World, charge: Document, amount: int | None = None) -> Documen
     left = charge["amount"] - charge["amount_refunded"]
     given = left if amount is None else amount
     if charge["status"] != "succeeded" or not 0 < given <= left:
-        raise ApiError(400, "This charge cannot be refunded by that amount.")
+        raise api_error(400, "This charge cannot be refunded by that amount.")
     charge["amount_refunded"] += given
     charge["refunded"] = charge["amount_refunded"] == charge["amount"]
     world.record([charge], ("charge.refunded", charge))
@@ -92,7 +91,7 @@ def refund(world: World, charge: Document, amount: int | None = None) -> Documen
 def dispute(world: World, charge: Document) -> Document:
     """Let the buyer's bank contest a charge."""
     if charge["status"] != "succeeded" or charge["disputed"]:
-        raise ApiError(400, "This charge cannot be disputed.")
+        raise api_error(400, "This charge cannot be disputed.")
     charge["disputed"] = True
     contested: Document = {
         "id": new_id("du_"),
@@ -121,7 +120,7 @@ def close_dispute(world: World, charge: Document, *, won: bool) -> Document:
     """Let the bank decide about a contested charge."""
     contested = next((one for one in world.state.newest_first("dispute") if one["charge"] == charge["id"]), None)
     if contested is None or contested["status"] != "needs_response":
-        raise ApiError(400, "This charge has no open dispute.")
+        raise api_error(400, "This charge has no open dispute.")
     closed = contested | {"status": "won" if won else "lost"}
     world.record([closed], ("charge.dispute.closed", closed))
     return charge

@@ -1,17 +1,89 @@
 """The processor's other objects: prices, charges, configurations, fraud lists, events, endpoints, account."""
 
+import hashlib
+import hmac
+import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import cast
 
+from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import ACCOUNT_CURRENCY, ACCOUNT_ID, ACCOUNT_UNITS_PER, new_configuration
-from orrery.sandbox.processor.call import Call
-from orrery.sandbox.processor.endpoints import endpoint_view, new_endpoint, read_endpoint_changes
-from orrery.sandbox.processor.errors import invalid
-from orrery.sandbox.processor.lists import page
-from orrery.sandbox.processor.session_rules import ENABLED_METHODS, is_ip_address
-from orrery.sandbox.processor.world import new_id
-from orrery.sandbox.state import Document
+from orrery.sandbox.processor.call import ApiCall, page
+from orrery.sandbox.processor.sessions import ENABLED_METHODS, is_ip_address
+from orrery.sandbox.processor.world import API_VERSION, World, invalid, known_version, new_id
+
+EVERY_EVENT = "*"
+_EVENT_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+_URL = re.compile(r"https?://\S+")
+_PRIVATE = ("_secrets", "_configured")
+
+
+def new_endpoint(params: Document, created: int, secrets: tuple[str, ...], key: str | None = None) -> Document:
+    """Return an endpoint; its secrets stay in fields of the sandbox's own."""
+    return {
+        "id": key or new_id("we_"),
+        "object": "webhook_endpoint",
+        "api_version": params.get("api_version"),
+        "application": None,
+        "created": created,
+        "description": params.get("description"),
+        "enabled_events": params["enabled_events"],
+        "livemode": False,
+        "metadata": params.get("metadata", {}),
+        "status": "enabled",
+        "url": params["url"],
+        "_secrets": list(secrets),
+        "_configured": key is not None,
+    }
+
+
+def endpoint_view(endpoint: Document) -> Document:
+    """Return the endpoint without the sandbox's own fields."""
+    return {key: value for key, value in endpoint.items() if key not in _PRIVATE}
+
+
+def read_endpoint_changes(params: Document) -> Document:
+    """Return the changes, after checking the fields that have a form."""
+    if "url" in params and not _URL.fullmatch(params["url"]):
+        raise invalid("Not a valid URL", "url", "url_invalid")
+    for number, name in enumerate(params.get("enabled_events", [])):
+        if name != EVERY_EVENT and not _EVENT_NAME.fullmatch(name):
+            raise invalid(f"Invalid event type: {name[:80]}", f"enabled_events[{number}]")
+    if "api_version" in params:
+        _ = known_version(params["api_version"], "api_version")
+    changes = {key: value for key, value in params.items() if key not in ("disabled", "expand")}
+    if "disabled" in params:
+        changes["status"] = "disabled" if params["disabled"] else "enabled"
+    return changes
+
+
+def configure_endpoints(world: World, wanted: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
+    """Make the endpoints of the configuration exist with their secrets, and those no longer in it go."""
+    known = {endpoint["id"]: endpoint for endpoint in world.state.newest_first("webhook_endpoint")}
+    kept: set[str] = set()
+    for url, secrets in wanted:
+        key = "we_" + hashlib.sha256(url.encode()).hexdigest()[:24]
+        params = {"url": url, "enabled_events": [EVERY_EVENT], "api_version": API_VERSION}
+        created = known[key]["created"] if key in known else world.now()
+        world.save(new_endpoint(params, created, secrets, key))
+        kept.add(key)
+    for key, endpoint in known.items():
+        if endpoint["_configured"] and key not in kept:
+            world.state.remove("webhook_endpoint", key)
+
+
+def wants(endpoint: Document, kind: str) -> bool:
+    """Return whether the endpoint gets events of this type."""
+    return endpoint["status"] == "enabled" and bool({EVERY_EVENT, kind} & set(endpoint["enabled_events"]))
+
+
+def sign(body: bytes, secrets: list[str], now: int) -> str:
+    """Return the Stripe-Signature header: one v1 a secret, so that secrets can be rotated."""
+    signed = f"{now}.".encode() + body
+    parts = [hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in secrets]
+    return ",".join([f"t={now}", *(f"v1={part}" for part in parts)])
+
 
 EVENTS_KEPT_SECONDS = 30 * 24 * 3600
 """How long the vendor shows an event."""
@@ -22,23 +94,23 @@ _LIST = "radar.value_list"
 _ENDPOINT = "webhook_endpoint"
 
 
-def lister(kind: str) -> Callable[[Call], Document]:
+def lister(kind: str) -> Callable[[ApiCall], Document]:
     """Return the operation that lists the objects of a kind, newest first."""
     return lambda call: page(call.world.state.newest_first(kind), call.params, call.path)
 
 
-def list_reviews(call: Call) -> Document:
+def getter(kind: str, name: str) -> Callable[[ApiCall], Document]:
+    """Return the operation that reads an object of a kind, by the id of that name in the path."""
+    return lambda call: call.world.find(kind, call.ids[name], name)
+
+
+def list_reviews(call: ApiCall) -> Document:
     """GET /v1/reviews: the open ones."""
     reviews = (review for review in call.world.state.newest_first("review") if review["open"])
     return page(reviews, call.params, call.path)
 
 
-def get_configuration(call: Call) -> Document:
-    """GET /v1/payment_method_configurations/{configuration}."""
-    return call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
-
-
-def create_configuration(call: Call) -> Document:
+def create_configuration(call: ApiCall) -> Document:
     """POST /v1/payment_method_configurations."""
     parent = call.params.get("parent")
     if parent is not None:
@@ -48,14 +120,14 @@ def create_configuration(call: Call) -> Document:
     return _switched(call, configuration)
 
 
-def update_configuration(call: Call) -> Document:
+def update_configuration(call: ApiCall) -> Document:
     """POST /v1/payment_method_configurations/{configuration}."""
-    configuration = get_configuration(call)
+    configuration = call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
     configuration |= {key: call.params[key] for key in ("name", "active") if key in call.params}
     return _switched(call, configuration)
 
 
-def _switched(call: Call, configuration: Document) -> Document:
+def _switched(call: ApiCall, configuration: Document) -> Document:
     for slug, switch in call.params.items():
         shown = configuration.get(slug)
         if isinstance(shown, dict):
@@ -69,30 +141,30 @@ def _switched(call: Call, configuration: Document) -> Document:
     return configuration
 
 
-def list_value_lists(call: Call) -> Document:
+def list_value_lists(call: ApiCall) -> Document:
     """GET /v1/radar/value_lists."""
     lists = [_with_items(call, one) for one in call.world.state.newest_first(_LIST)]
     return page(lists, call.params, call.path)
 
 
-def _with_items(call: Call, value_list: Document) -> Document:
+def _with_items(call: ApiCall, value_list: Document) -> Document:
     url = f"/v1/radar/value_list_items?value_list={value_list['id']}"
     return value_list | {"list_items": page(_items(call), {"value_list": value_list["id"]}, url)}
 
 
-def _items(call: Call) -> list[Document]:
+def _items(call: ApiCall) -> list[Document]:
     return list(call.world.state.newest_first(_ITEM))
 
 
-def list_value_list_items(call: Call) -> Document:
-    """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as the vendor says."""
+def list_value_list_items(call: ApiCall) -> Document:
+    """GET /v1/radar/value_list_items: needs `value_list`; `value` is found within others, as documented."""
     _ = call.world.find(_LIST, call.params["value_list"], "value_list")
     params = dict(call.params)
     like: str = params.pop("value", "").lower()
     return page((one for one in _items(call) if like in one["value"].lower()), params, call.path)
 
 
-def create_value_list_item(call: Call) -> Document:
+def create_value_list_item(call: ApiCall) -> Document:
     """POST /v1/radar/value_list_items."""
     value_list = call.world.find(_LIST, call.params["value_list"], "value_list", status=400)
     value: str = call.params["value"]
@@ -114,14 +186,14 @@ def create_value_list_item(call: Call) -> Document:
     return item
 
 
-def delete_value_list_item(call: Call) -> Document:
+def delete_value_list_item(call: ApiCall) -> Document:
     """DELETE /v1/radar/value_list_items/{item}."""
     item = call.world.find(_ITEM, call.ids["item"], "item")
     call.world.state.remove(_ITEM, item["id"])
     return item | {"deleted": True}
 
 
-def get_balance(call: Call) -> Document:
+def get_balance(call: ApiCall) -> Document:
     """GET /v1/balance: what succeeded and was not refunded, in the account's own currency."""
     settled = sum(_settled(charge) for charge in call.world.state.newest_first("charge"))
     available = [{"amount": settled, "currency": ACCOUNT_CURRENCY, "source_types": {"card": settled}}]
@@ -134,12 +206,12 @@ def _settled(charge: Document) -> int:
     return round(kept * ACCOUNT_UNITS_PER.get(charge["currency"], 1.0))
 
 
-def get_account(call: Call) -> Document:
+def get_account(call: ApiCall) -> Document:
     """GET /v1/account."""
     return call.world.find("account", ACCOUNT_ID, "account")
 
 
-def patch_account(call: Call) -> Document:
+def patch_account(call: ApiCall) -> Document:
     """PATCH /v1/account: spec 1 has it; the vendor itself would not know this route (decision 17)."""
     account = get_account(call)
     changes = {key: value for key, value in call.params.items() if key != "expand"}
@@ -156,7 +228,7 @@ def _merge(target: Document, changes: Document) -> None:
             target[key] = value
 
 
-def list_events(call: Call) -> Document:
+def list_events(call: ApiCall) -> Document:
     """GET /v1/events: those of the last 30 days."""
     params = dict(call.params)
     types = params.pop("types", None)
@@ -174,18 +246,13 @@ def list_events(call: Call) -> Document:
     return page(events, params, call.path)
 
 
-def get_event(call: Call) -> Document:
-    """GET /v1/events/{id}."""
-    return call.world.find("event", call.ids["id"], "id")
-
-
-def list_endpoints(call: Call) -> Document:
+def list_endpoints(call: ApiCall) -> Document:
     """GET /v1/webhook_endpoints."""
     found = page(call.world.state.newest_first(_ENDPOINT), call.params, call.path)
     return found | {"data": [endpoint_view(endpoint) for endpoint in found["data"]]}
 
 
-def create_endpoint(call: Call) -> Document:
+def create_endpoint(call: ApiCall) -> Document:
     """POST /v1/webhook_endpoints: the one answer that shows the signing secret."""
     _ = read_endpoint_changes(call.params)
     secret = new_id("whsec_sandbox_", 8)
@@ -194,19 +261,19 @@ def create_endpoint(call: Call) -> Document:
     return endpoint_view(endpoint) | {"secret": secret}
 
 
-def update_endpoint(call: Call) -> Document:
+def update_endpoint(call: ApiCall) -> Document:
     """POST /v1/webhook_endpoints/{webhook_endpoint}."""
     endpoint = _endpoint(call) | read_endpoint_changes(call.params)
     call.world.save(endpoint)
     return endpoint_view(endpoint)
 
 
-def delete_endpoint(call: Call) -> Document:
+def delete_endpoint(call: ApiCall) -> Document:
     """DELETE /v1/webhook_endpoints/{webhook_endpoint}."""
     endpoint = _endpoint(call)
     call.world.state.remove(_ENDPOINT, endpoint["id"])
     return endpoint_view(endpoint) | {"deleted": True}
 
 
-def _endpoint(call: Call) -> Document:
+def _endpoint(call: ApiCall) -> Document:
     return call.world.find(_ENDPOINT, call.ids["webhook_endpoint"], "webhook_endpoint")

@@ -1,4 +1,4 @@
-"""The state of the sandbox processor in one mode: the documents, the time, the events."""
+"""The processor in one mode: its documents, its time, its events, its refusals."""
 
 import heapq
 import secrets
@@ -8,9 +8,68 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.faults import Faults
-from orrery.sandbox.processor.errors import no_such
-from orrery.sandbox.state import Document, DocumentStore
+from orrery.sandbox.faults import Faults, Refusal
+from orrery.sandbox.ground import Document, DocumentStore
+
+_DOCS = "https://docs.stripe.com/error-codes/"
+
+
+def api_error(
+    status: int,
+    message: str,
+    kind: str = "invalid_request_error",
+    code: str | None = None,
+    param: str | None = None,
+) -> Refusal:
+    """Return a refusal with the fields of the vendor's error object."""
+    error: Document = {"message": message, "type": kind}
+    if code:
+        error |= {"code": code, "doc_url": _DOCS + code.replace("_", "-")}
+    return Refusal(status, {"error": error | ({"param": param} if param else {})})
+
+
+def invalid(message: str, param: str | None = None, code: str | None = None) -> Refusal:
+    """Return a 400 that validation found before anything was carried out."""
+    return api_error(400, message, code=code, param=param)
+
+
+def unknown_parameter(param: str) -> Refusal:
+    """Return the refusal of a parameter that the operation does not have."""
+    return invalid(f"Received unknown parameter: {param}", param, "parameter_unknown")
+
+
+def missing_parameter(param: str) -> Refusal:
+    """Return the refusal of a request without a required parameter."""
+    return invalid(f"Missing required param: {param}.", param, "parameter_missing")
+
+
+def no_such(kind: str, key: str, param: str, status: int = 404, hint: str = "") -> Refusal:
+    """Return the refusal of an id that names nothing; `hint` goes on with the sentence."""
+    return api_error(status, f"No such {kind}: '{key}'{hint}", code="resource_missing", param=param)
+
+
+def unrecognized_url(method: str, path: str, more: str = "") -> Refusal:
+    """Return the answer to a route that does not exist."""
+    return api_error(404, f"Unrecognized request URL ({method}: {path}).{more}")
+
+
+_NAMED = (
+    "2024-09-30.acacia 2024-10-28.acacia 2024-11-20.acacia 2024-12-18.acacia 2025-01-27.acacia 2025-02-24.acacia "
+    "2025-03-01.dashboard 2025-03-31.basil 2025-04-30.basil 2025-05-28.basil 2025-06-30.basil 2025-07-30.basil "
+    "2025-08-27.basil 2025-09-30.clover 2025-10-29.clover 2025-11-17.clover 2025-12-15.clover 2026-01-28.clover "
+    "2026-02-25.clover 2026-03-25.dahlia 2026-04-22.dahlia 2026-05-27.dahlia 2026-06-24.dahlia 2026-07-29.dahlia "
+    "2026-08-26.dahlia 2026-09-30.endive"
+)
+VERSIONS = frozenset(_NAMED.split())
+"""Those with a name; the vendor takes older ones, too."""
+
+
+def known_version(version: str, param: str | None = None) -> str:
+    """Return the version, or raise the refusal of one that does not exist."""
+    if version not in VERSIONS:
+        raise invalid(f"Invalid Stripe API version: {version[:40]}", param)
+    return version
+
 
 API_VERSION = "2026-08-26.dahlia"
 """The version that the account is pinned to (decision 1)."""

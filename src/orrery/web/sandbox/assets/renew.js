@@ -1,4 +1,4 @@
-// Keeps the parts of a page that are marked by data-live up to date. Without this file a person loads the page anew.
+// Keeps the parts of a page that are marked by data-live up to date. Without this file a person reloads the page.
 
 const RENEWAL = 2_000;
 
