@@ -247,10 +247,10 @@ async def report_of_the_cloud(clock: WallClock) -> Case:
 
 CASES: dict[str, Callable[[WallClock], Case]] = {
     "Holder.until": lease,
-    "Row.due_at": messages,
-    "Progress.changed_at": operation_under_way,
+    "Notification.due_at": messages,
+    "IntentProgress.changed_at": operation_under_way,
     "Use.changed_at": operation_under_way,
-    "Progress.statement": standing_approval,
+    "IntentProgress.statement": standing_approval,
     "Announcement.at": announcement,
     "Announcement.until": announcement,
     "Baseline.previous_until": former_value,
@@ -277,7 +277,7 @@ ELSEWHERE = {
         *("TokenWindow.refills_at", "TokenWindow.since"),
     ],
     "tests/live/test_monitor_state.py": ["MonitorState.checked_at"],
-    "tests/runtime/test_watch.py": ["Outage.since", "Outage.well_since"],
+    "tests/runtime/test_watch.py": ["PartOutage.since", "PartOutage.well_since"],
     "tests/checkout/selling/test_creation_health.py": ["CreationOutage.last_failure_at"],
 }
 """Times that are compared with the present; the tests in these files hold how."""
@@ -298,13 +298,13 @@ TOLD = {
     *("LedgerItem.created_at", "LedgerItem.dismissed_at", "LogEntry.at", "MonitorState.degraded_since"),
     *(
         "Offer.failed_at",
-        "Outage.told_at",
+        "PartOutage.told_at",
         "OwnSession.made_at",
         "WithheldSession.failed_at",
         "PingStretch.first_at",
     ),
     *("RefreshOutcome.generated_at", "RefusedWebhooks.since", "ReportedJob.ended_at", "ReportedJob.started_at"),
-    *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Row.created_at"),
+    *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Notification.created_at"),
     *(
         "SetAside.set_at",
         "SignIn.signed_in_at",
@@ -325,7 +325,7 @@ def stored_times() -> set[str]:
 def test_each_stored_time_is_listed() -> None:
     """A new time is looked at: does something wait for it, and what if it lies in a future that was undone?"""
     elsewhere = {one for fields in ELSEWHERE.values() for one in fields}
-    listed = [*(CASES.keys() - {"Progress.statement"}), *elsewhere, *OF_OTHERS, *TOLD]
+    listed = [*(CASES.keys() - {"IntentProgress.statement"}), *elsewhere, *OF_OTHERS, *TOLD]
     assert sorted(listed) == sorted(stored_times())
     assert [file for file in ELSEWHERE if not Path(file).is_file()] == []
 

@@ -183,7 +183,7 @@ def test_the_verdict(verified: AuditResult, head: Head | None, said: str) -> Non
     """What a look through the log has shown is said in plain sentences, and never more than that."""
     sentences = " ".join(verdict(verified, head))
     assert said in sentences
-    assert ("as it says" in sentences) == (verified.holds and verified.entries > 0)
+    assert ("agree with it" in sentences) == (verified.holds and verified.entries > 0)
 
 
 def test_a_standing_approval_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
