@@ -91,13 +91,10 @@ def test_a_restart_that_forgot_everything() -> None:
 
 def test_a_generous_quota_and_a_tick_of_five_seconds() -> None:
     """What the provider says it grants is used, beyond the limits that were assumed, through every refill."""
-    start = midnight(SUMMER) - timedelta(hours=4)
+    start = midnight(SUMMER)
     provider = Provider(day=200_000, hour=40_000, project_hour=14_000)
-    made = service(start, provider, timedelta(seconds=5))
-    provider.pass_time(start)
-    provider.day_left = 200_000 // 6  # what is left for four of the 24 hours
-    _ = lived(made, start, start + timedelta(hours=6))
-    assert len(made.answered("total")) == made.ticks == 6 * 720
+    made = lived(service(start, provider, timedelta(seconds=5)), start, start + timedelta(days=1))
+    assert len(made.answered("total")) == made.ticks == 17_280
     assert made.oldest("pages") <= MINUTE
     assert made.refused == []
 
