@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from orrery.checkout import keys, records
-from orrery.checkout.records import AccessRecord, Offer, WithheldSession
+from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection
@@ -57,9 +57,7 @@ class CheckoutRecords:
         # The last receipts, by `keys.product_id`.
         self.receipts = Collection(store, clock, records.Receipt, keys.RECEIPT)
         # The trials of preflights, by run and product; a trial is indexed while it needs attention.
-        self.trials = Collection(
-            store, clock, records.PreflightTrial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS
-        )
+        self.trials = Collection(store, clock, PreflightTrial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS)
         # The sessions that preflights and verifications created.
         self.own_sessions = Collection(
             store, clock, records.OwnSession, keys.OWN_SESSION, life=lambda _: records.KEEP_TRIALS
