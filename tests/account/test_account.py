@@ -119,7 +119,7 @@ def test_branding_that_was_changed_meanwhile() -> None:
         owner = Owner()
         proposed = await owner.rebranded()
         owner.account.account = replace(owner.account.account, branding={NAME: "Eastwind", COLOUR: "#1d4ed8"})
-        await owner.fails(proposed, "something else stands there")
+        await owner.fails(proposed, "the account has other values")
         assert owner.account.account.branding[NAME] == "Eastwind"
 
     run(work())
@@ -298,7 +298,7 @@ def test_a_creation_after_another() -> None:
         owner = Owner()
         proposed = await owner.at.propose_configuration(ConfigurationPatch(["card"], (), "Autumn"), None, WHY)
         owner.account.configurations.append(configuration("Autumn", id="pmc_by_hand"))
-        await owner.fails(proposed, "something else stands there")
+        await owner.fails(proposed, "the account has other values")
         assert owner.account.keys == []
 
     run(work())
@@ -347,7 +347,7 @@ def test_a_configuration_that_was_changed_meanwhile() -> None:
     async def work() -> None:
         owner = Owner()
         cases: list[tuple[list[Configuration], str]] = [
-            ([configuration(methods={"card": True, "link": False})], "something else stands there"),
+            ([configuration(methods={"card": True, "link": False})], "the account has other values"),
             ([], "no configuration 'pmc_standard'"),
         ]
         for there, sentence in cases:

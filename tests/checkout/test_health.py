@@ -11,7 +11,7 @@ from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
-from orrery.live.quota import Limits
+from orrery.live.quota import TokenLimits
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
 from orrery.ports.processor.errors import ItemUnreadable
@@ -84,7 +84,7 @@ async def test_what_follows_from_a_missing_secret() -> None:
         has_service_token=False,
     )
     store, clock, analytics = MemoryStore(ManualClock()), ManualClock(), MemoryAnalytics()
-    budget = StoredBudget(store, clock, analytics, Limits(), timedelta(minutes=1), source="x")
+    budget = StoredBudget(store, clock, analytics, TokenLimits(), timedelta(minutes=1), source="x")
     counter = LiveHealth(store, clock, analytics, budget, has_property=True, has_key=False, can_admit=False)
     lacked = [one for one in [*await lacking.local(), *counter.local()] if one.state == "broken"]
     assert len(lacked) == 5

@@ -28,11 +28,11 @@ from orrery.checkout.records import (
     LastReconciliation,
     Offer,
     OwnSession,
-    Pending,
+    PreflightTrial,
     Receipt,
     RefusedWebhooks,
-    Trial,
     UnreadableEvent,
+    WithheldSession,
 )
 from orrery.checkout.selling.creation_health import CreationOutage
 from orrery.checkout.selling.proxy_health import ProxySighting
@@ -266,7 +266,7 @@ def test_every_error_tag_is_documented() -> None:
     [
         ("Access record", AccessRecord),
         ("Offer", Offer),
-        ("Completed session without access", Pending),
+        ("Completed session without access", WithheldSession),
         ("Unreadable event", UnreadableEvent),
         ("Refused webhooks", RefusedWebhooks),
         ("Last reconciliation", LastReconciliation),
@@ -274,7 +274,7 @@ def test_every_error_tag_is_documented() -> None:
         ("Idempotency record", Attempt),
         ("Notification", outbox.Notification),
         ("Receipt", Receipt),
-        ("Trial of a product", Trial),
+        ("Trial of a product", PreflightTrial),
         ("Session of our own", OwnSession),
         ("Last look for drift", DriftResult),
         ("Outage of session creation", CreationOutage),

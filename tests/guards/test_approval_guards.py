@@ -50,7 +50,7 @@ MUTATIONS = [
         'signer = ""',
     ),
     Mutation(
-        "an approval of another intent counts", "approvals/approvals.py", "said.intent_id != intent.id or ", ""
+        "an approval of another intent counts", "approvals/approvals.py", "stated.intent_id != intent.id or ", ""
     ),
     Mutation(
         "an intent of another deployment counts",
@@ -61,7 +61,7 @@ MUTATIONS = [
     Mutation(
         "the signed digest is not compared",
         "approvals/approvals.py",
-        "said.digest == intent.digest() ==",
+        "stated.digest == intent.digest() ==",
         "intent.digest() ==",
     ),
     Mutation("the proposed digest is not compared", "approvals/approvals.py", " == progress.digest:", ":"),

@@ -208,8 +208,8 @@ MUTATIONS = [
     Mutation(
         "a public read of an empty cache asks the provider",
         "live/build.py",
-        "        self.monitor = Monitor(",
-        "        cache.loaded = self.refresh.run\n        self.monitor = Monitor(",
+        "        self.monitor = CounterMonitor(",
+        "        cache.loaded = self.refresh.run\n        self.monitor = CounterMonitor(",
     ),
     Mutation(
         "failed pages keep the total from being written",
@@ -226,8 +226,8 @@ MUTATIONS = [
     Mutation(
         "whoever was overtaken writes all the same",
         "live/refresh.py",
-        "*said, Delete(lease.key)], [lease])",
-        "*said, Delete(lease.key)], [])",
+        "*outcomes, Delete(lease.key)], [lease])",
+        "*outcomes, Delete(lease.key)], [])",
     ),
     Mutation(
         "the second refresh of a minute asks again",

@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import NotConfigured, OutcomeUnknown, RecordUnreadable, StoreUnavailable
 from orrery.live import keys
-from orrery.live.monitor import COUNTS_ONCE_IN, EVERY, LABEL, TRACKER_SECONDS, Monitor
+from orrery.live.monitor import COUNTS_ONCE_IN, EVERY, LABEL, TRACKER_SECONDS, CounterMonitor
 from orrery.ports.store import Check, Committed, Conflict, Put, Write
 from orrery.ports.tracker import Issue
 from tests.support.clock import ManualClock
@@ -90,7 +90,7 @@ async def test_an_overtaken_check_leaves_the_newer_state() -> None:
     """A check that was overtaken while it spoke to the tracker keeps the newer state, and opens nothing twice."""
     post = Post()
     await post.checks("b")
-    slow = Monitor(post.store, post.clock, post.counter, Overtaken(post))
+    slow = CounterMonitor(post.store, post.clock, post.counter, Overtaken(post))
     await slow.check()
     post.clock.advance(EVERY.total_seconds())
     verdict = await post.check(well=False)

@@ -11,7 +11,7 @@ from orrery.live import keys
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
 from orrery.live.password_probe import PasswordProbe
-from orrery.live.quota import Limits
+from orrery.live.quota import TokenLimits
 from orrery.live.records import Active, LastError
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
@@ -26,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 
 def health(store: MemoryStore, clock: ManualClock, *, is_used: bool = True) -> LiveHealth:
     """Return the health of a counter over a store."""
-    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    budget = StoredBudget(store, clock, MemoryAnalytics(), TokenLimits(), MINUTE, source="x")
     return LiveHealth(store, clock, MemoryAnalytics(), budget, is_used, has_key=True, can_admit=True)
 
 

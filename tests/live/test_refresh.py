@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
-from orrery.live.quota import Limits
+from orrery.live.quota import TokenLimits
 from orrery.live.records import RefreshOutcome
 from orrery.ports.analytics import Cause
 from orrery.ports.store import Put
@@ -284,7 +284,7 @@ async def test_a_day_of_minutes_keeps_the_quota() -> None:
 
 async def test_put_off_by_pacing_it_tells_the_fresh_count() -> None:
     """A total that is left out to save the quota is no failure as long as the count is fresh."""
-    one = Counting(limits=Limits(tokens_per_day=10_000))
+    one = Counting(limits=TokenLimits(tokens_per_day=10_000))
     outcomes = [await _at_the_next_minute(one) for _ in range(10)]
     assert all(outcome.ok for outcome in outcomes)
     assert 0 < one.analytics.calls[None] < 10

@@ -117,10 +117,10 @@ async def test_public_reads_show_the_refresh_at_once(service: Service) -> None:
     assert service.analytics.calls.total() == 2
 
 
-async def test_ten_thousand_reads_of_an_empty_store_ask_nobody(service: Service) -> None:
+async def test_a_thousand_reads_of_an_empty_store_ask_no_provider(service: Service) -> None:
     """Public reads fail closed: an empty cache stays empty, however many ask, by whatever address."""
     async with client_of(service.app) as client:
-        for number, path in enumerate((SITE, COSMOS) * 5000):
+        for number, path in enumerate((SITE, COSMOS) * 500):
             assert (await client.get(f"{path}&x={number}" if number % 4 > 1 else path)).status_code == 200
     assert service.analytics.calls.total() == 0
 

@@ -10,7 +10,7 @@ from orrery.live import keys
 from orrery.live.admin_reads import AdminReads
 from orrery.live.budget import StoredBudget
 from orrery.live.metrics import metrics
-from orrery.live.quota import Limits
+from orrery.live.quota import TokenLimits
 from orrery.live.reads import FirstLevelCache
 from orrery.live.refresh import Refresh
 from orrery.ports.store import Store
@@ -29,7 +29,7 @@ class Counting:
     analytics: MemoryAnalytics = field(default_factory=MemoryAnalytics)
     store: Store | None = None
     holder: str = "one"
-    limits: Limits = field(default_factory=Limits)
+    limits: TokenLimits = field(default_factory=TokenLimits)
     interval: timedelta = timedelta(seconds=60)
     source: str = "a property"
 

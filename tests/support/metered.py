@@ -7,10 +7,10 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from orrery.live.plan import TickPlan, plan
-from orrery.live.quota import Limits, QuotaBudget
+from orrery.live.quota import QuotaBudget, TokenLimits
 from orrery.ports.analytics import AnalyticsFailed, Quotas, QuotaState
 
-LIMITS = Limits()
+LIMITS = TokenLimits()
 MINUTE = timedelta(minutes=1)
 FRESH = timedelta(seconds=180)
 WINTER, SUMMER = date(2026, 12, 1), date(2026, 7, 1)

@@ -1,7 +1,7 @@
 """A monitor with all that it needs in memory, on a clock that the test moves."""
 
 from orrery.adapters.memory import MemoryStore
-from orrery.live.monitor import EVERY, Monitor, MonitorResult
+from orrery.live.monitor import EVERY, CounterMonitor, MonitorResult
 from orrery.ports.store import Store
 from orrery.ports.tracker import TrackerFailed
 from orrery.runtime.outbox import Notification, Outbox
@@ -22,9 +22,9 @@ class Post:
         self.tracker = MemoryTracker()
         self.monitor = self.another()
 
-    def another(self) -> Monitor:
+    def another(self) -> CounterMonitor:
         """Return the monitor of another process on the same store."""
-        return Monitor(self.store, self.clock, self.counter, self.tracker)
+        return CounterMonitor(self.store, self.clock, self.counter, self.tracker)
 
     async def check(self, *, well: bool) -> MonitorResult:
         """Check once, a quarter of an hour after the last time."""

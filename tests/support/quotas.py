@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from orrery.live.plan import Reason, TickPlan, may_read, plan
-from orrery.live.quota import Limits, Query, QuotaBudget
+from orrery.live.quota import Query, QuotaBudget, TokenLimits
 from orrery.ports.analytics import Cause, Quotas, QuotaState
 
-LIMITS = Limits()
+LIMITS = TokenLimits()
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

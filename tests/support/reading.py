@@ -17,7 +17,7 @@ from orrery.approvals.chain import LogEntry
 from orrery.approvals.intents import Erased
 from orrery.approvals.progress import IntentProgress
 from orrery.checkout import records as checkout
-from orrery.checkout.records import DriftResult, JournalEntry, OwnSession, Receipt, Trial
+from orrery.checkout.records import DriftResult, JournalEntry, OwnSession, PreflightTrial, Receipt
 from orrery.fraud.records import LastSearch
 from orrery.gateway.records import LastPing
 from orrery.live import records as live
@@ -64,8 +64,8 @@ READERS: dict[str, Reader] = {
     "offer:": checkout.Offer.from_bytes,
     "outbox:": Notification.from_bytes,
     "own-session:": OwnSession.from_bytes,
-    "pending:": checkout.Pending.from_bytes,
-    "preflight:": Trial.from_bytes,
+    "pending:": checkout.WithheldSession.from_bytes,
+    "preflight:": PreflightTrial.from_bytes,
     "realtime:active": live.Active.from_bytes,
     "realtime:last_error": live.LastError.from_bytes,
     "realtime:monitor": MonitorState.from_bytes,

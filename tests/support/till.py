@@ -16,7 +16,7 @@ from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.build import CheckoutDomain
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import Receipt, Trial
+from orrery.checkout.records import PreflightTrial, Receipt
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.preflight import PreflightReport
 from orrery.ports.processor import (
@@ -239,9 +239,9 @@ class Rehearsal(CheckoutDomain):
         """Return a product's receipt."""
         return await self.selling.receipt(product)
 
-    async def stored_trials(self) -> list[Trial]:
+    async def stored_trials(self) -> list[PreflightTrial]:
         """Return everything that preflights have done."""
-        return [Trial.model_validate_json(one.value) for one in await self.memory.scan("preflight:")]
+        return [PreflightTrial.model_validate_json(one.value) for one in await self.memory.scan("preflight:")]
 
     async def told(self) -> list[Notification]:
         """Return every notification that was enqueued."""

@@ -14,7 +14,7 @@ RightAnswer = Literal["may", "may not", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class KeyRight:
     """A right to read, by its name in the vendor's dashboard, and what stops without it.
 
     Without a right that is not `needed`, only a page or a list for the owner is incomplete.
@@ -31,7 +31,7 @@ class Rights:
     """The result of trying the rights: missing and superfluous ones; `unclear` ones got no usable answer."""
 
     may: Sequence[str]
-    lacking: Sequence[Right]
+    lacking: Sequence[KeyRight]
     too_many: Sequence[str]
     unclear: Sequence[str]
 
@@ -42,26 +42,26 @@ UNTRIED = ("Checkout Sessions (needed)", "Radar lists", "Payment Method Configur
 _UNNEEDED: dict[Unneeded, str] = {"invoices": "Invoices", "payouts": "Payouts", "subscriptions": "Subscriptions"}
 
 
-def needed_rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list[Right]:
+def needed_rights(reads: ProcessorReads, processor: Processor, since: datetime) -> list[KeyRight]:
     """Return every right to read that Orrery uses; `since` is now, so that the lists are short."""
     return [
-        Right("Account", "`orrery doctor` cannot look at the account", reads.get_account),
-        Right("Checkout Sessions", "nothing is sold", lambda: _all(reads.list_sessions(since))),
-        Right(
+        KeyRight("Account", "`orrery doctor` cannot look at the account", reads.get_account),
+        KeyRight("Checkout Sessions", "nothing is sold", lambda: _all(reads.list_sessions(since))),
+        KeyRight(
             "Charges", "payments that fail later, and fraud, are not seen", lambda: _all(reads.list_charges(since))
         ),
-        Right("Events", "refunds and disputes are not reported", lambda: _all(reads.list_events(since))),
-        Right("Prices", "`orrery checkout preflight` cannot try a product", reads.first_active_price),
-        Right(
+        KeyRight("Events", "refunds and disputes are not reported", lambda: _all(reads.list_events(since))),
+        KeyRight("Prices", "`orrery checkout preflight` cannot try a product", reads.first_active_price),
+        KeyRight(
             "Webhook Endpoints",
             "`orrery doctor` cannot look at the webhook",
             lambda: _all(processor.list_webhook_endpoints()),
         ),
-        Right("Reviews", "addresses of declined payments are missed", lambda: _all(reads.list_reviews(since))),
-        Right("Radar lists", "blocklists cannot be looked into", lambda: _lists(reads, since)),
-        Right("Customers", "customers", lambda: _all(reads.list_customers(since=since)), needed=False),
-        Right("Balance", "balance", reads.get_balance, needed=False),
-        Right(
+        KeyRight("Reviews", "addresses of declined payments are missed", lambda: _all(reads.list_reviews(since))),
+        KeyRight("Radar lists", "blocklists cannot be looked into", lambda: _lists(reads, since)),
+        KeyRight("Customers", "customers", lambda: _all(reads.list_customers(since=since)), needed=False),
+        KeyRight("Balance", "balance", reads.get_balance, needed=False),
+        KeyRight(
             "Payment Method Configurations",
             "payment-method-configurations",
             lambda: _all(reads.list_configurations()),

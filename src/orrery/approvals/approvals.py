@@ -19,7 +19,7 @@ from orrery.approvals.approval_log import HEAD, TOO_BUSY, ApprovalLog
 from orrery.approvals.audit import AuditResult, Head, audit
 from orrery.approvals.chain import SignedStatement
 from orrery.approvals.execution import Executor, OperationCall
-from orrery.approvals.intent_store import IntentStore, Proposal
+from orrery.approvals.intent_store import IntentStore, KnownIntent
 from orrery.approvals.intents import Statement, read_statement
 from orrery.approvals.progress import (
     AHEAD,
@@ -111,11 +111,11 @@ class Approvals:
         await self._intents.propose(intent, _queued(intent, now))
         return intent
 
-    async def proposal(self, intent_id: str) -> Proposal:
+    async def proposal(self, intent_id: str) -> KnownIntent:
         """Return one intent with its progress; raise `NotFound` and `RecordUnreadable`."""
         return await self._intents.proposal(intent_id)
 
-    async def proposals(self) -> list[Proposal]:
+    async def proposals(self) -> list[KnownIntent]:
         """Return every intent that can be read, the newest first."""
         return await self._intents.proposals()
 
@@ -302,7 +302,7 @@ class Approvals:
 
     async def _checked(
         self,
-        proposal: Proposal,
+        proposal: KnownIntent,
         statement: str,
         signature: str,
         *,
@@ -331,7 +331,7 @@ class Approvals:
         signer = await self._signatures.check(statement.encode(), signature.encode())
         return SignedStatement(statement, signature, signer)
 
-    async def _checked_use(self, proposal: Proposal, call: OperationCall) -> SignedStatement:
+    async def _checked_use(self, proposal: KnownIntent, call: OperationCall) -> SignedStatement:
         """Return the owner's signed statement that covers a target, or raise `ApprovalRefused`."""
         progress, covers = proposal.progress, call.operation.covers
         if progress is None or covers is None or not call.target:
@@ -344,7 +344,7 @@ class Approvals:
         return signed
 
     async def _begin(
-        self, proposal: Proposal, state: Literal["approved", "started"], signed: SignedStatement
+        self, proposal: KnownIntent, state: Literal["approved", "started"], signed: SignedStatement
     ) -> IntentProgress:
         """Mark the intent as approved or started; a second process finds the approval used."""
 

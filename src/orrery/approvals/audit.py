@@ -13,7 +13,7 @@ from orrery.approvals.chain import (
     begun_again,
     broken_at,
 )
-from orrery.approvals.intent_store import Proposal
+from orrery.approvals.intent_store import KnownIntent
 from orrery.approvals.intents import read_statement
 from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
@@ -73,7 +73,7 @@ class AuditResult:
 async def audit(
     log: Sequence[LogEntry | None],
     head: LogEntry | None,
-    proposals: Sequence[Proposal],
+    proposals: Sequence[KnownIntent],
     erased: AbstractSet[str],
     signatures: Signatures,
     remembered: Head | None,
@@ -125,7 +125,7 @@ def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
     return confirmed
 
 
-def _altered(intents: Mapping[str, Proposal], proposed: Mapping[str, str]) -> list[str]:
+def _altered(intents: Mapping[str, KnownIntent], proposed: Mapping[str, str]) -> list[str]:
     """Return the intents that differ from the log, in content or in the record beside it."""
     return [
         intent_id
@@ -134,7 +134,7 @@ def _altered(intents: Mapping[str, Proposal], proposed: Mapping[str, str]) -> li
     ]
 
 
-def _is_as_logged(found: Proposal) -> bool:
+def _is_as_logged(found: KnownIntent) -> bool:
     if not isinstance(found.kept, StoredRecord) or found.logged is None:
         return found.damaged is None
     return found.kept.record.claims() == found.logged.claims()

@@ -21,7 +21,7 @@ _VOID = {"": "void", "proposed": "void", "approved": "void", "started": "unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class KnownIntent:
     """An intent with its state in the log, and the record beside the log.
 
     Without that record a restore has made the approval void; one that cannot be read is an error.
@@ -88,7 +88,7 @@ class IntentStore:
         if not await self._log.append("proposed", intent, changes=stored):
             raise StoreUnavailable("The store holds this intent already; nothing was written.")
 
-    async def proposal(self, intent_id: str) -> Proposal:
+    async def proposal(self, intent_id: str) -> KnownIntent:
         """Return one intent and how far it has come; raise `NotFound` and `RecordUnreadable`."""
         try:
             found = await self._intents.get(intent_id)
@@ -103,7 +103,7 @@ class IntentStore:
             raise unreadable(self._intents.key(intent_id))
         return await self._read(found.record, await self._log.logged())
 
-    async def proposals(self) -> list[Proposal]:
+    async def proposals(self) -> list[KnownIntent]:
         """Return every intent that can be read, the newest first."""
         intents, logged = (await self._intents.all()).records, await self._log.logged()
         found = [await self._read(one.record, logged) for one in filter(_is_in_its_place, intents)]
@@ -153,7 +153,7 @@ class IntentStore:
         async def attempt() -> IntentProgress | Conflict:
             # First the record, whose version is the fence, then the log: what is appended later breaks it.
             kept = await self._kept(intent.id)
-            known = Proposal(intent, (await self._log.logged()).get(intent.id), kept).known
+            known = KnownIntent(intent, (await self._log.logged()).get(intent.id), kept).known
             if known is None:
                 raise StoreUnavailable("The store was restored meanwhile: the outcome is not in the log.")
             if isinstance(known, RecordUnreadable):
@@ -181,14 +181,14 @@ class IntentStore:
         now = await self._progress.find(known.id) if why else known
         return why if now and now.version == known.version else ""
 
-    async def close_void(self, proposal: Proposal, reason: str) -> None:
+    async def close_void(self, proposal: KnownIntent, reason: str) -> None:
         """Close an intent that was under way before a restore, unless it was changed meanwhile."""
         still_void = Changes(checks=[Absent(self._progress.key(proposal.intent.id))])
         if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _read(self, intent: Intent, logged: Mapping[str, IntentProgress]) -> Proposal:
-        return Proposal(intent, logged.get(intent.id), await self._kept(intent.id))
+    async def _read(self, intent: Intent, logged: Mapping[str, IntentProgress]) -> KnownIntent:
+        return KnownIntent(intent, logged.get(intent.id), await self._kept(intent.id))
 
     async def _kept(self, intent_id: str) -> Kept:
         try:

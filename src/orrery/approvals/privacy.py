@@ -1,4 +1,4 @@
-"""What the approvals keep about people: the intents that name somebody."""
+"""What the approvals keep about people: the intents that name a person."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from orrery.approvals.approvals import Approvals
-from orrery.approvals.intent_store import INTENT, Proposal
+from orrery.approvals.intent_store import INTENT, KnownIntent
 from orrery.errors import Invalid, NotFound
 from orrery.ports.store import StoreEntry
 from orrery.runtime.collection import unreadable
@@ -61,7 +61,7 @@ async def _erase_intents(approvals: Approvals, request: ErasureRequest) -> Erasu
     return ErasureRound(found, [KeptData(f"intent {name}", why, _RELEASE) for name, why in kept.items()])
 
 
-async def _proposals(approvals: Approvals, terms: SearchTerms) -> list[Proposal]:
+async def _proposals(approvals: Approvals, terms: SearchTerms) -> list[KnownIntent]:
     proposals = await approvals.proposals()
     return [one for one in proposals if terms.addressed_in(json.dumps(_intent_json(one)).encode())]
 
@@ -70,7 +70,7 @@ async def _damaged(approvals: Approvals, terms: SearchTerms) -> list[StoreEntry]
     return [one for one in await approvals.unreadable() if terms.addressed_in(one.value)]
 
 
-def _intent_json(proposal: Proposal) -> Mapping[str, object]:
+def _intent_json(proposal: KnownIntent) -> Mapping[str, object]:
     """Return the content and the progress of an intent, ready for JSON."""
     progress = proposal.progress
     return proposal.intent.model_dump(mode="json") | {

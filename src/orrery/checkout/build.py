@@ -21,7 +21,7 @@ from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.access.unknown_sales import UnknownSalesWatch
-from orrery.checkout.access.webhook import Webhook
+from orrery.checkout.access.webhook import WebhookReceiver
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
@@ -122,7 +122,9 @@ class CheckoutDomain:
             stored, processor, self.fulfilment, self.session_states, self.refunds, catalogue, self.unknown_sales
         )
         self.refusals = Refusals(stored, plan.signing_secrets)
-        self.webhook = Webhook(clock, self.fulfilment, self.raw_events, self.refusals, plan.signing_secrets)
+        self.webhook = WebhookReceiver(
+            clock, self.fulfilment, self.raw_events, self.refusals, plan.signing_secrets
+        )
         receive = self.webhook.receive_verified
         self.events = EventHistory(stored, reads, self.raw_events, self.refusals, receive, livemode=live)
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from orrery.checkout import keys, records
-from orrery.checkout.records import AccessRecord, Offer, Pending
+from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection
@@ -30,7 +30,7 @@ class CheckoutRecords:
             store, clock, Offer, keys.OFFER, _index_of_offers, life=lambda _: records.KEEP_OFFERS
         )
         # The completed sessions without access: those that wait are kept until decided (decision 49).
-        self.pending = Collection(store, clock, Pending, keys.PENDING, life=_life_of_pending)
+        self.pending = Collection(store, clock, WithheldSession, keys.PENDING, life=_life_of_pending)
         # What went back to buyers, by payment.
         self.reversals = Collection(
             store,
@@ -57,7 +57,7 @@ class CheckoutRecords:
         # The last receipts, by `keys.product_id`.
         self.receipts = Collection(store, clock, records.Receipt, keys.RECEIPT)
         # The trials of preflights, by run and product; a trial is indexed while it needs attention.
-        self.trials = Collection(store, clock, records.Trial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS)
+        self.trials = Collection(store, clock, PreflightTrial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS)
         # The sessions that preflights and verifications created.
         self.own_sessions = Collection(
             store, clock, records.OwnSession, keys.OWN_SESSION, life=lambda _: records.KEEP_TRIALS
@@ -80,7 +80,7 @@ def _index_of_offers(offer: Offer) -> Iterable[str]:
         yield keys.offer_address(offer.created_at, offer.session_id)
 
 
-def _life_of_pending(pending: Pending) -> timedelta | None:
+def _life_of_pending(pending: WithheldSession) -> timedelta | None:
     if pending.failed_at:
         # As long as the offer: of that alone the processor would say that the session is completed.
         return records.KEEP_OFFERS

@@ -105,7 +105,7 @@ class ErasedSession(Record):
     erased_at: AwareDatetime
 
 
-class Pending(Record):
+class WithheldSession(Record):
     """A completed session that may not be granted yet, or at all; `reason` has a few words.
 
     `failed_at` is when Orrery learned that its payment failed (decision 48).
@@ -280,7 +280,7 @@ class Receipt(Record):
     currency: str | None = None
 
 
-class Trial(Record):
+class PreflightTrial(Record):
     """The state of one product in a preflight.
 
     `asked` is written before the request: a repeated request with the same `idempotency_key` gets the same

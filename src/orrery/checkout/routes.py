@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orrery.checkout.access.lookup import AccessAnswer, Lookup
 from orrery.checkout.access.session_states import SessionState, SessionStates
-from orrery.checkout.access.webhook import Webhook
+from orrery.checkout.access.webhook import WebhookReceiver
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
@@ -80,7 +80,7 @@ class CheckoutRoutes:
     """The routes of checkout, over the checkout's services."""
 
     checkout: Checkout
-    webhook: Webhook
+    webhook: WebhookReceiver
     lookup: Lookup
     session_states: SessionStates
     addresses: ClientAddresses

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from orrery.approvals.approvals import Approvals, Proposal
+from orrery.approvals.approvals import Approvals, KnownIntent
 from orrery.approvals.audit import erased_as_proposed
 from orrery.approvals.chain import EntryKind, LogEntry, first_break
 from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
@@ -72,7 +72,7 @@ async def read_incidents(approvals: Approvals) -> IncidentLog:
     return IncidentLog(tuple(newest_first), first_break(entries))
 
 
-def _incident(entries: list[LogEntry], proposal: Proposal | None, gone: str) -> Incident:
+def _incident(entries: list[LogEntry], proposal: KnownIntent | None, gone: str) -> Incident:
     last = entries[-1]
     intact = proposal is not None and proposal.intent.digest() == entries[0].digest
     intent = proposal.intent if proposal and intact else None
@@ -88,5 +88,5 @@ def _incident(entries: list[LogEntry], proposal: Proposal | None, gone: str) -> 
     )
 
 
-def _is_void(last: LogEntry, proposal: Proposal | None) -> bool:
+def _is_void(last: LogEntry, proposal: KnownIntent | None) -> bool:
     return last.kind == "proposed" and proposal is not None and proposal.progress is None

@@ -8,7 +8,7 @@ import structlog
 from orrery.errors import NotConfigured, StoreError
 from orrery.live import keys
 from orrery.live.plan import Reason, TickPlan, may_read, plan
-from orrery.live.quota import PAUSES, TOTAL, Limits, Query, QuotaBudget
+from orrery.live.quota import PAUSES, TOTAL, Query, QuotaBudget, TokenLimits
 from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, UserReport
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
@@ -44,7 +44,7 @@ class StoredBudget:
         store: Store,
         clock: Clock,
         analytics: Analytics,
-        limits: Limits,
+        limits: TokenLimits,
         interval: timedelta,
         *,
         source: str,

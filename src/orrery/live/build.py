@@ -11,9 +11,9 @@ from orrery.live.answers import cosmos, site
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
 from orrery.live.metrics import metrics
-from orrery.live.monitor import Monitor
+from orrery.live.monitor import CounterMonitor
 from orrery.live.password_probe import PasswordProbe
-from orrery.live.quota import Limits
+from orrery.live.quota import TokenLimits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
 from orrery.live.routes import FIELDS, PATH, LiveRoutes
@@ -70,12 +70,12 @@ class LiveDomain:
         self._interval = interval = timedelta(seconds=settings.refresh_interval)
         cache = FirstLevelCache(store, clock)
         self._site, self._cosmos = PublicRead(cache, clock, site), PublicRead(cache, clock, cosmos)
-        limits = Limits(settings.tokens_per_hour, settings.tokens_per_day)
+        limits = TokenLimits(settings.tokens_per_hour, settings.tokens_per_day)
         self._budget = budget = StoredBudget(store, clock, analytics, limits, interval, source=plan.source)
         counted = metrics({page.title: page.path for page in settings.pages}, settings.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=interval, holder=holder)
         # Without its key nothing is counted, which the health reports.
-        self.monitor = Monitor(store, clock, counter, tracker, pushes=self._can_ask)
+        self.monitor = CounterMonitor(store, clock, counter, tracker, pushes=self._can_ask)
         bearer = AdminBearer(plan.password_hash, wrong_passwords)
         self._password = PasswordProbe(bearer.is_password)
         self.health = LiveHealth(store, clock, analytics, budget, has_property, plan.has_key, bearer.usable)

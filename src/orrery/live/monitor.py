@@ -199,7 +199,7 @@ def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[out
     return []
 
 
-class Monitor:
+class CounterMonitor:
     """Checks the counter, updates the issue, and notifies the owner.
 
     Without `pushes` the owner gets another push instead, such as the one about a missing key.

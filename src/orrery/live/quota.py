@@ -105,7 +105,7 @@ class QuotaBudget(Record):
     failing: bool = False
 
     @classmethod
-    def new(cls, limits: "Limits", now: datetime, source: str = "") -> Self:
+    def new(cls, limits: "TokenLimits", now: datetime, source: str = "") -> Self:
         """Return a budget that assumes full quotas; the first report puts it right."""
         return cls(
             source=source,
@@ -190,7 +190,7 @@ class QuotaBudget(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenLimits:
     """The assumed quotas until the provider gives its figures, in tokens (spec 2, Limits)."""
 
     tokens_per_hour: int = 1750

@@ -89,7 +89,7 @@ class IntelRead(_OfFamily):
     error: str | None = None
 
 
-class Refreshed(BaseModel):
+class RefreshResult(BaseModel):
     """What a refresh did. With `ok` false, `error` and `message` say why."""
 
     ok: bool
@@ -110,7 +110,7 @@ class GuidedRead(BaseModel):
     error: str | None = None
 
 
-class Refused(BaseModel):
+class AdminRefusal(BaseModel):
     """The answer without a valid bearer, and when a part is missing."""
 
     ok: Literal[False]
@@ -118,9 +118,9 @@ class Refused(BaseModel):
 
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    401: {"model": Refused},
+    401: {"model": AdminRefusal},
     429: {"description": "Too many wrong passwords in a minute"},
-    503: {"model": Refused},
+    503: {"model": AdminRefusal},
 }
 
 
@@ -148,7 +148,7 @@ class LiveRoutes:
             PATH,
             self.fill,
             methods=["POST"],
-            response_model=Refreshed,
+            response_model=RefreshResult,
             responses=_REFUSED | _REFUSED_QUERY,
             openapi_extra=_FILL,
             summary="Refresh the shared cache from the analytics provider",
@@ -157,7 +157,7 @@ class LiveRoutes:
             GUIDED_PATH,
             self.guided,
             methods=["GET"],
-            response_model=GuidedRead | Refused,
+            response_model=GuidedRead | AdminRefusal,
             responses=_REFUSED,
             openapi_extra=_BEARER,
             summary="Read the guided product's count (at most 5 minutes old)",

@@ -194,7 +194,7 @@ def _as_before(
         else {}
     )
     after = baseline.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(baseline, observed, context)))
-    return after, "back" if _is_told(baseline) and not _is_told(after) else None
+    return after, "back" if _is_reported(baseline) and not _is_reported(after) else None
 
 
 def _alarmed(
@@ -232,5 +232,5 @@ def _of_others(baseline: Baseline, context: CheckContext) -> tuple[Alarm, ...]:
     return tuple(one for one in recent if one.observer != context.observer)
 
 
-def _is_told(baseline: Baseline) -> bool:
+def _is_reported(baseline: Baseline) -> bool:
     return any(one.trouble != "restart" for one in baseline.alarms)

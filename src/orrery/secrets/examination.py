@@ -19,7 +19,7 @@ _READ, _PASS = 0o004, 0o001
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class ExaminedSecret:
     """One examined secret: its state, its fingerprint where it was read from, and the remarks."""
 
     secret: str
@@ -71,7 +71,7 @@ class Examination:
         """Whether there is a secret with which the admin password can be compared."""
         return any(self._held(one.secret) for one in self._probes.values() if one.compares_password)
 
-    async def run(self, password: str | None) -> tuple[list[Examined], str]:
+    async def run(self, password: str | None) -> tuple[list[ExaminedSecret], str]:
         """Return each secret, the folder if there is one, and a sentence about the running service.
 
         `password` is the admin password, if it was given.
@@ -96,14 +96,14 @@ class Examination:
     def _held(self, name: str) -> str | None:
         return self._check.held.fingerprints.get(name)
 
-    async def _examined(self, name: str, use: SecretUse, known: _Known) -> Examined:
+    async def _examined(self, name: str, use: SecretUse, known: _Known) -> ExaminedSecret:
         mine = self._held(name)
         remarks = [remark async for remark in self._remarks(name, use, known, mine)]
         elsewhere = known.service is not None and known.service.secrets.get(name) is not None
         there = mine is not None or elsewhere
         broken = any(remark.todo for remark in remarks)
         state: ExaminedState = "broken" if broken else "ok" if there else "off"
-        return Examined(name, state, mine, known.announced.get(name), tuple(remarks))
+        return ExaminedSecret(name, state, mine, known.announced.get(name), tuple(remarks))
 
     async def _remarks(self, name: str, use: SecretUse, known: _Known, mine: str | None) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
@@ -136,7 +136,7 @@ class Examination:
             async for remark in probe.remarks(known.context):
                 yield remark
 
-    def _folder(self, known: _Known) -> list[Examined]:
+    def _folder(self, known: _Known) -> list[ExaminedSecret]:
         observed, baseline = known.observations[DIRECTORY], known.baselines.get(DIRECTORY)
         trouble = self._secrets.troubles.get("")
         if observed.state == "missing" and trouble is None:
@@ -146,7 +146,7 @@ class Examination:
             remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
         state: ExaminedState = "broken" if remarks else "ok"
         announced = known.announced.get(DIRECTORY)
-        return [Examined(DIRECTORY, state, None, announced, tuple(remarks) or (Remark("present"),))]
+        return [ExaminedSecret(DIRECTORY, state, None, announced, tuple(remarks) or (Remark("present"),))]
 
 
 def _lost(observed: SecretObservation, baseline: Baseline | None) -> Literal["emptied", "vanished"] | None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pydantic import JsonValue
 
-from orrery.approvals.approvals import Proposal
+from orrery.approvals.approvals import KnownIntent
 from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
@@ -55,9 +55,9 @@ def see_plain(text: str) -> None:
     assert "[bold]b[/bold]" in text
 
 
-def proposal(progress: IntentProgress) -> Proposal:
+def proposal(progress: IntentProgress) -> KnownIntent:
     """Return the intent, which has come so far."""
-    return Proposal(INTENT, progress, StoredRecord(INTENT.id, progress, 1))
+    return KnownIntent(INTENT, progress, StoredRecord(INTENT.id, progress, 1))
 
 
 def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +158,7 @@ def test_unknown_tells_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
 def test_log_rows_of_what_is_gone() -> None:
     """An entry that cannot be read, or whose intent is gone or altered, says so and gives no reason."""
     assert log_row(None, {}) == {"kind": "cannot be read"}
-    for known in ({}, {INTENT.id: Proposal(INTENT.model_copy(update={"target": "other"}), None, None)}):
+    for known in ({}, {INTENT.id: KnownIntent(INTENT.model_copy(update={"target": "other"}), None, None)}):
         assert log_row(ENTRY, known)["reason"] == "(the intent is gone or altered)"
     assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"
 
@@ -183,7 +183,7 @@ def test_the_verdict(verified: AuditResult, head: Head | None, said: str) -> Non
     """What a look through the log has shown is said in plain sentences, and never more than that."""
     sentences = " ".join(verdict(verified, head))
     assert said in sentences
-    assert ("as it says" in sentences) == (verified.holds and verified.entries > 0)
+    assert ("agree with it" in sentences) == (verified.holds and verified.entries > 0)
 
 
 def test_a_standing_approval_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:

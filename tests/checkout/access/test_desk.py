@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import Grant, checked_email
+from orrery.checkout.access.desk import AccessGrant, checked_email
 from orrery.checkout.access.rules import one_year_after
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
@@ -17,7 +17,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-GRANT = Grant(BUYER, PRODUCT.key, "owner")
+GRANT = AccessGrant(BUYER, PRODUCT.key, "owner")
 NEW = "new@example.org"
 
 
@@ -131,8 +131,10 @@ async def test_revoking_leaves_other_buyers_and_products_alone() -> None:
     """What another buyer has, or the same one of another product, or by an import, ends when it did."""
     shop = await sold("cs_1", "cs_2")
     await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
-    await shop.desk.grant(Grant(BUYER, OTHER.key, "owner"), "another product")
-    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in")
+    await shop.desk.grant(AccessGrant(BUYER, OTHER.key, "owner"), "another product")
+    await shop.desk.grant(
+        AccessGrant(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in"
+    )
     before = [await shop.access(name) for name in ("cs_2", "order_7")]
     assert await shop.desk.revoke("cs_1", "refunded") == []
     assert [await shop.access(name) for name in ("cs_2", "order_7")] == before
@@ -192,14 +194,14 @@ async def test_free_access_while_access_runs(shop: Shop) -> None:
 async def test_an_import() -> None:
     """Access that was sold elsewhere is brought along with its own end, and nobody is written to."""
     shop, end = Shop(), START + timedelta(days=5)
-    imported = await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", end), "moving in")
+    imported = await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", end), "moving in")
     assert (await shop.access(imported.session_id)).expires_at == end
     assert await shop.told() == []
 
 
 async def test_an_import_twice(shop: Shop) -> None:
     """An import that is there already is refused, and changes nothing."""
-    grant = Grant(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
+    grant = AccessGrant(BUYER, PRODUCT.key, "import", START + timedelta(days=5))
     await shop.desk.grant(grant, "moving in")
     before = await shop.entries()
     with pytest.raises(Invalid, match="already"):
@@ -211,7 +213,7 @@ async def test_an_import_twice(shop: Shop) -> None:
 async def test_access_that_would_have_ended(ago: timedelta, shop: Shop) -> None:
     """Access that ends now or ended before is not granted."""
     with pytest.raises(Invalid, match="ended"):
-        await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", START - ago), "late")
+        await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", START - ago), "late")
     assert await shop.entries() == []
 
 
@@ -225,7 +227,7 @@ async def test_a_purchase_extends_free_access(shop: Shop) -> None:
 async def test_short_free_access_shortens_nothing() -> None:
     """Free access that ends sooner than running access leaves the end from which a purchase extends."""
     shop = await sold("cs_1")
-    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
+    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
     await sold("cs_2", over=shop)
     assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)
 
@@ -236,7 +238,7 @@ CHANGES: dict[str, Change] = {
     "revoke": lambda shop, reason: shop.desk.revoke("cs_1", reason),
     "change-email": lambda shop, reason: shop.desk.change_email("cs_1", NEW, reason),
     "grant": lambda shop, reason: shop.desk.grant(GRANT, reason),
-    "import": lambda shop, reason: shop.desk.grant(Grant(BUYER, PRODUCT.key, "import"), reason),
+    "import": lambda shop, reason: shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import"), reason),
 }
 
 
@@ -310,7 +312,7 @@ RACING: dict[str, Callable[[Shop], Awaitable[object]]] = {
     "revoke": lambda shop: shop.desk.revoke("cs_1", "refunded"),
     "change-email": lambda shop: shop.desk.change_email("cs_1", "bob@example.org", "asked"),
     "change-email to the buyer": lambda shop: shop.desk.change_email("cs_other", BUYER, "asked"),
-    "grant": lambda shop: shop.desk.grant(Grant(BUYER, PRODUCT.key, "owner"), "a present"),
+    "grant": lambda shop: shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner"), "a present"),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import keys
 from orrery.checkout.access.privacy import earlier_erasures
-from orrery.checkout.records import KEEP_OFFERS, Pending
+from orrery.checkout.records import KEEP_OFFERS, WithheldSession
 from orrery.errors import Invalid
 from orrery.ports.store import Delete, Put
 from orrery.runtime.outbox import Outbox
@@ -129,7 +129,7 @@ def test_a_sigma_at_the_end_of_a_word() -> None:
 async def test_fields_that_this_release_does_not_know(field: str) -> None:
     """Where a record that others need names the person in such a field, the field goes and the rest stays."""
     shop = await sold(Shop(), ANN, BOB)
-    pending = Pending(session_id="cs_2", state="waiting", reason="unpaid", event_id=None, noted_at=START)
+    pending = WithheldSession(session_id="cs_2", state="waiting", reason="unpaid", event_id=None, noted_at=START)
     newer = json.loads(pending.to_bytes()) | ({"buyer": ANN} if field == "unknown" else {"reason": ANN})
     bobs = await shop.store.get("access:cs_1")
     assert bobs is not None

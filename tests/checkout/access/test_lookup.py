@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.records import GrantedBy
 from orrery.errors import Invalid, RecordUnreadable
@@ -160,7 +160,7 @@ async def reconciled(shop: Shop) -> str:
 async def granted(shop: Shop, granted_by: GrantedBy = "owner") -> str:
     """Grant access by the owner."""
     expires_at = START + timedelta(days=9) if granted_by == "import" else None
-    return (await shop.desk.grant(Grant(BUYER, PRODUCT.key, granted_by, expires_at), "a test")).session_id
+    return (await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, granted_by, expires_at), "a test")).session_id
 
 
 async def imported(shop: Shop) -> str:
@@ -236,7 +236,7 @@ RETIRED = Product("contoso", "cissp", "CISSP of old", "price_old")
 
 async def given(shop: Shop, product: Product) -> str:
     """Give the buyer access to a product; return its session."""
-    return (await shop.desk.grant(Grant(BUYER, product.key, "owner"), "a test")).session_id
+    return (await shop.desk.grant(AccessGrant(BUYER, product.key, "owner"), "a test")).session_id
 
 
 async def open_to(shop: Shop, session_id: str, vendor_slug: str | None = None) -> list[bool]:

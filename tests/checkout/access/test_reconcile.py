@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.access.refunds import Discrepancy
 from orrery.checkout.keys import RECONCILED
-from orrery.checkout.records import Pending
+from orrery.checkout.records import WithheldSession
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put, StoreEntry
@@ -365,7 +365,7 @@ async def test_however_many_sessions_are_pending(shop: Shop) -> None:
     """A session that waits is looked at again, whatever number of others comes before it."""
     for number in range(1001):
         name = f"cs_{number:04}"
-        refused = Pending(session_id=name, state="refused", reason="x", event_id=None, noted_at=START)
+        refused = WithheldSession(session_id=name, state="refused", reason="x", event_id=None, noted_at=START)
         await shop.store.commit([Put(f"pending:{name}", refused.to_bytes())])
     await shop.offered("last")
     await shop.receive("evt_1", session_json("last", payment_status="unpaid"))
@@ -377,7 +377,7 @@ async def test_however_many_sessions_are_pending(shop: Shop) -> None:
 async def test_a_purchase_on_top_of_access_for_ever() -> None:
     """Who has access to the end of the calendar and buys again is granted like anybody."""
     shop, for_ever = Shop(), datetime(9999, 12, 31, tzinfo=UTC)
-    await shop.desk.grant(Grant(BUYER, PRODUCT.key, "import", for_ever, "import_1"), "brought along")
+    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", for_ever, "import_1"), "brought along")
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert (await shop.access()).expires_at == for_ever

@@ -14,7 +14,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout import keys
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
@@ -34,9 +34,9 @@ MORE = 210
 """So many imports more, and one commit does not take all."""
 
 
-def grant(name: str) -> Grant:
+def grant(name: str) -> AccessGrant:
     """Return a line as `orrery access import` reads it."""
-    return Grant(f"{name.lower()}@example.org", PRODUCT.key, "import", LINES[name])
+    return AccessGrant(f"{name.lower()}@example.org", PRODUCT.key, "import", LINES[name])
 
 
 @asynccontextmanager
@@ -360,7 +360,7 @@ async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     former = keys.former_import_id("jürgen@example.org", PRODUCT.key, END)
     then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
     await shop.store.commit([Put(f"{keys.ACCESS}{former}", then.to_bytes())])
-    line = Grant("JÜRGEN@example.org", PRODUCT.key, "import", END)
+    line = AccessGrant("JÜRGEN@example.org", PRODUCT.key, "import", END)
     assert await shop.desk.was_imported(line)
     await rekey_imports(shop.stored)
     assert await shop.desk.was_imported(line)

@@ -10,7 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from orrery.checkout.access.session_states import AT_ONCE, EVERY, MOST
-from orrery.checkout.records import Offer, Pending
+from orrery.checkout.records import Offer, WithheldSession
 from orrery.errors import NotConfigured, NotFound, OrreryError
 from orrery.ports.processor import Charge
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
@@ -91,7 +91,7 @@ async def test_a_completed_session_is_pending_and_nobody_is_asked() -> None:
 
 async def test_what_is_known_to_have_failed(shop: Shop) -> None:
     """A session that is noted as failed is failed, without a question, and while the processor is away."""
-    noted = Pending(
+    noted = WithheldSession(
         session_id="cs_2", state="waiting", reason="unpaid", event_id=None, noted_at=START, failed_at=START
     )
     expired = offer("cs_1", failed_at=START)
@@ -261,10 +261,10 @@ async def pushes(shop: Shop) -> list[Notification]:
     return [row for row in await shop.told() if row.id.startswith("payment-failed-")]
 
 
-async def noted(shop: Shop) -> Pending:
+async def noted(shop: Shop) -> WithheldSession:
     """Return what is noted about the session."""
     (entry,) = await shop.entries("pending:")
-    return Pending.model_validate_json(entry.value)
+    return WithheldSession.model_validate_json(entry.value)
 
 
 async def test_a_payment_that_failed_is_told_once() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.checkout import keys
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.reconcile import LATE, MOST_KEPT, WINDOW
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, PART
 from orrery.checkout.records import LastReconciliation
@@ -95,7 +95,7 @@ async def test_sales_of_a_year_are_looked_for(shop: Shop) -> None:
 async def test_what_was_imported_is_not_granted_again(shop: Shop) -> None:
     """Buyers who came with an import have their access: their sessions over the software before are no alarm."""
     await shop.desk.grant(
-        Grant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
+        AccessGrant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
     )
     shop.processor.sessions.append(listed(created=START - timedelta(days=100)))
     await shop.reconciliation.look_at_start()

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.checkout import keys
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
 from orrery.checkout.access.sales import Sales
 from orrery.errors import OrreryError, RecordUnreadable
@@ -97,9 +97,9 @@ async def old_addresses(world: World) -> None:
     await world.shop.buyer_data.erase_old_addresses()
 
 
-def grant(session_id: str | None = None) -> Grant:
+def grant(session_id: str | None = None) -> AccessGrant:
     """Return access by the owner's word."""
-    return Grant(BUYER, PRODUCT.key, "owner", session_id=session_id)
+    return AccessGrant(BUYER, PRODUCT.key, "owner", session_id=session_id)
 
 
 ACTIONS: dict[str, Action] = {

@@ -10,7 +10,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
-from orrery.checkout.access.desk import Grant
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.raw_events import ERASED_EVENT
 from orrery.checkout.access.reconcile import UnreadableObject
 from orrery.errors import Invalid, StoreUnavailable
@@ -165,7 +165,7 @@ async def test_it_is_listed_and_found_by_the_doctor(post: Post) -> None:
     assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
     found = await post.events.finding()
     assert (found.state, "cannot be read: 2" in found.why) == ("broken", True)
-    grant = Grant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
+    grant = AccessGrant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
     await post.shop.desk.grant(grant, "paid, as the dashboard says")
     assert "cannot be read: 1" in (await post.events.finding()).why
 

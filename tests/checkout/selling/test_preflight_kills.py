@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from orrery.checkout import keys
-from orrery.checkout.records import KEEP_TRIALS, OwnSession, Trial
+from orrery.checkout.records import KEEP_TRIALS, OwnSession, PreflightTrial
 from orrery.checkout.selling.preflight import PreflightReport
 from orrery.checkout.selling.service import Purchase
 from orrery.errors import ApprovalRefused
@@ -228,7 +228,7 @@ async def visited() -> tuple[Rehearsal, str, str]:
     return rehearsal, visitor.id, intent_id
 
 
-async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Trial:
+async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> PreflightTrial:
     """Store a trial of this run as it would be, but for these fields."""
     run_id = (await rehearsal.approvals.proposal(intent_id)).intent.target
     sound = next(trial for trial in await rehearsal.stored_trials() if trial.product == PRODUCT.key)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.records import Receipt, Trial, TrialState
+from orrery.checkout.records import PreflightTrial, Receipt, TrialState
 from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import (
-    Condition,
     ParameterChange,
+    SessionCondition,
     catalogue_conditions,
     changes,
     digest_of,
@@ -161,7 +161,7 @@ def session(**other: Any) -> CheckoutSession:  # noqa: ANN401  any field of a se
     return some_session(**(AS_IT_SHOULD_BE | other))
 
 
-def kinds(conditions: list[Condition]) -> list[str]:
+def kinds(conditions: list[SessionCondition]) -> list[str]:
     """Return the names of those that do not hold."""
     return [one.name for one in failed(conditions)]
 
@@ -252,9 +252,9 @@ def test_each_state_has_an_outcome() -> None:
     assert OUTCOMES.keys() == {*get_args(TrialState)}
 
 
-def trial(state: TrialState, *, stand_in: bool = False) -> Trial:
+def trial(state: TrialState, *, stand_in: bool = False) -> PreflightTrial:
     """Return a trial in this state, with all that it may have."""
-    return Trial(
+    return PreflightTrial(
         run_id="run-1",
         deployment="d",
         intent_id="in_run",

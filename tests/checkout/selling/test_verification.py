@@ -198,41 +198,36 @@ async def drift_told(rehearsal: Rehearsal) -> list[str]:
     return [row.body for row in await rehearsal.told() if row.title == "The checkout drifts"]
 
 
+async def look(rehearsal: Rehearsal, visitor: str, **differing: object) -> None:
+    """Let a visitor get a session, look at it, and let six hours pass."""
+    await visit(rehearsal, visitor, **differing)
+    await rehearsal.verification.check_newest()
+    rehearsal.clock.advance(6 * HOUR)
+
+
 async def test_drift_is_told_once() -> None:
     """Each kind of drift is told once, however many sessions show it, and again when it had been mended."""
     rehearsal = await selling()
     for number in range(3):
-        await visit(rehearsal, f"visitor {number}", three_d_secure="challenge")
-        await rehearsal.verification.check_newest()
-        rehearsal.clock.advance(6 * HOUR)
+        await look(rehearsal, f"visitor {number}", three_d_secure="challenge")
     (body,) = await drift_told(rehearsal)
     assert f"{THREE_D_SECURE} = challenge, where automatic was sent" in body
-    await visit(rehearsal, "another kind", three_d_secure="challenge", payment_method_types=("card",))
-    await rehearsal.verification.check_newest()
+    await look(rehearsal, "another kind", three_d_secure="challenge", payment_method_types=("card",))
     assert len(await drift_told(rehearsal)) == 2
-    rehearsal.clock.advance(6 * HOUR)
-    await visit(rehearsal, "mended")
-    await rehearsal.verification.check_newest()
-    rehearsal.clock.advance(6 * HOUR)
-    await visit(rehearsal, "again", three_d_secure="challenge")
-    await rehearsal.verification.check_newest()
+    await look(rehearsal, "mended")
+    await look(rehearsal, "again", three_d_secure="challenge")
     assert len(await drift_told(rehearsal)) == 3
 
 
 async def test_a_drift_in_several_things_is_one_push() -> None:
     """What one look finds is one push that names all of it, and one in low priority when nothing differs."""
     rehearsal = await selling()
-    await visit(rehearsal, three_d_secure="challenge", payment_method_types=("card",))
-    await rehearsal.verification.check_newest()
+    await look(rehearsal, "first", three_d_secure="challenge", payment_method_types=("card",))
     (body,) = await drift_told(rehearsal)
     assert (THREE_D_SECURE in body, "payment_method_types" in body) == (True, True)
-    rehearsal.clock.advance(6 * HOUR)
-    await visit(rehearsal, "half mended", three_d_secure="challenge")
-    await rehearsal.verification.check_newest()
+    await look(rehearsal, "half mended", three_d_secure="challenge")
     for number in range(2):
-        rehearsal.clock.advance(6 * HOUR)
-        await visit(rehearsal, f"mended {number}")
-        await rehearsal.verification.check_newest()
+        await look(rehearsal, f"mended {number}")
     over = [row for row in await rehearsal.told() if row.title == "The checkout is as it was sent again"]
     assert [row.priority for row in over] == ["low"]
 

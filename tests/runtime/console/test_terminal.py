@@ -4,7 +4,7 @@ import pytest
 import typer
 
 from orrery.checkout.cli.selling import show_verified
-from orrery.checkout.selling.receipts import Condition
+from orrery.checkout.selling.receipts import SessionCondition
 from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import RecordUnreadable
 from orrery.runtime.console.tables import left_out, note, show
@@ -31,7 +31,7 @@ def test_nothing_steers() -> None:
 
 def test_what_a_session_holds(capsys: pytest.CaptureFixture[str]) -> None:
     """What a verification reads from the processor is printed as text."""
-    condition = Condition("metadata", wanted=HOSTILE, found=HOSTILE, holds=False)
+    condition = SessionCondition("metadata", wanted=HOSTILE, found=HOSTILE, holds=False)
     show_verified(VerificationReport("northwind/exam", "cs_1", catalogue=(condition,), why=HOSTILE))
     printed = capsys.readouterr().out
     assert printed.count("\\x1b[31m\\x07 [bold]x[/bold] \\u202e") == 3

@@ -14,14 +14,14 @@ from orrery.runtime.console.tables import Row
 from orrery.runtime.console.terminal import new_console, visible
 
 if TYPE_CHECKING:
-    from orrery.approvals.approvals import IntentProgress, Proposal
+    from orrery.approvals.approvals import IntentProgress, KnownIntent
     from orrery.approvals.audit import AuditResult, Head
     from orrery.approvals.chain import LogEntry
 
 _STYLES = {"+": "green", "-": "red"}
 
 
-def intent_row(found: "Proposal", now: datetime) -> Row:
+def intent_row(found: "KnownIntent", now: datetime) -> Row:
     """Return an intent as a row: with every field for machines."""
     progress = found.progress.model_dump(exclude={"v", "intent_id", "digest"}) if found.progress else None
     return found.intent.model_dump(exclude={"v"}) | {
@@ -31,7 +31,7 @@ def intent_row(found: "Proposal", now: datetime) -> Row:
     }
 
 
-def print_intent(found: "Proposal", now: datetime, *, for_signing: bool = False) -> None:
+def print_intent(found: "KnownIntent", now: datetime, *, for_signing: bool = False) -> None:
     """Print everything about an intent, and how to sign it; to standard error when it is about to be signed."""
     console, intent, state = (
         new_console(stderr=for_signing),
@@ -85,7 +85,7 @@ def print_outcome(progress: "IntentProgress", *, goes_on: bool = False) -> None:
 
 
 def log_row(
-    entry: "LogEntry | None", found: "Mapping[str, Proposal]", erased: AbstractSet[str] = frozenset()
+    entry: "LogEntry | None", found: "Mapping[str, KnownIntent]", erased: AbstractSet[str] = frozenset()
 ) -> Row:
     """Return an entry of the log as a row, with the reason that its intent gives unless it is `erased`."""
     if entry is None:

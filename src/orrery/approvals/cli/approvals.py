@@ -19,7 +19,7 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
 
 if TYPE_CHECKING:
-    from orrery.approvals.approvals import Proposal
+    from orrery.approvals.approvals import KnownIntent
     from orrery.approvals.audit import AuditResult
 
 group = typer.Typer(no_args_is_help=True)
@@ -59,7 +59,7 @@ def show_intent(
 ) -> None:
     """Show everything about an intent, or exactly the bytes to be signed."""
 
-    async def read(services: Services) -> "tuple[Proposal, datetime, bytes]":
+    async def read(services: Services) -> "tuple[KnownIntent, datetime, bytes]":
         found = await approvals_of(services).proposal(intent_id)
         return found, services[Clock].now(), await statement_of(services, found)
 

@@ -18,7 +18,7 @@ from orrery.runtime.console.tables import note
 from orrery.runtime.console.terminal import new_console
 
 if TYPE_CHECKING:
-    from orrery.approvals.approvals import Proposal
+    from orrery.approvals.approvals import KnownIntent
 
 _WELL = ("done", "approved")
 
@@ -30,7 +30,7 @@ _LATER = "With your yes, nothing is done at once: for 24 hours, the command that
 class _Asked:
     """What the owner is asked to sign, at this time, and the keys to sign with."""
 
-    proposal: "Proposal"
+    proposal: "KnownIntent"
     is_standing: bool
     now: datetime
     keys: OwnerKeys
@@ -71,7 +71,7 @@ def refuse_for_machines(*, sign: bool, as_json: bool) -> None:
         raise Invalid("--sign shows what is signed, for a person: give --json without it.")
 
 
-async def statement_of(services: Services, found: "Proposal") -> bytes:
+async def statement_of(services: Services, found: "KnownIntent") -> bytes:
     """Return the text to be signed now."""
     return approvals_of(services).statement(found.intent).to_bytes()
 

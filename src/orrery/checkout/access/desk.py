@@ -20,7 +20,7 @@ from orrery.syntax.reason import checked_reason
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class AccessGrant:
     """Access without a sale of the checkout: granted by the owner, or imported from another system."""
 
     email: str
@@ -120,7 +120,7 @@ class Desk:
         await self._commit(self._stored.access.changes(session_id, found, changed) + ends + noted)
         return changed
 
-    async def grant(self, grant: Grant, reason: str) -> AccessRecord:
+    async def grant(self, grant: AccessGrant, reason: str) -> AccessRecord:
         """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
         now, record = self._stored.clock.now(), self.record_for(grant)
         if await self._stored.access.get(record.session_id):
@@ -130,8 +130,8 @@ class Desk:
         unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
         if grant.expires_at is None:
             record = _extending(record, beside, now)
-        lookup = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
-        writes = outbox.enqueue(lookup if grant.granted_by == "owner" else [], now)
+        emails = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
+        writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
         writes += [self._end(record, [record, *beside]), Delete(f"{keys.PENDING}{record.session_id}")]
         added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, [unchanged])
         if former_ids := _former_ids(grant):
@@ -141,7 +141,7 @@ class Desk:
         await self._commit(added + noted)
         return record
 
-    async def was_imported(self, grant: Grant) -> bool:
+    async def was_imported(self, grant: AccessGrant) -> bool:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
             # A record that could not be read is still under its former id.
@@ -154,7 +154,7 @@ class Desk:
         """Return the newest entries of the journal."""
         return await gathered(self._stored.journal.pages(limit=limit, newest_first=True))
 
-    def record_for(self, grant: Grant) -> AccessRecord:
+    def record_for(self, grant: AccessGrant) -> AccessRecord:
         """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
         now = self._stored.clock.now()
         if grant.expires_at is not None and grant.expires_at <= now:
@@ -225,7 +225,7 @@ class Desk:
         return keys.buyer_and_product(keys.email_digest(record.email, self._stored.index_key), record.product)
 
 
-def _former_ids(grant: Grant) -> list[str]:
+def _former_ids(grant: AccessGrant) -> list[str]:
     """Return an import's former ids: by today's spelling of its address, and by that of an earlier release."""
     if grant.granted_by != "import" or grant.expires_at is None:
         return []

@@ -12,7 +12,7 @@ from orrery.checkout.access.raw_events import RawEvent, RawEvents
 from orrery.checkout.access.rules import AccessVerdict, VerdictAction, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, Pending
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, Offer, WithheldSession
 from orrery.errors import RecordUnreadable
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.store import Absent, Check, Conflict, Delete, Write
@@ -211,7 +211,7 @@ class Fulfilment:
                 return Changes(), []
             # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
             return self._stored.pending.changes(session_id, found, found.record, renewed=True), []
-        pending = Pending(
+        pending = WithheldSession(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         push = self._notifications.withheld(session_id, verdict.reason)

@@ -27,7 +27,7 @@ class Notifications:
             return [self._to_owner(record, (*notes, _NO_ADDRESS))]
         return [self._to_owner(record, notes), self.to_buyer(record, f"buyer-{record.session_id}")]
 
-    def to_buyer(self, record: AccessRecord, letter_id: str) -> OutboxDraft:
+    def to_buyer(self, record: AccessRecord, email_id: str) -> OutboxDraft:
         """Return the buyer's e-mail."""
         title = self.title(record)
         lines = [
@@ -38,7 +38,7 @@ class Notifications:
             self.seller,
         ]
         return OutboxDraft(
-            letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
+            email_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
         )
 
     def withheld(self, session_id: str, reason: str) -> OutboxDraft:

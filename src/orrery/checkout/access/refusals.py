@@ -44,7 +44,7 @@ class Refusals:
         self._outage = Lasting(stored.refused_webhooks)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
-        self._told_on: dict[Reason, date] = {}
+        self._pushed_on: dict[Reason, date] = {}
         self._pace = Pace(stored.clock, NOTED_EVERY)
         self._may_be_open = True
 
@@ -101,7 +101,7 @@ class Refusals:
     async def _notify(self, reason: Reason) -> None:
         """Enqueue a push about an outage, once; for a refusal without an all-clear, once a day."""
         now = self._clock.now()
-        if self._told_on.get(reason) == now.date():
+        if self._pushed_on.get(reason) == now.date():
             return
         outage = None if reason == "too large" else RefusedWebhooks(reason=reason, since=now, last_at=now)
         try:
@@ -111,7 +111,7 @@ class Refusals:
         except StoreError as error:
             log.warning("refused webhooks not reported", why=str(error))
             return
-        self._told_on[reason] = now.date()
+        self._pushed_on[reason] = now.date()
         self._may_be_open = True
 
     async def _note_last(self) -> None:

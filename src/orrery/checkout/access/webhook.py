@@ -20,7 +20,7 @@ _CAN_BE_SIGNED = re.compile(r"(?=.*t=[0-9]).*v1=[0-9a-f]{64}", re.DOTALL)
 """The least that a header needs for the check to accept any body."""
 
 
-class Webhook:
+class WebhookReceiver:
     """Receives the processor's events."""
 
     def __init__(

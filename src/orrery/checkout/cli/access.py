@@ -19,7 +19,7 @@ from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.references import SESSION_ID, References
 
 if TYPE_CHECKING:
-    from orrery.checkout.access.desk import Desk, Grant
+    from orrery.checkout.access.desk import AccessGrant, Desk
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -115,12 +115,12 @@ def grant(
     product = _product(vendor, cert)
 
     async def write(services: Services) -> AccessRecord:
-        from orrery.checkout.access.desk import Grant  # noqa: PLC0415  it loads what reads the store
+        from orrery.checkout.access.desk import AccessGrant  # noqa: PLC0415  it loads what reads the store
 
         named = await checkout_of(services).sessions.named(session) if session else None
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
-        grant = Grant(email, product, "owner", session_id=named)
+        grant = AccessGrant(email, product, "owner", session_id=named)
         _refuse_unknown([grant], services, retired=retired)
         return await checkout_of(services).desk.grant(grant, reason)
 
@@ -176,9 +176,9 @@ def _with_record(runner: Runner, session: str, act: "Callable[[Desk, str], Await
     return runner.run(done)
 
 
-async def _new(grants: "Sequence[Grant]", services: Services) -> "list[Grant]":
+async def _new(grants: "Sequence[AccessGrant]", services: Services) -> "list[AccessGrant]":
     """Return the lines that are not imported yet; raise `Invalid` for a wrong one before any line is written."""
-    new: dict[Grant, None] = {}
+    new: dict[AccessGrant, None] = {}
     for number, grant in enumerate(grants, 2):
         if grant in new or await checkout_of(services).desk.was_imported(grant):
             continue
@@ -209,7 +209,7 @@ def _product(vendor: str, cert: str) -> ProductKey:
     return ProductKey("cert", cert, vendor)
 
 
-def _refuse_unknown(grants: "Sequence[Grant]", services: Services, *, retired: bool) -> None:
+def _refuse_unknown(grants: "Sequence[AccessGrant]", services: Services, *, retired: bool) -> None:
     for grant in grants:
         if not retired and checkout_of(services).catalogue.find(grant.product) is None:
             raise Invalid(
@@ -217,7 +217,7 @@ def _refuse_unknown(grants: "Sequence[Grant]", services: Services, *, retired: b
             )
 
 
-def _grants(file: Path) -> "Iterator[Grant]":
+def _grants(file: Path) -> "Iterator[AccessGrant]":
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, line in enumerate(csv.DictReader(lines), 2):
@@ -226,8 +226,8 @@ def _grants(file: Path) -> "Iterator[Grant]":
         raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
 
 
-def _grant(line: dict[str, str], number: int) -> "Grant":
-    from orrery.checkout.access.desk import Grant, checked_email  # noqa: PLC0415  it loads what reads the store
+def _grant(line: dict[str, str], number: int) -> "AccessGrant":
+    from orrery.checkout.access.desk import AccessGrant, checked_email  # noqa: PLC0415  it loads what reads the store
 
     try:
         email, product = checked_email(line["email"]), _product(line["vendor_slug"], line["cert_code"])
@@ -237,4 +237,4 @@ def _grant(line: dict[str, str], number: int) -> "Grant":
         raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
     if expires_at.tzinfo is None:
         expires_at = expires_at.replace(tzinfo=UTC)
-    return Grant(email, product, "import", expires_at)
+    return AccessGrant(email, product, "import", expires_at)

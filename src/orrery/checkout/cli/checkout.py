@@ -32,7 +32,7 @@ _ = group.command()(verify)
 
 _COLUMNS = ("created", "type", "pending", "stored", "became", "why", "id", "session_id")
 
-_SAYS: "dict[ReceivedResult, str]" = {
+_SENTENCES: "dict[ReceivedResult, str]" = {
     "granted": "Access is granted; Orrery notifies you and the buyer.",
     "already": "Access had been granted before; nothing changed.",
     "waiting": "No access yet: it is not paid, or what was offered is not known. See `orrery checkout reconcile`.",
@@ -158,6 +158,6 @@ def _show_replay(replayed: "Replay", *, as_json: bool) -> None:
         show_json(asdict(replayed))
     else:
         subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
-        note(f"{subject}: {_SAYS[replayed.result]}")
+        note(f"{subject}: {_SENTENCES[replayed.result]}")
     if replayed.result in ("unreadable", "conflict"):
         raise typer.Exit(1)

@@ -19,7 +19,7 @@ from orrery.syntax.base_url import checked_base_url
 if TYPE_CHECKING:
     from orrery.checkout.selling.preflight import PreflightReport
     from orrery.checkout.selling.products import ProductStatus, Selling
-    from orrery.checkout.selling.receipts import Condition
+    from orrery.checkout.selling.receipts import SessionCondition
     from orrery.checkout.selling.verification import VerificationReport
 
 Products = Annotated[
@@ -196,7 +196,7 @@ def show_verified(verified: "VerificationReport") -> None:
         console.print(f"[red]{marked(verified.why)}[/red]")
 
 
-def _show_conditions(title: str, conditions: "Sequence[Condition]") -> None:
+def _show_conditions(title: str, conditions: "Sequence[SessionCondition]") -> None:
     console = new_console()
     if conditions:
         console.print(title)

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from orrery.approvals.approvals import Approvals, IntentDraft, Proposal
+from orrery.approvals.approvals import Approvals, IntentDraft, KnownIntent
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Product
-from orrery.checkout.records import Trial
+from orrery.checkout.records import PreflightTrial
 from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
@@ -167,7 +167,7 @@ class Preflight:
                 with suppress(OrreryError):  # the next run reads it again
                     _ = await self._approvals.settle(proposal.intent.id)
 
-    async def _runs(self) -> list[Proposal]:
+    async def _runs(self) -> list[KnownIntent]:
         found = await self._approvals.proposals()
         return [one for one in found if one.intent.operation == EXPIRE_PREFLIGHT_SESSIONS]
 
@@ -222,14 +222,14 @@ class Preflight:
             )
         return await self._trials.carry_out(trial)
 
-    async def _new_trial(self, approved: Intent, plan: PlannedTrial) -> Trial | None:
+    async def _new_trial(self, approved: Intent, plan: PlannedTrial) -> PreflightTrial | None:
         product = plan.product
         if product.price_id is None:
             price = await self._reads.first_active_price()
             if price is None:
                 return None
             product = replace(product, price_id=price.id)
-        return Trial(
+        return PreflightTrial(
             run_id=approved.target,
             deployment=approved.deployment,
             intent_id=approved.id,
@@ -255,7 +255,7 @@ def _row(status: ProductStatus, now: datetime, *, sold: bool) -> tuple[str, ...]
     return (status.product.name, words, *acceptance)
 
 
-def _with_completed(trials: Sequence[Trial], panel: Panel) -> Panel:
+def _with_completed(trials: Sequence[PreflightTrial], panel: Panel) -> Panel:
     """Return the panel with completed test sessions: whether they were refunded is not known."""
     if not trials:
         return panel

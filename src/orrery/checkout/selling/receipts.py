@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.errors import SessionMismatch
-from orrery.checkout.records import Receipt, Trial
+from orrery.checkout.records import PreflightTrial, Receipt
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
 from orrery.syntax.base_url import THIS_MACHINE
 
@@ -136,7 +136,7 @@ def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
     return f"orrery-preflight-{run_id}-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
 
-def parameters_of(record: Receipt | Trial) -> Parameters:
+def parameters_of(record: Receipt | PreflightTrial) -> Parameters:
     return cast("Parameters", record.parameters)  # the stored values came from `Parameters`
 
 
@@ -186,7 +186,7 @@ METHODS, THREE_D_SECURE, MESSAGE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SessionCondition:
     """One condition on a session: what is wanted, what was found, and a note about the difference."""
 
     name: str
@@ -196,7 +196,7 @@ class Condition:
     note: str = ""
 
 
-def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
+def rule_conditions(session: CheckoutSession, setting: str) -> list[SessionCondition]:
     """Return the three conditions of change rule 2: methods in that order, automatic, a non-empty message.
 
     `setting` is the configured 3-D Secure value, which explains a permitted difference.
@@ -212,7 +212,7 @@ def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
     ]
 
 
-def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[SessionCondition]:
     """Return the same conditions with the values of `parameters`; the order of the methods does not count here."""
     sent = dict(_flat("", parameters))
     methods = ", ".join(sorted(_within(sent, "payment_method_types").values()))
@@ -224,7 +224,7 @@ def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Co
     ]
 
 
-def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[Condition]:
+def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> list[SessionCondition]:
     """Return whether price, quantity, metadata and both addresses are those of `parameters`."""
     sent = dict(_flat("", parameters))
     return [
@@ -236,17 +236,17 @@ def catalogue_conditions(session: CheckoutSession, parameters: Parameters) -> li
     ]
 
 
-def failed(conditions: Sequence[Condition]) -> list[Condition]:
+def failed(conditions: Sequence[SessionCondition]) -> list[SessionCondition]:
     return [one for one in conditions if not one.holds]
 
 
-def _same(name: str, wanted: str, found: str, note: str = "") -> Condition:
-    return Condition(name, wanted, found, wanted == found, note)
+def _same(name: str, wanted: str, found: str, note: str = "") -> SessionCondition:
+    return SessionCondition(name, wanted, found, wanted == found, note)
 
 
-def _message(session: CheckoutSession) -> Condition:
+def _message(session: CheckoutSession) -> SessionCondition:
     message = session.submit_message or ""
-    return Condition(MESSAGE, "not empty", message, bool(message.strip()))
+    return SessionCondition(MESSAGE, "not empty", message, bool(message.strip()))
 
 
 def _within(sent: dict[str, str], name: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """One product's trial at the processor, which may be killed anywhere and is continued from its stored state.
 
     asked ──▶ open ──▶ expired       and the receipt is stored
-      │         ├──▶ completed       the same; somebody paid first, and the owner has to refund
+      │         ├──▶ completed       the same; a person paid first, and the owner has to refund
       │         └──▶ left open       the same; expiring the session waits for the owner's approval
       │         └──▶ rejected        no receipt: the session, now expired, is not what was asked for
       └──▶ rejected                  no receipt
@@ -21,7 +21,7 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import KEEP_TRIALS, OwnSession, Receipt, Trial, TrialState
+from orrery.checkout.records import KEEP_TRIALS, OwnSession, PreflightTrial, Receipt, TrialState
 from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
@@ -105,7 +105,7 @@ class OpenTrial:
     """A trial, by its id, that needs attention; `trial` is None when it cannot be read."""
 
     id: str
-    trial: Trial | None
+    trial: PreflightTrial | None
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class Trials:
         self._approvals = approvals
         self._expiry = expiry
 
-    async def of(self, run_id: str, product: ProductKey) -> Trial | None:
+    async def of(self, run_id: str, product: ProductKey) -> PreflightTrial | None:
         """Return the trial of a product in a run; an unreadable one is started again."""
         found = await self._stored.trials.find(keys.trial_id(run_id, product))
         return found.record if found else None
@@ -142,7 +142,7 @@ class Trials:
         """Return every trial that may have left its session open."""
         return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
 
-    async def completed(self) -> list[Trial]:
+    async def completed(self) -> list[PreflightTrial]:
         """Return the trials of this deployment, of the last 30 days, whose session was completed."""
         trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
         return [trial for trial in trials if trial.deployment == self._approvals.deployment]
@@ -157,7 +157,7 @@ class Trials:
                     found.append(OpenTrial(trial_id, trial.record if trial else None))
         return found
 
-    async def carry_out(self, trial: Trial) -> TrialOutcome:
+    async def carry_out(self, trial: PreflightTrial) -> TrialOutcome:
         """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
         if not trial.is_unfinished:
             return outcome_of(trial)
@@ -190,14 +190,14 @@ class Trials:
             return outcome_of(trial)
         return TrialOutcome(left.name, "cleaned up", trial.session_id, "A session of an earlier run is expired.")
 
-    def _why_gone(self, trial: Trial) -> str:
+    def _why_gone(self, trial: PreflightTrial) -> str:
         if trial.deployment != self._approvals.deployment:
             return "It was tried in another mode or at another processor, where its session expires by itself."
         if trial.state == "asked" and self._stored.clock.now() - trial.asked_at >= LIFE_OF_A_SESSION:
             return "Its session would have expired by itself."
         return ""
 
-    async def _with_session(self, trial: Trial) -> Trial:
+    async def _with_session(self, trial: PreflightTrial) -> PreflightTrial:
         """Return the trial with its session, `open`, or in the state that explains why it has none."""
         if trial.state != "open":
             return await self._with_new_session(trial)
@@ -206,7 +206,7 @@ class Trials:
             await self._keep(trial)
         return trial
 
-    async def _with_new_session(self, trial: Trial) -> Trial:
+    async def _with_new_session(self, trial: PreflightTrial) -> PreflightTrial:
         trial = trial.change(asked_at=self._stored.clock.now())
         await self._keep(trial)
         try:
@@ -228,7 +228,7 @@ class Trials:
         await self._keep(trial, [self._own(trial, session.id)])
         return trial
 
-    async def _ask(self, trial: Trial) -> tuple[Trial, CheckoutSession]:
+    async def _ask(self, trial: PreflightTrial) -> tuple[PreflightTrial, CheckoutSession]:
         async def renew() -> str:
             nonlocal trial
             trial = asked_anew(trial)
@@ -242,7 +242,7 @@ class Trials:
         )
         return trial, session
 
-    async def _closed(self, trial: Trial) -> Trial:
+    async def _closed(self, trial: PreflightTrial) -> PreflightTrial:
         """Expire the trial's session under its run's approval; what fails is read, and queued for the owner.
 
         It stays `open` where the expiry may still be under way.
@@ -256,10 +256,10 @@ class Trials:
 
     async def _not_expired(
         self,
-        trial: Trial,
+        trial: PreflightTrial,
         session_id: str,
         error: ProcessorError | Invalid | NotConfigured | RecordUnreadable,
-    ) -> Trial:
+    ) -> PreflightTrial:
         with suppress(ProcessorError, NotConfigured):
             session = await self._processor.get_session(session_id)
             if session.status == "expired":
@@ -271,23 +271,23 @@ class Trials:
         intent = await self._expiry.propose(session_id, _reason(error), "software")
         return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
-    async def _keep(self, trial: Trial, more: Sequence[Write] = ()) -> None:
+    async def _keep(self, trial: PreflightTrial, more: Sequence[Write] = ()) -> None:
         kept = self._stored.trials.put(trial, keys.trial_id(trial.run_id, trial.product))
         left = keys.trial_left(trial.run_id, trial.product)
         index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
         await write(self._stored.store, [kept, index, *more])
 
-    def _pushes(self, trial: Trial) -> list[Write]:
+    def _pushes(self, trial: PreflightTrial) -> list[Write]:
         pushes = [_completed_push(trial)] if trial.state == "completed" else []
         return outbox.enqueue(pushes, self._stored.clock.now())
 
-    def _own(self, trial: Trial, session_id: str) -> Put:
+    def _own(self, trial: PreflightTrial, session_id: str) -> Put:
         own = OwnSession(
             session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._stored.clock.now()
         )
         return self._stored.own_sessions.put(own, session_id)
 
-    def _receipt(self, trial: Trial) -> Put:
+    def _receipt(self, trial: PreflightTrial) -> Put:
         receipt = Receipt(
             vendor_slug=trial.vendor_slug,
             cert_code=trial.cert_code,
@@ -304,7 +304,7 @@ class Trials:
         return self._stored.receipts.put(receipt, keys.product_id(trial.product))
 
 
-def asked_anew(trial: Trial) -> Trial:
+def asked_anew(trial: PreflightTrial) -> PreflightTrial:
     """Return the trial with a key that was not used yet."""
     attempt = trial.attempt + 1
     return trial.change(
@@ -312,20 +312,20 @@ def asked_anew(trial: Trial) -> Trial:
     )
 
 
-def _key(trial: Trial) -> str:
+def _key(trial: PreflightTrial) -> str:
     return trial_key(trial.run_id, trial.product, trial.attempt)
 
 
-def _mismatch(trial: Trial, session: CheckoutSession) -> str:
+def _mismatch(trial: PreflightTrial, session: CheckoutSession) -> str:
     wrong = wrong_content(session, trial.product, price_of(parameters_of(trial)))
     return f"The processor made a session of something else: {wrong}." if wrong else ""
 
 
-def _after(trial: Trial, state: TrialState, note: str) -> Trial:
+def _after(trial: PreflightTrial, state: TrialState, note: str) -> PreflightTrial:
     return trial.change(state=state, note=note)
 
 
-def outcome_of(trial: Trial) -> TrialOutcome:
+def outcome_of(trial: PreflightTrial) -> TrialOutcome:
     """Return the result of a trial as far as it came."""
     result = _RESULTS.get(trial.state) or ("tried" if trial.stand_in else "accepted")
     has_session = trial.state not in {"asked", "rejected", "gone"}
@@ -348,7 +348,7 @@ def _access(session: CheckoutSession) -> str:
     return f"It may open access: see `orrery access show {session.id}`."
 
 
-def _completed_push(trial: Trial) -> outbox.OutboxDraft:
+def _completed_push(trial: PreflightTrial) -> outbox.OutboxDraft:
     body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
     return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
 
@@ -358,5 +358,5 @@ def _reason(error: Exception) -> str:
     return one_line(f"A preflight could not expire its session: {error}", LONGEST_REASON)
 
 
-def _name(trial: Trial) -> str:
+def _name(trial: PreflightTrial) -> str:
     return f"{trial.vendor_slug}/{trial.cert_code}"

@@ -20,7 +20,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import DriftResult, OwnSession
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
-    Condition,
+    SessionCondition,
     catalogue_conditions,
     failed,
     rule_conditions,
@@ -65,8 +65,8 @@ class VerificationReport:
 
     product: str
     session_id: str | None = None
-    rule: tuple[Condition, ...] = ()
-    catalogue: tuple[Condition, ...] = ()
+    rule: tuple[SessionCondition, ...] = ()
+    catalogue: tuple[SessionCondition, ...] = ()
     intent_id: str | None = None
     why: str = ""
 
@@ -202,7 +202,7 @@ class Verification:
         self._began = min(self._began, now)
         return accepted if accepted and accepted <= now else self._began
 
-    async def _newest(self) -> tuple[CheckoutSession, list[Condition]] | None:
+    async def _newest(self) -> tuple[CheckoutSession, list[SessionCondition]] | None:
         """Return the newest visitor's session with the parameters on sale now, and its conditions."""
         async for session in self._reads.list_sessions(self._stored.clock.now() - WINDOW):
             if isinstance(session, ItemUnreadable):
@@ -222,7 +222,9 @@ class Verification:
         return None
 
 
-def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.OutboxDraft:
+def _drift_push(
+    conditions: Sequence[SessionCondition], session: CheckoutSession, now: datetime
+) -> outbox.OutboxDraft:
     differing = "; ".join(
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )

@@ -123,9 +123,9 @@ class LivePill extends HTMLElement {
     this.pill.title = this.pill.ariaLabel = number + lately(minutes) + (body?.scope ? " on all sites" : "");
     if (shown && this.pill.textContent != number + label) {
       // Read out at most once a minute.
-      const quiet = now() - this.read < 6e4;
+      const quiet = now() - this.spoken < 6e4;
       this.pill.ariaLive = quiet ? "off" : "polite";
-      if (!quiet) this.read = now();
+      if (!quiet) this.spoken = now();
       this.number.textContent = number;
       this.label.textContent = label;
     }
