@@ -39,7 +39,7 @@ HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 
 def test_reports(provider: Provider) -> None:
-    """A report counts each visitor once, most first; its figures are text; nobody there is a body without rows."""
+    """A report counts each visitor once, most first; its figures are text; without visitors it has no rows."""
     assert provider.report() == {
         "metricHeaders": [{"name": "activeUsers", "type": "TYPE_INTEGER"}],
         "rows": [{"metricValues": [{"value": str(VISITORS)}]}],
@@ -183,7 +183,7 @@ def test_cut_connections(provider: Provider) -> None:
 
 
 def test_late_answers(provider: Provider) -> None:
-    """A report comes late by the seconds that were said, and was charged; each request is shown."""
+    """A report comes late by the given seconds, and was charged; each request is shown."""
     token, before = provider.token(), provider.known()["report_calls"]
     provider.fault("analytics_timeout", value=60)
     assert late(provider.web, 60, REPORTS, json=TOTAL, headers=bearer(token)).status_code == 200
@@ -214,13 +214,13 @@ def test_every_quota_refuses(provider: Provider, name: str) -> None:
 
 
 def test_running_down(provider: Provider) -> None:
-    """A report takes its cost of three quotas, goes through while anything is left, and tells what is."""
+    """A report takes its cost of three quotas, goes through while anything is left, and has the rest."""
     provider.quota(bucket=PROJECT_HOUR, left=25)
     assert [provider.ask().status_code for _ in range(4)] == [200, 200, 200, 429]
     assert (provider.left(DAY), provider.left(HOUR), provider.left(PROJECT_HOUR)) == (24_970, 4_970, 0)
     provider.quota(refill=True, cost=3)
-    told = provider.report({**TOTAL, "returnPropertyQuota": True})["propertyQuota"]
-    assert told == {
+    quota = provider.report({**TOTAL, "returnPropertyQuota": True})["propertyQuota"]
+    assert quota == {
         DAY: {"consumed": 3, "remaining": 24_997},
         HOUR: {"consumed": 3, "remaining": 4_997},
         PROJECT_HOUR: {"consumed": 3, "remaining": 1_747},
@@ -290,7 +290,7 @@ def test_assertions_that_open_nothing(provider: Provider) -> None:
     """An assertion of another account, by another key or for another audience, and another grant, are refused."""
     other = Provider(provider.url, service_account_key(provider.url), provider.clock, provider.web)
     for refused, error in (
-        (provider.mint(provider.assertion(iss="nobody@example.test")), "invalid_grant"),
+        (provider.mint(provider.assertion(iss="another@example.test")), "invalid_grant"),
         (provider.mint(provider.assertion(aud="https://accounts.example.test/token")), "invalid_grant"),
         (provider.mint(other.assertion()), "invalid_grant"),
         (provider.mint(provider.assertion({"alg": "none"})), "invalid_grant"),

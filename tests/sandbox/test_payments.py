@@ -108,7 +108,7 @@ def test_a_blocked_buyer(box: Running) -> None:
 
 
 def test_a_challenge(box: Running) -> None:
-    """With 3-D Secure the bank asks first; after yes the charge says that it was authenticated."""
+    """With 3-D Secure the bank asks first; after yes the charge is authenticated."""
     session = box.session()
     asked = box.pay(session, email="asked@example.org", verdict="challenge", field_marketing_consent="no")
     page = Page(asked)
@@ -143,7 +143,9 @@ def test_a_review(box: Running) -> None:
     assert newest["ip_address"] == "127.0.0.1"
 
 
-@pytest.mark.parametrize("fields", [{"email": "nobody"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}])
+@pytest.mark.parametrize(
+    "fields", [{"email": "no-address"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}]
+)
 def test_wrong_fields(box: Running, fields: dict[str, str]) -> None:
     """A wrong field is named beside it, and nothing is charged."""
     session = box.session()
@@ -154,7 +156,7 @@ def test_wrong_fields(box: Running, fields: dict[str, str]) -> None:
 
 
 def test_terms_of_service(box: Running) -> None:
-    """Required terms must be accepted, and the session says that they were."""
+    """Required terms must be accepted, and the session has that."""
     session = box.session(**{"consent_collection[terms_of_service]": "required"})
     assert box.pay(session).status_code == 422
     assert box.pay(session, terms="yes").status_code == 303
@@ -162,7 +164,7 @@ def test_terms_of_service(box: Running) -> None:
 
 
 def test_paying_twice(box: Running) -> None:
-    """A complete session cannot be paid again: its page says so."""
+    """A complete session cannot be paid again: its page shows that."""
     session = box.session()
     box.pay(session, email="twice@example.org")
     again = box.pay(session, email="twice@example.org")
@@ -171,7 +173,7 @@ def test_paying_twice(box: Running) -> None:
 
 
 def test_paying_too_late(box: Running) -> None:
-    """An expired session cannot be paid: its page says so and leads back to the shop."""
+    """An expired session cannot be paid: its page shows that and leads back to the shop."""
     session = box.session()
     box.post(f"/v1/checkout/sessions/{session['id']}/expire", {})
     answer = box.pay(session)

@@ -1,4 +1,4 @@
-"""How the API speaks: lists and their pages, idempotency keys, headers."""
+"""The API's protocol: lists and their pages, idempotency keys, headers."""
 
 import asyncio
 

@@ -109,7 +109,7 @@ REFUSALS: dict[str, Refusal] = {
 
 @pytest.mark.parametrize(("sent", "param", "message", "code"), REFUSALS.values(), ids=REFUSALS.keys())
 def test_a_refused_session(box: Running, sent: dict[str, str], param: str, message: str, code: str | None) -> None:
-    """The session is refused with the vendor's error type, the parameter at fault and a message that says why."""
+    """The session is refused with the vendor's error type, the parameter at fault, and the reason."""
     answer = box.post(PATH, sent)
     assert answer.status_code == 400, answer.text
     error = answer.json()["error"]
@@ -211,7 +211,7 @@ def test_json_bodies(box: Running) -> None:
 
 
 def test_a_key_that_lacks_a_permission(box: Running) -> None:
-    """A restricted key without the permission is told which one it needs; of the key only the end is shown."""
+    """A restricted key without the permission is answered which one it needs; of the key only the end is shown."""
     with pytest.raises(stripe.PermissionError, match="rak_value_list_read") as refused:
         box.client(READER_KEY).radar.value_lists.list()
     assert READER_KEY not in str(refused.value)

@@ -59,7 +59,7 @@ def sell(box: Running, mode: Mode) -> stripe.checkout.Session:
 
 @pytest.mark.parametrize("mode", BOTH)
 def test_both_modes_sell(both: Running, mode: Mode) -> None:
-    """Each mode has sessions of its own, with their pages, and what comes of them says the mode."""
+    """Each mode has its own sessions, with their pages, and the objects of a sale have the mode."""
     begun = begin(both, mode)
     assert begun.id.startswith(f"cs_{mode}_")
     assert both.web.get(f"/pay/{begun.id}").status_code == 200
@@ -76,7 +76,7 @@ def test_both_modes_sell(both: Running, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", BOTH)
 def test_what_is_of_the_other_mode(both: Running, mode: Mode) -> None:
-    """A key sees nothing of the other mode, and is told that it lies there; what is nowhere is just missing."""
+    """A key sees nothing of the other mode, and is answered that it is there; what is nowhere is just missing."""
     other = OTHER[mode]
     hint = f"; a similar object exists in {other} mode, but a {mode} mode key was used to make this request."
     with pytest.raises(stripe.InvalidRequestError) as unsold:
@@ -90,8 +90,8 @@ def test_what_is_of_the_other_mode(both: Running, mode: Mode) -> None:
     assert (unseen.value.http_status, unseen.value.code) == (404, "resource_missing")
     assert str(unseen.value.user_message).endswith(hint)
     with pytest.raises(stripe.InvalidRequestError) as nowhere:
-        begin(both, mode, "price_of_nobody")
-    assert nowhere.value.user_message == "No such price: 'price_of_nobody'"
+        begin(both, mode, "price_of_none")
+    assert nowhere.value.user_message == "No such price: 'price_of_none'"
 
 
 def test_each_mode_has_its_own_endpoints(tmp_path: Path) -> None:

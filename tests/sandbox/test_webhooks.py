@@ -1,4 +1,4 @@
-"""Webhooks: really posted, signed anew at each attempt, repeated with back-off until somebody says 2xx."""
+"""Webhooks: really posted, signed at each attempt, repeated with back-off until a 2xx."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -114,7 +114,7 @@ def test_several_secrets(tmp_path: Path) -> None:
 
 
 def test_registered_endpoints(box: Running) -> None:
-    """An endpoint that was registered through the API is told of what it asked for, with its own secret."""
+    """An endpoint that was registered through the API gets the events that it asked for, with its own secret."""
     with receiving() as other:
         made = box.post("/v1/webhook_endpoints", {"url": other.url, "enabled_events[0]": COMPLETED}).json()
         sell(box)
@@ -137,7 +137,7 @@ def test_reordering(box: Running) -> None:
 
 
 def test_an_endpoint_that_is_not_there(box: Running) -> None:
-    """An endpoint that nobody listens at is tried again when it is back."""
+    """An endpoint that does not listen is tried again when it is back."""
     with nobody_listening() as port:
         url = f"http://127.0.0.1:{port}/hook"
         made = box.post("/v1/webhook_endpoints", {"url": url, "enabled_events[0]": COMPLETED}).json()

@@ -1,6 +1,6 @@
 """Half an answer is half an answer: what is not known is named, the rest is shown, and no library's error escapes.
 
-Each request is met by each fault in the adapter, each part is missing once in each command, and some commands are
+Each request is struck by each fault in the adapter, each part is missing once in each command; some commands are
 run whole. `./run soak cloud` runs each command with each fault at each request.
 """
 
@@ -149,7 +149,7 @@ def reset_all(server: socket.socket) -> None:
 def test_each_command_shows_the_rest(layer: Layer, kept: dict[Any, Any], subject: str, state: str) -> None:
     """Exit 1, the parts that are not known by name, and every other one as it is when all is known.
 
-    Where nobody can sign in, `doctor` says that once.
+    Without a sign-in `doctor` reports that once.
     """
     method, parts = PARTS[subject]
     for command in COMMANDS:
@@ -171,7 +171,7 @@ _WHILE = "It cannot be judged while"
 
 
 def not_known(command: str, shown: Any, state: str) -> set[str]:  # noqa: ANN401  JSON of any shape
-    """Return the parts that are said not to be known for this reason."""
+    """Return the parts that are reported as unknown for this reason."""
     if command == "doctor":
         return {one["part"] for one in shown if one["why"] == STATES[state].why or _WHILE in one["why"]}
     unknown = (shown["report"] if command == "report" else shown)["unknown"]

@@ -47,7 +47,7 @@ def test_an_alert_fires_when_its_condition_is_met(
     more: dict[str, object],
     fires: bool,  # noqa: FBT001  a column
 ) -> None:
-    """Every leaf must be met, by an event in its scopes; what is misspelt is stored, and is never met."""
+    """Every leaf must hold for an event in its scopes; a misspelt one is stored, and never holds."""
     cloud.put_alert(ALERT, group_id, leaves, **more)
     assert (ALERT in fired(cloud)) is fires
     cloud.put_alert(ALERT, group_id, HEALTH)
