@@ -254,7 +254,7 @@ def test_events_that_were_not_accepted(box: Running) -> None:
 
 
 def test_a_key_that_lacks_a_permission(box: Running) -> None:
-    """The refusal of a restricted key names the missing permission, without the part of the key that the vendor shows."""
+    """The refusal of a restricted key names the missing permission; no part of the key is shown."""
     with pytest.raises(ProcessorRefused) as refused:
         asyncio.run(reads(box, READER_KEY).get_balance())
     assert refused.value.status == 403
