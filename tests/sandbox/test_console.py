@@ -31,17 +31,6 @@ def test_the_page(box: Running) -> None:
     assert "<script" not in page.text
 
 
-def test_the_buttons_of_a_sale(box: Running) -> None:
-    """Settle, refund and dispute are buttons as well."""
-    session = box.session()
-    box.pay(session, verdict="delayed", email="buttons@example.org")
-    assert box.web.post(f"/_settle/{session['id']}", data={"paid": "true"}, headers=HTML).status_code == 303
-    found = box.get("/v1/charges").json()["data"]
-    [charge] = [one for one in found if one["billing_details"]["email"] == "buttons@example.org"]
-    for action in ("dispute", "win", "refund"):
-        assert box.web.post(f"/_charges/{charge['id']}/{action}", data={}, headers=HTML).status_code == 303
-
-
 OTHERS = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},

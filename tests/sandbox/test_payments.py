@@ -134,15 +134,6 @@ def test_a_delayed_payment(box: Running) -> None:
     assert box.web.post(f"/_settle/{session['id']}").status_code == 400
 
 
-def test_a_review(box: Running) -> None:
-    """A payment can be held for review, with the address that it came from."""
-    session = box.session()
-    box.pay(session, verdict="review")
-    newest = box.get("/v1/reviews").json()["data"][0]
-    assert newest["payment_intent"] == read(box, session)["payment_intent"]
-    assert newest["ip_address"] == "127.0.0.1"
-
-
 @pytest.mark.parametrize(
     "fields", [{"email": "no-address"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}]
 )
@@ -179,43 +170,6 @@ def test_paying_too_late(box: Running) -> None:
     answer = box.pay(session)
     assert (answer.status_code, "has expired" in Page(answer).text) == (410, True)
     assert SESSION["cancel_url"] in Page(answer).addresses
-
-
-def test_a_free_product(box: Running) -> None:
-    """A total of zero needs no payment."""
-    box.web.post("/_price", json={"id": "price_free", "unit_amount": 0, "product": "Grant"})
-    session = box.session(**{"line_items[0][price]": "price_free"})
-    box.pay(session)
-    done = read(box, session)
-    assert (done["status"], done["payment_status"], done["payment_intent"]) == (
-        "complete",
-        "no_payment_required",
-        None,
-    )
-
-
-def test_refunds(box: Running) -> None:
-    """The owner refunds a part, then the rest, and no more."""
-    box.pay(box.session(), email="refund@example.org")
-    [charge] = charges(box, "refund@example.org")
-    path = f"/_charges/{charge['id']}/refund"
-    assert box.web.post(path, json={"amount": 900}).json()["refunded"] is False
-    assert box.web.post(path).json()["refunded"] is True
-    assert charges(box, "refund@example.org")[0]["amount_refunded"] == 4900
-    assert box.web.post(path).status_code == 400
-    until(lambda: box.receiver.types().count("charge.refunded") == 2)
-
-
-def test_the_end_of_a_dispute(box: Running) -> None:
-    """A bank decides an open dispute once."""
-    box.pay(box.session(), email="decided@example.org")
-    [charge] = charges(box, "decided@example.org")
-    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 400
-    box.web.post(f"/_charges/{charge['id']}/dispute")
-    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 200
-    assert box.web.post(f"/_charges/{charge['id']}/lose").status_code == 400
-    until(lambda: "charge.dispute.closed" in box.receiver.types())
-    assert box.web.post("/_charges/ch_none/refund").status_code == 400
 
 
 def test_attempts_share_a_payment(box: Running) -> None:
