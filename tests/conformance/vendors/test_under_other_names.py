@@ -124,7 +124,11 @@ def test_an_endpoint_over_https(tmp_path: Path) -> None:
     with receiving(certificate) as receiver, running(tmp_path, Receiver(), change=alone) as box:
         form = f"url={receiver.url}&enabled_events[]={COMPLETED}&api_version={VERSION}"
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        made = box.web.post("/v1/webhook_endpoints", content=form, headers=headers, auth=(KEY, "")).json()
+        made = box.web.post(
+            "/v1/webhook_endpoints",
+            content=form,
+            headers=headers | {"Authorization": f"Bearer {KEY}"},
+        ).json()
         box.pay(box.session())
         until(lambda: box.deliveries("delivered"))
         [(body, signature)] = receiver.arrived

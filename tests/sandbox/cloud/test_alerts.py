@@ -66,6 +66,20 @@ def test_a_disabled_action_group_does_nothing(cloud: Official, group_id: str) ->
             cloud.box.advance(3600)
 
 
+def test_a_changed_action_group_is_used_as_it_was_for_minutes(cloud: Official) -> None:
+    """The alert of the next minute calls the webhook from before the change, a later one that of the change."""
+    kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
+    cloud.put_group(f"{cloud.box.config.url}/webhooks?token=none")
+    statuses: list[int] = []
+    for _ in range(2):
+        cloud.box.pull("shutdown", alert=60)
+        cloud.box.advance(3600)
+        statuses.append(cloud.box.events("webhook")[-1]["details"]["status"])
+    assert statuses == [202, 400]
+    cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, kept)
+    cloud.box.advance(CACHED)
+
+
 def test_the_common_schema_is_another_payload(cloud: Official) -> None:
     """A receiver that asks for the common schema is sent that, which has none of the specified fields."""
     uri = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
