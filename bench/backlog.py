@@ -30,12 +30,12 @@ from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.serve import TURN
 from orrery.ports.store import Store
 from orrery.runtime.console.terminal import new_console
-from orrery.runtime.outbox import Draft, Outbox, enqueue
+from orrery.runtime.outbox import Outbox, OutboxDraft, enqueue
 
 ROUNDS = 5
 """Every side is measured so often, in turn, so that a slow minute of the machine hits all of them."""
 
-LETTERS = 150
+MAILS = 150
 """E-mails in one measurement."""
 
 _PAGE = json.dumps([{"id": f"cs_test_{number}", "object": "checkout.session"} for number in range(100)])
@@ -46,26 +46,26 @@ _SENDER, _TITLE, _BODY = "shop@northwind.example", "Your access", "Thank you.\n"
 async def one_connection(port: int) -> None:
     """Send all over one connection."""
     async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
-        for number in range(LETTERS):
-            await client.send_message(_letter(number))
+        for number in range(MAILS):
+            await client.send_message(_mail(number))
 
 
 async def a_connection_each(port: int) -> None:
-    """Send each over a connection of its own."""
-    for number in range(LETTERS):
+    """Send each over a separate connection."""
+    for number in range(MAILS):
         async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
-            await client.send_message(_letter(number))
+            await client.send_message(_mail(number))
 
 
 async def from_the_outbox(port: int, store: Store, word: str) -> float:
     """Put a backlog into the store; return how many seconds its delivery takes."""
     clock = SystemClock()
-    for number in range(LETTERS):
-        draft = Draft(f"{word}-{number}", "email", _TITLE, _BODY, to=f"b{number}@buyer.example.test")
+    for number in range(MAILS):
+        draft = OutboxDraft(f"{word}-{number}", "email", _TITLE, _BODY, to=f"b{number}@buyer.example.test")
         _ = await store.commit(enqueue([draft], clock.now()))
     outbox = Outbox(store, clock, {"email": SmtpNotifier(Relay("127.0.0.1", port, _SENDER, "none"), clock)})
     begin = time.perf_counter()
-    if await outbox.deliver_due("email") != LETTERS:
+    if await outbox.deliver_due("email") != MAILS:
         raise RuntimeError("Not every e-mail was tried.")
     return time.perf_counter() - begin
 
@@ -90,7 +90,7 @@ def computing(turn: float) -> Generator[None]:
         thread.join()
 
 
-def _letter(number: int) -> EmailMessage:
+def _mail(number: int) -> EmailMessage:
     email = EmailMessage()
     email["From"], email["To"], email["Subject"] = _SENDER, f"b{number}@buyer.example.test", _TITLE
     email.set_content(_BODY)
@@ -115,14 +115,14 @@ async def sides(directory: Path, port: int) -> dict[str, list[float]]:
             for name, send in (("one connection", one_connection), ("a connection each", a_connection_each)):
                 begin = time.perf_counter()
                 await send(port)
-                results.setdefault(f"nothing stored, {name}", []).append(LETTERS / (time.perf_counter() - begin))
+                results.setdefault(f"nothing stored, {name}", []).append(MAILS / (time.perf_counter() - begin))
             took = {"outbox": await from_the_outbox(port, store, f"alone-{number}")}
             for whose, turn in (("Python's", sys.getswitchinterval()), ("our", TURN)):
                 with computing(turn):
                     name = f"outbox beside a computing thread, {whose} turns"
                     took[name] = await from_the_outbox(port, store, f"{whose}-{number}")
             for name, seconds in took.items():
-                results.setdefault(name, []).append(LETTERS / seconds)
+                results.setdefault(name, []).append(MAILS / seconds)
     return results
 
 
@@ -135,7 +135,7 @@ def main() -> None:
         sandbox(Path(directory, "sandbox"), port),
     ):
         results = uvloop.run(sides(Path(directory), port))
-    made = Table(title="A backlog of e-mails", caption=f"median of {ROUNDS} rounds of {LETTERS}")
+    made = Table(title="A backlog of e-mails", caption=f"median of {ROUNDS} rounds of {MAILS}")
     for heading in ("side", "a second", "share"):
         made.add_column(heading, justify="left" if heading == "side" else "right")
     medians = {side: statistics.median(speeds) for side, speeds in results.items()}

@@ -25,7 +25,7 @@ _STYLE = """\
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: how long it is, what stands beside it, whether it is ours, and where its aim lies."""
+    """One bar: its length, the text beside it, whether it is ours, and its aim."""
 
     label: str
     value: float

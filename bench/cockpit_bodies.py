@@ -1,4 +1,4 @@
-"""Hostile bodies: what turns each into text, in a process of its own, and what that took."""
+"""Hostile bodies: what turns each into text, in a separate process, and what that took."""
 
 import json
 import subprocess
@@ -92,7 +92,7 @@ def _ending(text: str) -> str:
         return "empty, silently"
     last = text.rstrip().rsplit("\n", 1)[-1]
     return (
-        "cut, says so"
+        "cut, with a notice"
         if last.startswith("[Cut here")
         else "whole"
         if len(text) > len("Hello\n")
@@ -108,7 +108,7 @@ def _peak() -> float:
 
 
 def _measured(converter: str, body: str) -> Outcome | None:
-    """Return the outcome in a process of its own; None when it took too long."""
+    """Return the outcome in a separate process; None when it took too long."""
     command = [sys.executable, "-m", "bench.cockpit_bodies", converter, body]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)  # noqa: S603  our own command
@@ -132,12 +132,12 @@ def hostile_bodies() -> Table:
         if ours is None:
             raise RuntimeError(f"Ours did not convert the {body} within {PATIENCE} s.")
         for converter, outcome in found.items():
-            made.add_row(body if outcome is ours else "", converter, *_said(outcome, ours))
+            made.add_row(body if outcome is ours else "", converter, *_printed(outcome, ours))
         made.add_section()
     return made
 
 
-def _said(outcome: Outcome | None, ours: Outcome) -> tuple[str, ...]:
+def _printed(outcome: Outcome | None, ours: Outcome) -> tuple[str, ...]:
     if outcome is None:
         return f"> {PATIENCE}", f"> {PATIENCE / ours.seconds:.0f}", "no", "-", "-"
     return (

@@ -1,6 +1,6 @@
 """The cockpit with 5,000 rows: its start, its list, its page in Chromium, and what it weighs. Asserts nothing.
 
-Hostile bodies are measured in a part of their own, beside other libraries.
+Hostile bodies are measured in a separate part, beside other libraries.
 """
 
 import os

@@ -70,19 +70,19 @@ def until_answered(gateway: Gateway, fault: Fault) -> float | None:
     names = {"unit": gateway.unit, "name": gateway.name}
     gateway.machine.run(f"{{ {fault.before.format(**names) or 'true'}; }} >/dev/null 2>&1")
     asked = f"curl -s -o /dev/null -m 1 -w '%{{http_code}}' {gateway.address}"
-    said = gateway.machine.run(
+    printed = gateway.machine.run(
         f"began=$(date +%s%N); {fault.makes.format(**names)}; "
         f'while [ "$({asked})" != 200 ] && [ $(($(date +%s%N) - began)) -lt {LONGEST}000000000 ]; '
         "do sleep 0.02; done; echo $(($(date +%s%N) - began))"
     )
-    seconds = int(said) / 1e9
+    seconds = int(printed) / 1e9
     return seconds if seconds < LONGEST else None
 
 
 def measured(host: Machine, versions: Sequence[Version], runs: int) -> dict[str, list[list[float | None]]]:
     """Measure each fault for each version, in turns.
 
-    Each run has a unit of its own, so that no recovery is the second of the unit.
+    Each run has its own unit, so that no recovery is the second of the unit.
     """
     found: dict[str, list[list[float | None]]] = {}
     for fault in FAULTS:
@@ -216,12 +216,12 @@ def _table(mine: dict[str, list[float | None]], spec: dict[str, list[float | Non
         aim = f"{most:g}" if usual == most else f"{usual:g}, at most {most:g}"
         taken = [LONGEST if one is None else one for one in mine[fault.name]]
         made.add_row(
-            fault.name, f"{statistics.median(taken):.2f}", f"{max(taken):.2f}", aim, _said(spec[fault.name])
+            fault.name, f"{statistics.median(taken):.2f}", f"{max(taken):.2f}", aim, _printed(spec[fault.name])
         )
     return made
 
 
-def _said(times: Sequence[float | None]) -> str:
+def _printed(times: Sequence[float | None]) -> str:
     return ", ".join(f"not within {LONGEST}" if one is None else f"{one:.1f}" for one in times)
 
 

@@ -50,6 +50,8 @@ def _sale(pattern: list[StoreEntry], number: int, now: datetime) -> Iterator[Wri
         elif entry.key.startswith(outbox.ROW):
             row = outbox.Notification.from_bytes(value).change(due_at=now)
             if number < WAITING // 2:
-                yield from outbox.enqueue([outbox.Draft(row.id, row.channel, row.title, row.body, row.to)], now)
+                yield from outbox.enqueue(
+                    [outbox.OutboxDraft(row.id, row.channel, row.title, row.body, row.to)], now
+                )
             else:
                 yield Put(key, row.change(state="delivered", attempts=1).to_bytes(), timedelta(days=30))

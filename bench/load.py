@@ -52,11 +52,11 @@ def as_many_as_possible(url: str, seconds: int, core: int, server: int) -> Throu
     """Read with wrk over all connections; `server` is the process that answers, with its children."""
     command = [*pinned(core), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", url]
     before = _Spent.by(server)
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603  our own command
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603  our own command
     spent = _Spent.by(server).since(before)
-    speed, total = re.search(r"Requests/sec:\s+([\d.]+)", said), re.search(r"(\d+) requests in", said)
-    if not speed or not total or "Non-2xx" in said or "Socket errors" in said:
-        raise RuntimeError(f"wrk had trouble with {url}: {said}")
+    speed, total = re.search(r"Requests/sec:\s+([\d.]+)", printed), re.search(r"(\d+) requests in", printed)
+    if not speed or not total or "Non-2xx" in printed or "Socket errors" in printed:
+        raise RuntimeError(f"wrk had trouble with {url}: {printed}")
     others = max(spent.everybody - spent.server - spent.load, 0) / spent.time
     return Throughput(float(speed[1]), spent.server / int(total[1]) * 1_000_000, others)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.service import free_port, wait_for
 from orrery.app.cli.sandbox import API_KEY, KEY_FILE, PUBLISHED, SIGNING_SECRET, SandboxPlan, prepare, stored_key
 
-NOBODY = "http://127.0.0.1:9/"
+UNREACHABLE = "http://127.0.0.1:9/"
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def provider(folder: Path, before: Sequence[str]) -> Generator[int]:
 def serve(port: int, folder: Path) -> None:
     """Serve until ended."""
     key = stored_key(folder / KEY_FILE, port)
-    plan = SandboxPlan(folder, port, free_port(), API_KEY, NOBODY, SIGNING_SECRET, key, tokens=PUBLISHED)
+    plan = SandboxPlan(folder, port, free_port(), API_KEY, UNREACHABLE, SIGNING_SECRET, key, tokens=PUBLISHED)
     server, listener = prepare(plan)
     server.run(sockets=[listener])
 

@@ -52,7 +52,7 @@ def throughput(sides: Mapping[str, Side]) -> Rounds:
 
 
 def share(found: Rounds, name: str) -> float:
-    """Return the median of a side's ratios to nginx: the two of a round met the same machine."""
+    """Return the median of a side's ratios to nginx: the two of a round ran on the same machine."""
     pairs = zip(found[name], found[NGINX], strict=True)
     return statistics.median(one.speed / other.speed for one, other in pairs)
 
@@ -92,7 +92,7 @@ def owners_cost(service: Side) -> float:
 
 
 def _owners_work(service: Side) -> str:
-    """Refresh, and read as the owner; return what the refresh said."""
+    """Refresh, and read as the owner; return what the refresh printed."""
     refreshed = asked(service, "POST", "/api/stats?refresh=realtime")
     answers = [asked(service, "GET", "/api/stats?realtime=cosmos&intel=1") for _ in range(ADMIN_READS)]
     if bad := [answer for answer in (refreshed, *answers) if '"error"' in answer]:
@@ -142,7 +142,7 @@ def draw(found: Rounds, times: Mapping[str, Mapping[str, float]]) -> list[Path]:
 
 
 def main() -> None:
-    """Measure and draw; without nginx, wrk and two cores, say what is missing."""
+    """Measure and draw; without nginx, wrk and two cores, name what is missing."""
     missing = [name for name, there in (("nginx", find_nginx()), ("wrk", shutil.which("wrk"))) if not there]
     if missing or len(os.sched_getaffinity(0)) < 2:  # noqa: PLR2004  a core for the server, one for the load
         sys.stdout.write(f"Skipped: this needs {' and '.join(missing) or 'two cores'}.\n")

@@ -42,7 +42,7 @@ def _terms() -> list[str]:
 
 
 def _scan(config: Path, *words: str, folder: Path) -> tuple[float, float, dict[str, object]]:
-    """Return the seconds, the megabytes of memory at most, and the summary of a scan in a process of its own."""
+    """Return the seconds, the megabytes of memory at most, and the summary of a scan in a separate process."""
     begin = time.perf_counter()
     command = [sys.executable, "-P", "-m", "orrery", "tenants", "scan", "--json", "--config", str(config), *words]
     with TemporaryFile() as printed:
@@ -168,7 +168,7 @@ def _corpus() -> None:
 
 def main() -> None:
     """Print the tables."""
-    with TemporaryDirectory(prefix="orrery-bench-") as directory:  # a watch-list lies in no repository
+    with TemporaryDirectory(prefix="orrery-bench-") as directory:  # a watch-list is never in a repository
         folder = Path(directory)
         terms = _terms()
         lists = {many: config_with_terms(folder / f"settings{many}", terms[:many]) for many in (100, 1000, TERMS)}

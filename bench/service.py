@@ -1,4 +1,4 @@
-"""A real `orrery serve` for the measurements. It may use every core, as it would, unless told to keep to one."""
+"""A real `orrery serve` for the measurements. It may use every core, as it would, unless limited to one."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.runtime.index_key import index_key
 
-SECRET = "whsec_orrery_bench"  # noqa: S105  nobody's secret: the measurement signs its own events with it
+SECRET = "whsec_orrery_bench"  # noqa: S105  no real secret: the measurement signs its own events with it
 LOAD_CORE = -1
 """Which of the machine's cores the load is bound to: the last."""
 

@@ -19,7 +19,7 @@ from tests.support import nginx
 
 SERVER_CORE = 0
 READ = "/api/stats?realtime=1"
-PASSWORD = "orrery-bench-password"  # noqa: S105  nobody's: the measurement's own admin
+PASSWORD = "orrery-bench-password"  # noqa: S105  no real one: the measurement's own admin
 
 NGINX, ROUTE, BARE, SERVICE, EDGE = (
     "nginx return 200",
@@ -76,7 +76,7 @@ def all_sides(folder: Path) -> Generator[dict[str, Side]]:
 
 
 def asked(side: Side, method: str, address: str) -> str:
-    """Return what the owner is told by an operation that must succeed."""
+    """Return the output of an owner's operation that must succeed."""
     headers = {"Authorization": f"Bearer {PASSWORD}"}
     request = urllib.request.Request(f"http://127.0.0.1:{side.port}{address}", method=method, headers=headers)
     with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310  our own address

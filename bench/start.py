@@ -36,7 +36,7 @@ port = 9
 security = "none"
 sender = "shop@northwind.example"
 """
-"""Where nobody listens: what waits goes on waiting."""
+"""Where nothing listens: what waits goes on waiting."""
 
 
 def proportional_kilobytes(pid: int) -> int:

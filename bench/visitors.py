@@ -11,7 +11,7 @@ from rich.progress import track
 from rich.table import Table
 from starlette.types import Message, Receive, Scope, Send
 
-from orrery.edge.fast import FastReads, Reads
+from orrery.edge.public_reads import PublicReads, ReadSources
 from orrery.live.answers import site
 from orrery.live.reads import PublicRead
 from orrery.runtime.console.terminal import new_console
@@ -34,7 +34,7 @@ class Hour:
     calls: int = 0
 
     async def receive(self) -> Message:
-        """Nobody sends a body."""
+        """No request has a body."""
         return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
@@ -46,7 +46,7 @@ async def hour_with(visitors: int) -> Hour:
     """Let an hour pass in which each visitor reads once."""
     counting, hour, read = Counting(), Hour(), 0
     source = PublicRead(counting.cache, counting.clock, site)
-    app = FastReads(_nobody, PATH, Reads({QUERY: source}, ()), lambda _method, _status: None)
+    app = PublicReads(_no_app, PATH, ReadSources({QUERY: source}, ()), lambda _method, _status: None)
     for second in track(range(HOUR), f"{visitors:,} visitors", transient=True):
         if second % TICK == 0:
             await counting.refresh.run()
@@ -58,7 +58,7 @@ async def hour_with(visitors: int) -> Hour:
     return hour
 
 
-async def _nobody(_scope: Scope, _receive: Receive, _send: Send) -> None:
+async def _no_app(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise RuntimeError("A read went past the fast path.")
 
 

@@ -150,7 +150,7 @@ _all_cores = os.sched_getaffinity(0)
 
 
 def share(side: list[float], other: list[float]) -> float:
-    """Return the median of the rounds' ratios: the two of a round met the same machine."""
+    """Return the median of the rounds' ratios: the two of a round ran on the same machine."""
     return statistics.median(one / two for one, two in zip(side, other, strict=True))
 
 

@@ -50,6 +50,12 @@ def _log_as_before() -> Iterator[None]:
     structlog.reset_defaults()
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on asyncio, as the service does."""
+    return "asyncio"
+
+
 def suite_of(path: Path) -> str:
     """Return the suite that a test file belongs to."""
     parts = path.relative_to(TESTS).parts

@@ -54,7 +54,7 @@ def test_another_host_name(tmp_path: Path, host: str) -> None:
     """A certificate of another host points to the address in the settings."""
     certificate = make_certificate(tmp_path)
     said = tls_trouble("GitHub", handshake(server_context(certificate), trusting(certificate), host))
-    assert said == "GitHub's certificate is for another host name: check the address in the settings."
+    assert said == "GitHub's certificate names another host: check the address in the settings."
 
 
 def test_a_server_that_speaks_no_tls() -> None:

@@ -3,7 +3,7 @@
 usage: lock.py [--check | --upgrade]
 
 A lock names every package by version and sha256, with environment markers, and no address it came from
-(docs/decisions/0002-locks-without-addresses.md). Making one asks the package index; checking one is offline:
+(docs/decisions/0001-chosen-libraries.md). Making one asks the package index; checking one is offline:
 each lock carries a digest of the tables of pyproject.toml that it was made from.
 """
 
@@ -68,7 +68,7 @@ def pins(lock: str) -> set[str]:
 
 
 def problems(pyproject: Mapping[str, Any], locks: Mapping[str, str]) -> list[str]:
-    """Say in a sentence each what is wrong with the locks (file name -> text); empty when all is well."""
+    """Return in one sentence each what is wrong with the locks (file name -> text); empty when all is well."""
     current = DIGEST_LINE + digest(pyproject)
     found = [f"{name} is missing." for name in SOURCES if name not in locks]
     for name, text in locks.items():
@@ -89,7 +89,7 @@ def read_locks(root: Path) -> dict[str, str]:
 
 
 def compile_lock(name: str, constraints: list[str], *, upgrade: bool) -> None:
-    """Resolve one lock anew, keeping the versions it has unless `upgrade`."""
+    """Resolve one lock again, keeping the versions it has unless `upgrade`."""
     uv = Path(sysconfig.get_path("scripts")) / "uv"
     options = [*SOURCES[name], *constraints, "--output-file", name, *(["--upgrade"] if upgrade else [])]
     subprocess.run([uv, *COMPILE, *WITHOUT_ADDRESSES, *options], cwd=ROOT, check=True)  # noqa: S603 - fixed words, no shell
@@ -113,13 +113,13 @@ def read_pyproject() -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> str | None:
-    """Make the locks, or with --check say what is wrong with them (the text is the exit status)."""
+    """Make the locks, or with --check name what is wrong with them (the text is the exit status)."""
     if unknown := set(arguments) - {"--check", "--upgrade"}:
         return f"There is no option {min(unknown)}; there are --check and --upgrade."
     if "--check" not in arguments:
         make(upgrade="--upgrade" in arguments)
     found = problems(read_pyproject(), read_locks(ROOT))
-    return "\n".join([*found, "To make the locks anew: ./run lock"]) if found else None
+    return "\n".join([*found, "To make the locks again: ./run lock"]) if found else None
 
 
 if __name__ == "__main__":

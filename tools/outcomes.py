@@ -41,7 +41,7 @@ def _read(file: Path) -> Outcome:
     return Outcome(found["passed"], found["skipped"], found["failed"], found["repeatable"])
 
 
-def say(text: str) -> None:
+def show(text: str) -> None:
     """Print a line at once, among what the runs print."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

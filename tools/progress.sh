@@ -51,7 +51,7 @@ timed() {
 
 line() { printf '  %s %-36s %s%8s%s\n' "$1" "$2" "$DIM" "$(seconds "$3")" "$PLAIN"; }
 
-# step LABEL COMMAND…: says what was done and how long it took; what failed shows all that it said.
+# step LABEL COMMAND…: prints what was done and how long it took; a failed step prints all of its output.
 step() {
   local code=0
   LOG=$(mktemp)
@@ -86,5 +86,5 @@ checking() {
 
 verdict() {
   printf '%s' "$CHECKED"
-  ((FAILED == 0)) || fail "$FAILED of the checks failed; what they said is above."
+  ((FAILED == 0)) || fail "$FAILED of the checks failed; their output is above."
 }

@@ -4,35 +4,35 @@ usage: python -m tools.second_look
 
 The suites with real processes kill them and wait for them on a machine that others share. A test of theirs that
 fails is run once more, alone; if it passes then, it is named and counted all the same: the reason is to be found.
-No other suite gets a second look. The last line says how many tests passed and failed, as pytest's own does.
+No other suite gets a second look. The last line counts how many tests passed and failed, as pytest's own does.
 """
 
 import sys
 
-from tools.outcomes import Outcome, run, say
+from tools.outcomes import Outcome, run, show
 
 TESTS = ("./run", "test")
 
 
 def main() -> int:
-    """Run every suite, look again at what may be looked at again, and say what came of it."""
+    """Run every suite, repeat what may be repeated, and print the result."""
     first = run(*TESTS)
     if first is None:
-        say("The tests did not come to their end: there is nothing to look at again.")
+        show("The tests did not come to their end: there is nothing to look at again.")
         return 1
     failed = [test for test in first.failed if test not in first.repeatable]
     if first.repeatable:
         failed += still_failing(first.repeatable)
-    say(f"\n{counted(len(first.repeatable))} needed a second look.")
+    show(f"\n{counted(len(first.repeatable))} needed a second look.")
     for test in first.repeatable:
-        say(f"  {'failed again' if test in failed else 'passed then':<14}{test}")
-    say(closing_line(first, failed))
+        show(f"  {'failed again' if test in failed else 'passed then':<14}{test}")
+    show(closing_line(first, failed))
     return 1 if failed else 0
 
 
 def still_failing(tests: list[str]) -> list[str]:
     """Run these tests once more, and return those that did not pass."""
-    say(f"\nA second look at {counted(len(tests))}:\n")
+    show(f"\nA second look at {counted(len(tests))}:\n")
     second = run(*TESTS, *tests)
     return tests if second is None else second.failed
 

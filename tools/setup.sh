@@ -15,7 +15,7 @@ locks() {
 
 locked_count() { locks "$1" | xargs grep -hc '^[a-z0-9].*==' | { local sum=0 n; while read -r n; do sum=$((sum + n)); done; printf '%s' "$sum"; }; }
 
-# The locks, the project's own metadata and the place: a moved checkout needs its scripts written anew.
+# The locks, the project's own metadata and the place: a moved checkout needs its scripts written again.
 digest() { { cat requirements*.lock pyproject.toml && pwd; } | sha256sum | cut -d' ' -f1; }
 
 # ensure demo|dev: returns at once when the stamp, which is written last, matches.
@@ -42,7 +42,7 @@ set_up() {
   touch .venv/unfinished
   rm -f .venv/stamp
   step "$(locked_count "$1") locked packages" install_locked "$1" ||
-    fail "The locked packages could not be installed; what pip said is above."
+    fail "The locked packages could not be installed; pip's output is above."
   step "orrery itself, editable" install_project || fail "The project could not be installed; see above."
   rm -f .venv/unfinished
   printf '%s %s\n' "$1" "$(digest)" >.venv/stamp
@@ -86,10 +86,10 @@ install_project() {
   .venv/bin/python -m pip install --quiet --no-input --no-deps --no-build-isolation --no-index --editable .
 }
 
-# need_package WHAT PACKAGE: installs a Debian package where that is allowed, else says what to type.
+# need_package WHAT PACKAGE: installs a Debian package where that is allowed, else prints what to type.
 need_package() {
   may_apt || fail "$1 is missing and may not be installed from here; please type: sudo apt-get install -y $2"
-  step "Debian's $2" apt_install "$2" || fail "Debian's $2 could not be installed; what apt said is above."
+  step "Debian's $2" apt_install "$2" || fail "Debian's $2 could not be installed; apt's output is above."
 }
 
 may_apt() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; }
@@ -100,11 +100,12 @@ apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -yq -o DPkg::Lock::Ti
 
 as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
 
-# The browser tests want Debian's chromium, and Playwright's driver one library that a small Debian lacks; the edge's
-# tests want nginx, and measurements a load generator. Without them these are skipped, saying so, except in continuous
+# The browser tests want Debian's chromium, and its shell, in which a page opens in a third of the time, where there is
+# one; Playwright's driver wants one library that a small Debian lacks; the edge's tests want nginx, and measurements a
+# load generator. Without them these are skipped with a notice, except in continuous
 # integration.
 
-ensure_browser() { ensure_tool can_browse "the browser tests" chromium libatomic1; }
+ensure_browser() { ensure_tool can_browse "the browser tests" chromium chromium-headless-shell libatomic1; }
 
 ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 
@@ -135,7 +136,7 @@ END
 # The gateway's host has no bash: its scripts, and ours, are checked for what other shells do not know.
 ensure_shellcheck() { ensure_tool has_shellcheck "the checks of scripts" shellcheck; }
 
-# The rehearsal of go-live boots a Debian of its own, with no network but its own, and installs the service there.
+# The rehearsal of go-live boots a separate Debian, with no network but its own, and installs the service there.
 ensure_rehearsal() {
   ((EUID == 0)) || return 0
   ensure_tool can_boot "the rehearsal of go-live and the gateway's tests" \
@@ -177,10 +178,10 @@ ensure_bench() {
 
 ensure_peers() {
   .venv/bin/python -c 'import bs4, detect_secrets, html2text, inscriptis, lxml' 2>/dev/null && return
-  step "peers to measure beside" install_locked bench || fail "The peers could not be installed; what pip said is above."
+  step "peers to measure beside" install_locked bench || fail "The peers could not be installed; pip's output is above."
 }
 
-# ensure_tool CHECK WHAT PACKAGE...: installs Debian packages where that is allowed, else says what is skipped.
+# ensure_tool CHECK WHAT PACKAGE...: installs Debian packages where that is allowed, else prints what is skipped.
 ensure_tool() {
   local check=$1 what=$2
   shift 2
@@ -192,7 +193,7 @@ ensure_tool() {
   fi
 }
 
-# The packages of servers start one for the whole machine; nobody here asked for that one.
+# The packages of servers start one for the whole machine; that one is not wanted here.
 install_tool() {
   apt_install "$@" || return
   case $1 in
@@ -206,8 +207,12 @@ stop_service() {
 }
 
 can_browse() {
+  has_browser && { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
+}
+
+has_browser() {
   { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null &&
-    { [[ $OSTYPE != linux* ]] || .venv/bin/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null; }
+    { command -v chromium-headless-shell || ! { may_apt && apt-cache show chromium-headless-shell; }; } >/dev/null 2>&1
 }
 
 # Debian keeps servers out of a normal user's path.

@@ -6,12 +6,13 @@ usage: ./run soak [part ...]
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
-from tools.outcomes import Outcome, run, say
+from tools.outcomes import Outcome, run, show
 
 ROUNDS = 3
+LOAD = "load"
 
 BUSY = f"import os\nwhile os.getppid() == {os.getpid()}:\n    for _ in range(1_000_000): pass"
 """Keeps a core busy for as long as this process lives."""
@@ -20,69 +21,58 @@ Failures = Iterator[str]
 """Yields each test that failed, with the round that it failed in."""
 
 
-def kills() -> Failures:
-    """Run the crash and journey suites with ten times the kills and examples."""
-    say("The crash and journey suites, with ten times the kills:\n")
-    yield from failures("kills", run("./run", "test", "tests/crash", "tests/journeys", SOAK="1"))
+LONG: dict[str, tuple[str, tuple[str, ...]]] = {
+    "kills": (
+        "The crash and journey suites, with ten times the kills and examples",
+        ("tests/crash", "tests/journeys"),
+    ),
+    "strangers": (
+        "Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read",
+        ("tests/journeys/test_strangers.py",),
+    ),
+    "guards": (
+        "Each check that guards money, approvals and the live count, taken out of a copy of the source once",
+        ("tests/guards",),
+    ),
+    "simulations": (
+        "Weeks of failures of the analytics provider, minute by minute; months of the gateway's shutdowns",
+        ("tests/live/test_quota_days.py", "tests/gateway/test_simulation.py"),
+    ),
+    "rehearsal": (
+        "docs/how-to/go-live.md, typed on a fresh Debian",
+        ("tests/rehearsal",),
+    ),
+    "gateway": (
+        "A credential that is missing for 20 minutes, and a whole drill of all faults, on a real systemd",
+        ("tests/systemd",),
+    ),
+    "cloud": (
+        "apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half",
+        ("tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"),
+    ),
+    "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),
+}
+"""The parts that run some tests in their long form: what is printed, and which tests."""
 
 
 def load() -> Failures:
     """Run every suite three times while all cores are kept busy."""
     cores = os.cpu_count() or 1
     for number in range(1, ROUNDS + 1):
-        say(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
+        show(f"\nRound {number} of {ROUNDS}: every suite, while {cores} busy processes share the {cores} cores.\n")
         with busy(cores):
             outcome = run("./run", "test")
         yield from failures(f"load, round {number}", outcome)
 
 
-def strangers() -> Failures:
-    """Let two thousand strangers hold connections while buyers buy, and print the highest memory."""
-    say("Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read:\n")
-    yield from failures("strangers", run("./run", "test", "tests/journeys/test_strangers.py", SOAK="1"))
-
-
-def guards() -> Failures:
-    """Take each check of money, approvals and the live count out of a copy of the source."""
-    say("Each check that guards money, approvals and the live count, taken out once:\n")
-    yield from failures("guards", run("./run", "test", "tests/guards", SOAK="1"))
-
-
-def simulations() -> Failures:
-    """Let weeks pass in which the analytics provider fails in every way."""
-    say("Weeks of failures of the analytics provider, minute by minute:\n")
-    yield from failures("simulations", run("./run", "test", "tests/live/test_quota_weeks.py", SOAK="1"))
-
-
-def rehearsal() -> Failures:
-    """Type the page that leads to live, on a fresh Debian with its own systemd and nginx."""
-    say("docs/how-to/go-live.md, typed on a fresh Debian:\n")
-    yield from failures("rehearsal", run("./run", "test", "tests/rehearsal", SOAK="1"))
-
-
-def gateway() -> Failures:
-    """Exhaust the start budget in its own 20 minutes, and drill all faults, on a real systemd."""
-    say("A credential that stays missing for 20 minutes, and a whole drill:\n")
-    yield from failures("gateway", run("./run", "test", "tests/systemd", SOAK="1"))
-
-
-def cloud() -> Failures:
-    """Kill the commands of the cloud at each request, before and after it, and answer each request by half."""
-    say("apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half:\n")
-    files = "tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"
-    yield from failures("cloud", run("./run", "test", *files, SOAK="1"))
-
-
-PARTS: dict[str, Callable[[], Failures]] = {
-    "kills": kills,
-    "load": load,
-    "strangers": strangers,
-    "guards": guards,
-    "simulations": simulations,
-    "rehearsal": rehearsal,
-    "gateway": gateway,
-    "cloud": cloud,
-}
+def ran(part: str) -> Failures:
+    """Run one part."""
+    if part == LOAD:
+        yield from load()
+        return
+    what, files = LONG[part]
+    show(f"{what}:\n")
+    yield from failures(part, run("./run", "test", *files, SOAK="1"))
 
 
 def failures(where: str, outcome: Outcome | None) -> Failures:
@@ -107,14 +97,15 @@ def busy(count: int) -> Generator[None]:
 
 def main(*names: str) -> int:
     """Run the named parts, or all, and list what failed in any of them."""
-    unknown = [name for name in names if name not in PARTS]
+    parts = [*LONG, LOAD]
+    unknown = [name for name in names if name not in parts]
     if unknown:
-        sys.stderr.write(f"There is no part {unknown[0]!r} of the soak; there are {', '.join(PARTS)}.\n")
+        sys.stderr.write(f"The soak has no part {unknown[0]!r}; its parts are {', '.join(parts)}.\n")
         return 2
-    failed = [each for name in names or PARTS for each in PARTS[name]()]
-    say(f"\nFailed in the soak: {len(failed)}")
+    failed = [each for name in names or parts for each in ran(name)]
+    show(f"\nFailed in the soak: {len(failed)}")
     for each in failed:
-        say(f"  {each}")
+        show(f"  {each}")
     return 1 if failed else 0
 
 

@@ -2,7 +2,7 @@
 
 usage: python -m tools.supervised COMMAND [ARGUMENT ...]
 
-A test run starts services, browsers and servers in sessions of their own, which outlive it when a signal ends it.
+A test run starts services, browsers and servers in their own sessions, which outlive it when a signal ends it.
 SIGTERM and SIGHUP reach the command as SIGINT, so that pytest takes its fixtures down. Whatever still runs two
 seconds after the command's end is killed, and named. Ctrl-C at a terminal reaches the command by itself: both are
 of one group.
@@ -49,7 +49,7 @@ def main(command: list[str]) -> int:
 
 
 def end_what_is_left() -> Iterator[str]:
-    """Kill this process's children until there are none, and yield their names; theirs become ours by that."""
+    """Kill this process's children until none is left, and yield their names; theirs become ours by that."""
     patient_until = time.monotonic() + LAST_STEPS
     while children := Path("/proc/thread-self/children").read_text(encoding="ascii").split():
         if time.monotonic() < patient_until:

@@ -55,7 +55,7 @@ BOUNDED: dict[str, list[Callable[[Any], Awaitable[None]]]] = {"request": [_ask_p
 def bound(session: Session, connections: int = 10, context: ssl.SSLContext | None = None) -> None:
     """Let a session of `requests` raise `ContentDecodingError` beyond the bound.
 
-    With a `context`, which must be of this session alone, it speaks TLS by that, through a proxy, too.
+    A `context` must belong to this session alone: TLS uses it, through a proxy, too.
     """
     from requests import PreparedRequest, Response  # noqa: PLC0415  loaded only when the library is used
     from requests.adapters import HTTPAdapter  # noqa: PLC0415  the same

@@ -117,7 +117,7 @@ class OperationRefused(OperationFailed):
 class OperationUnanswered(OperationFailed):
     """No usable answer came: whether the change was made shows only by reading.
 
-    `may_arrive` says whether the request may still arrive, so that a reading that shows nothing decides nothing.
+    `may_arrive`: the request may still arrive, so a reading that shows no change decides nothing.
     """
 
     def __init__(self, message: str, *, may_arrive: bool) -> None:
@@ -126,7 +126,7 @@ class OperationUnanswered(OperationFailed):
 
 
 class PartlyDone(OperationFailed):
-    """Only one of two parts of a change was made; the sentence says which, without personal data."""
+    """Only one of two parts of a change was made; the sentence names it, without personal data."""
 
 
 class TrackRefused(OrreryError):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 class Record(BaseModel):
     """A frozen value that is stored as JSON and keeps the fields that this release does not know.
 
-    Those fields may name a person: they stand in no `repr`, and so in no log, and an erasure drops them.
+    Those fields may name a person: no `repr`, and so no log, shows them, and an erasure drops them.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -52,7 +52,7 @@ class Record(BaseModel):
 
 
 class Sealed(Record):
-    """A record that is signed or chained: it is checked over its stored bytes, and never written anew.
+    """A record that is signed or chained: it is checked over its stored bytes, and never written again.
 
     A release that gave it another field would else reckon another digest than the one that was signed.
     """

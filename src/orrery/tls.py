@@ -19,11 +19,11 @@ _CERTIFICATES: dict[int, str] = {
         "comes from an unknown authority: check whether a proxy or firewall on the way opens the connection. "
         "An authority of your own or your company is named in the settings by tls.ca_file.",
     ),
-    **dict.fromkeys(_OTHER_HOST, "is for another host name: check the address in the settings."),
+    **dict.fromkeys(_OTHER_HOST, "names another host: check the address in the settings."),
 }
 
 
-WAITING_IS_IN_VAIN = "Waiting does not end it: until then nothing is sent there."
+WAITING_DOES_NOT_HELP = "Waiting does not end it: until then nothing is sent there."
 """The advice is in the sentence itself; the text beside it must not name network, key or address as the cause."""
 
 
@@ -40,8 +40,8 @@ def tls_trouble(who: str, error: BaseException) -> str:
     found = _tls_errors(error)
     refused = next((one for one in found if isinstance(one, ssl.SSLCertVerificationError)), None)
     if refused is not None:
-        said = f"cannot be verified ({refused.verify_message})."
-        return f"{who}'s certificate {_CERTIFICATES.get(refused.verify_code, said)}"
+        otherwise = f"cannot be verified ({refused.verify_message})."
+        return f"{who}'s certificate {_CERTIFICATES.get(refused.verify_code, otherwise)}"
     if found:
         reason = getattr(found[0], "reason", None) or type(found[0]).__name__
         return f"{who} does not speak TLS as expected ({reason}): check the address and the port in the settings."
@@ -49,8 +49,8 @@ def tls_trouble(who: str, error: BaseException) -> str:
 
 
 def advice(error: BaseException, otherwise: str) -> str:
-    """Return what to say beside the sentence of an error: `otherwise`, unless TLS is the reason."""
-    return WAITING_IS_IN_VAIN if _tls_errors(error) else otherwise
+    """Return what to add to the sentence of an error: `otherwise`, unless TLS is the reason."""
+    return WAITING_DOES_NOT_HELP if _tls_errors(error) else otherwise
 
 
 def _tls_errors(error: BaseException) -> list[ssl.SSLError]:

@@ -18,7 +18,7 @@ from orrery.adapters.sample_mailbox.mailbox import BATCH, SampleMailbox
 from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.ports.comms.errors import MailboxRefused, RowGone
-from orrery.ports.comms.mailboxes import Mailboxes, Reply
+from orrery.ports.comms.mailboxes import Mailboxes, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Priority
 from orrery.syntax.track import Track
 from tests.support.clock import START, ManualClock
@@ -48,7 +48,7 @@ def listed(opened: SampleMailbox) -> list[MailboxMessage]:
     return asyncio.run(read())
 
 
-def answer_to(opened: SampleMailbox, source_id: str, key: str = "k", comment: str = "") -> Reply:
+def answer_to(opened: SampleMailbox, source_id: str, key: str = "k", comment: str = "") -> ReplyRequest:
     """Return a reply to one of the messages."""
     message = next(one for one in listed(opened) if one.source_id == source_id)
     return reply_to(key, message, comment, asyncio.run(opened.body(message.source, source_id)))

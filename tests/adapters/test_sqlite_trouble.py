@@ -33,7 +33,7 @@ def test_an_error_of_the_system(code: int, sentence: str) -> None:
     [
         (apsw.SQLITE_FULL, "the disk is full"),
         (apsw.SQLITE_IOERR_SHMSIZE, "the disk is full"),
-        (apsw.SQLITE_IOERR_FSYNC, "met a disk error"),
+        (apsw.SQLITE_IOERR_FSYNC, "had a disk error"),
         (apsw.SQLITE_READONLY_DIRECTORY, "not mounted read-only"),
         (apsw.SQLITE_BUSY, "locked by another process"),
     ],

@@ -47,7 +47,7 @@ def test_what_would_lie_in_a_destination_is_refused(tmp_path: Path, settings: st
     assert type(made.exception) is TrackRefused
     assert not [*tmp_path.rglob("*.db")]
     create(load_settings(config, "cockpit").store_path)
-    with pytest.raises(TrackRefused, match="lies in the"):
+    with pytest.raises(TrackRefused, match="is in the"):
         compose(config)
 
 

@@ -71,7 +71,7 @@ async def test_what_was_erased_stays_erased(desk: Desk) -> None:
     before = [await desk.stored(f"{kind}:{waiting.id}") for kind in ("intent", "approval")]
     await desk.approvals.log.append("erased", waiting)
     await put_back(desk, *before)
-    await see_refused(desk, lambda: desk.sign(waiting), "the log says that the intent is erased")
+    await see_refused(desk, lambda: desk.sign(waiting), "in the log the intent is erased")
 
 
 async def test_a_used_target_is_used_no_second_time(desk: Desk) -> None:

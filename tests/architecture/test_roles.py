@@ -9,7 +9,7 @@ from orrery.adapters.sqlite import create
 from orrery.app.modules import MODULES
 from orrery.runtime.module import Role
 from orrery.runtime.modules import RUNTIME
-from orrery.scanner.watch_list import Keys, WatchList, WatchListEntry, sealed
+from orrery.scanner.watch_list import WatchList, WatchListEntry, WatchListKeys, sealed
 from tests.support.package_copy import LISTING, ROOT, loaded, package_with, run_python
 
 PLAIN = {"typer", "pydantic", "asyncio", "structlog", "importlib.metadata"}
@@ -82,7 +82,7 @@ def test_a_scan_with_settings_and_a_list_waits_for_little(tmp_path: Path) -> Non
     config = tmp_path / "orrery.toml"
     config.write_text('[scan]\nwatch_list = "list"\n[tenants]\n')
     (tmp_path / "list").write_bytes(
-        sealed(WatchList((WatchListEntry("customer", "Northwind", "d"),)), Keys.of(KEY))
+        sealed(WatchList((WatchListEntry("customer", "Northwind", "d"),)), WatchListKeys.of(KEY))
     )
     (tmp_path / "list").chmod(0o600)
     (tmp_path / "a.md").write_text("Northwind\n")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +12,7 @@ from tests.browser.conftest import OpenPage, Watch
 from tests.support.accessibility import violations
 from tests.support.cockpit import Cockpit, running_cockpit
 from tests.support.cockpit_browser import HEAD, Desk, Json, made_head, made_mailbox, made_recipients, made_row
+from tests.support.soak import SOAKING
 
 OVERRIDE = "\u202e"
 HARM = "<img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -50,8 +52,11 @@ def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
         yield found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
+LOOKS = [(360, "light"), (768, "dark"), (1280, "light")]
+"""Each width and each scheme, as no colour depends on the width; `./run soak looks` has all pairs."""
+
+
+@pytest.mark.parametrize(("width", "scheme"), product((360, 768, 1280), ("light", "dark")) if SOAKING else LOOKS)
 def test_every_state_is_accessible(
     open_page: OpenPage, cockpit: Cockpit, watch: Watch, width: int, scheme: str
 ) -> None:

@@ -62,7 +62,7 @@ def test_the_token_of_another_launch_leads_to_a_new_link(page: Page, cockpit: Co
     _ = desk.begin()
     desk.refuses("/api/comms/rows", 401, "token-wrong", "This token is not of this launch.")
     desk.press("r")
-    expect(page.get_by_text("The cockpit was started anew")).to_be_visible()
+    expect(page.get_by_text("The cockpit was restarted")).to_be_visible()
     desk.press("e")
     assert not desk.storage
     watch.forgive("401")
@@ -71,7 +71,7 @@ def test_the_token_of_another_launch_leads_to_a_new_link(page: Page, cockpit: Co
 def test_a_new_link_in_the_same_tab_unlocks_it(page: Page, cockpit: Cockpit, watch: Watch) -> None:
     """A page that is locked goes on when a link is opened in its tab, which loads no page anew."""
     _ = Desk(page, cockpit).open("token-of-another-launch")
-    expect(page.get_by_text("The cockpit was started anew")).to_be_visible()
+    expect(page.get_by_text("The cockpit was restarted")).to_be_visible()
     page.route("**/api/session", lambda route: route.fulfill(json={"token": cockpit.token}))
     page.evaluate("location.hash = '#code=new'")
     page.get_by_role("article").first.wait_for()

@@ -189,7 +189,7 @@ ERRORS = [
     ("quota-exhausted", "The analytics quota is used up."),
     ("no-data", "The counter has not been filled yet."),
     ("data-too-stale", "The last count is over 30 minutes old."),
-    ("toString", "The service says: toString."),
+    ("toString", "The service answers: toString."),
 ]
 
 

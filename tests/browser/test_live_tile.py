@@ -69,7 +69,7 @@ def test_age_goes_on(network: Network, tile: Locator) -> None:
     expect(tile.get_by_role("time")).to_have_text("Counted 2 minutes ago")
 
 
-@pytest.mark.parametrize(("count", "words"), [(0, "0 nobody in"), (1, "1 person in"), (2, "2 people in")])
+@pytest.mark.parametrize(("count", "words"), [(0, "0 people in"), (1, "1 person in"), (2, "2 people in")])
 def test_count_has_its_word(network: Network, tile: Locator, count: int, words: str) -> None:
     """Nobody, one person, two people."""
     show(network, count)
@@ -133,7 +133,7 @@ def test_older_pages_tell_their_own_age(network: Network, tile: Locator) -> None
 def test_nobody_is_on_no_page(network: Network, tile: Locator) -> None:
     """A zero never stands over a table of people."""
     show(network, 0)
-    expect(tile).to_contain_text("0 nobody in the last 30 minutes")
+    expect(tile).to_contain_text("0 people in the last 30 minutes")
     expect(tile.get_by_role("table")).to_have_count(0)
 
 

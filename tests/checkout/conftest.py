@@ -8,12 +8,6 @@ from tests.support.till import Rehearsal
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
 def shop() -> Shop:
     """Return a shop with nothing in its store."""
     return Shop()

@@ -1,6 +1,7 @@
 """What `doctor` asks about the processor's webhook endpoints (issue 4, item 8; decision 1)."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -8,7 +9,9 @@ from orrery.adapters.memory import MemoryStore
 from orrery.app.settings.variables import secret_names
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.health import RETIRING, CheckoutHealth
+from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
+from orrery.live.quota import Limits
 from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
 from orrery.ports.processor.errors import ItemUnreadable
@@ -81,7 +84,8 @@ async def test_what_follows_from_a_missing_secret() -> None:
         has_service_token=False,
     )
     store, clock, analytics = MemoryStore(ManualClock()), ManualClock(), MemoryAnalytics()
-    counter = LiveHealth(store, clock, analytics, has_property=True, has_key=False, can_admit=False)
+    budget = StoredBudget(store, clock, analytics, Limits(), timedelta(minutes=1), source="x")
+    counter = LiveHealth(store, clock, analytics, budget, has_property=True, has_key=False, can_admit=False)
     lacked = [one for one in [*await lacking.local(), *counter.local()] if one.state == "broken"]
     assert len(lacked) == 5
     for finding in lacked:

@@ -6,12 +6,6 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
 @pytest.fixture(params=["UTC", "America/New_York", "Pacific/Auckland"])
 def zone(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run in a time zone of this machine."""

@@ -11,7 +11,7 @@ from orrery.cockpit.comms import Comms
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.ledger import NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
-from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides, said
+from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides, asked_for
 from orrery.cockpit.waiting import Aside
 from orrery.errors import StoreUnavailable
 from orrery.ports.comms.errors import RowGone
@@ -49,7 +49,7 @@ async def subjects(desk: Desk, *, listed: bool = True) -> list[str]:
 
 async def changes(desk: Desk, row_id: RowId, what: Set, until: date | None) -> bool:
     """Set a row aside, and return whether that is something new."""
-    return await desk.actions.set_aside(row_id, what, until) != said(what, until)
+    return await desk.actions.set_aside(row_id, what, until) != asked_for(what, until)
 
 
 async def test_done_and_undone(desk: Desk) -> None:
@@ -86,7 +86,7 @@ async def test_the_last_word_of_a_person_counts(desk: Desk) -> None:
     before: Aside | None = None
     for what, until in orders:
         assert await desk.actions.set_aside(corp("mail-1"), what, until) == before
-        before = said(what, until)
+        before = asked_for(what, until)
         assert [one["reason"] for one in (await answer(desk, listed=False))["rows"]] == [what]
     desk.clock.advance(DAY)
     assert "Subject 1" in await subjects(desk)
@@ -173,7 +173,7 @@ async def test_how_long_it_is_kept(desk: Desk) -> None:
 
 
 async def test_a_broken_store(desk: Desk) -> None:
-    """It is said, and the row stays where it was; the next try sets it aside."""
+    """It is reported, and the row stays where it was; the next try sets it aside."""
     broken = UnreliableStore(desk.store, commit_errors=[StoreUnavailable("The disk is full.")])
     actions = replace(desk.actions, set_asides=SetAsides(broken, desk.clock))
     with pytest.raises(StoreUnavailable):

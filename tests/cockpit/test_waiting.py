@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, midnight_after, said_of, why_not
+from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, midnight_after, own_reason_of, why_not
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Person, Source, Standing
 from tests.support.clock import START
 from tests.support.mailboxes import a_message
@@ -43,7 +43,7 @@ def test_the_same_for_every_source(name: str, source: Source) -> None:
     """A standing means the same whatever it came by."""
     standing, reason = STANDINGS[name]
     message = replace(a_message(1, source), standing=standing, ends_at=START + AN_HOUR)
-    assert why_not(message, said_of(message, WATCHED), START, None) == reason
+    assert why_not(message, own_reason_of(message, WATCHED), START, None) == reason
 
 
 def test_every_fact_decides() -> None:
@@ -62,8 +62,8 @@ def test_a_list_is_named_by_its_address(where: str) -> None:
     """A list without headers of its own is known by the address that the mail went to, in any case."""
     everybody = (Person("Everybody", "All@Lab.example"),)
     message = replace(a_message(1), standing=Standing(addressed="unnamed"), **{where: everybody})
-    assert said_of(message, WATCHED) is None
-    assert said_of(message, frozenset()) == "not-to-you"
+    assert own_reason_of(message, WATCHED) is None
+    assert own_reason_of(message, frozenset()) == "not-to-you"
 
 
 MEETINGS = {
@@ -139,4 +139,4 @@ def test_every_reason_has_its_words() -> None:
 
 def test_what_is_not_said_lets_it_wait() -> None:
     """A message of whose standing nothing is known waits."""
-    assert said_of(MailboxMessage("mail", "m", "", "", "", "", START), WATCHED) is None
+    assert own_reason_of(MailboxMessage("mail", "m", "", "", "", "", START), WATCHED) is None

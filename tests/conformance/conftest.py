@@ -12,23 +12,14 @@ from tests.support.stores import ADAPTERS, opened
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
 def clock() -> ManualClock:
     """Return a clock that the test moves."""
     return ManualClock()
 
 
 @pytest.fixture(params=ADAPTERS)
-async def store(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, anyio_backend: str
-) -> AsyncGenerator[Store]:
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncGenerator[Store]:
     """Yield an empty store of each adapter."""
-    assert anyio_backend == "asyncio"
     async with opened(request.param, tmp_path, clock) as store:
         yield store
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.adapters.imap_mailbox.connection import Server
+from orrery.adapters.imap_mailbox.connection import MailHost
 from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import MailboxMessage
@@ -162,7 +162,7 @@ async def test_a_full_mailbox(full: ImapTestAccount) -> None:
 async def test_starttls(account: ImapTestAccount) -> None:
     """A connection that begins in clear is encrypted before the password is shown."""
     dovecot = account.dovecot
-    server = Server("localhost", account.name, PASSWORD, dovecot.plain_port, "starttls")
+    server = MailHost("localhost", account.name, PASSWORD, dovecot.plain_port, "starttls")
     await ImapMailbox(ImapAccount(account.name), server, account.clock, Trust(dovecot.certificate)).check()
 
 
@@ -171,7 +171,7 @@ async def test_a_certificate_that_is_not_believed(security: str, account: ImapTe
     """An unknown authority, and a certificate for another name, are refused before the password is shown."""
     dovecot = account.dovecot
     port = dovecot.tls_port if security == "tls" else dovecot.plain_port
-    server = Server("localhost", account.name, PASSWORD, port, "tls" if security == "tls" else "starttls")
+    server = MailHost("localhost", account.name, PASSWORD, port, "tls" if security == "tls" else "starttls")
     other = replace(server, host="127.0.0.1")
     for one, trust in ((server, Trust()), (other, Trust(dovecot.certificate))):
         with pytest.raises(MailboxUnreachable, match="certificate"):
@@ -181,7 +181,7 @@ async def test_a_certificate_that_is_not_believed(security: str, account: ImapTe
 async def test_a_wrong_password(account: ImapTestAccount) -> None:
     """The person must act, and no sentence has the password."""
     dovecot = account.dovecot
-    server = Server("localhost", account.name, "wrong-pass-word", dovecot.tls_port)
+    server = MailHost("localhost", account.name, "wrong-pass-word", dovecot.tls_port)
     mailbox = ImapMailbox(ImapAccount(account.name), server, account.clock, Trust(dovecot.certificate))
     with pytest.raises(SignInNeeded, match="imap_passwords") as refused:
         await mailbox.check()

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from orrery.adapters.imap_mailbox.mailbox import NO_SENT_MAIL, ImapMailbox
-from orrery.cockpit.waiting import Reason, said_of
+from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxRefused
 from tests.support.dovecot import SENT, Dovecot
 from tests.support.imap import PLAIN, ImapTestAccount, mail
@@ -35,7 +35,7 @@ def server() -> Generator[ImapServer]:
 async def reasons(mailbox: ImapMailbox) -> dict[str, Reason | None]:
     """Return why each message does not wait, by its subject."""
     found = [one async for batch in mailbox.messages() for one in batch.messages]
-    return {one.subject: said_of(one, WATCHED) for one in found}
+    return {one.subject: own_reason_of(one, WATCHED) for one in found}
 
 
 def reply(number: int, *names: str, head: str = "In-Reply-To") -> bytes:

@@ -16,7 +16,7 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.adapters.sample_mailbox.mailbox import SampleMailbox
 from orrery.ports.comms.errors import RowGone
-from orrery.ports.comms.mailboxes import Batch, Mailbox, Reply
+from orrery.ports.comms.mailboxes import Mailbox, MessageBatch, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
@@ -80,7 +80,7 @@ def scripted() -> Subject:
     def drafts() -> list[Kept]:
         return [kept(reply) for reply in mailbox.drafts.values()]
 
-    def kept(reply: Reply) -> Kept:
+    def kept(reply: ReplyRequest) -> Kept:
         message = reply.message
         subject = message.subject if message.source == "teams" else f"Re: {message.subject}"
         others = tuple(one.address for one in (*reply.to[1:], *reply.cc))
@@ -149,7 +149,7 @@ def key() -> str:
     return uuid4().hex
 
 
-async def batches_of(mailbox: Mailbox) -> list[Batch]:
+async def batches_of(mailbox: Mailbox) -> list[MessageBatch]:
     """Read a mailbox to its end."""
     return [batch async for batch in mailbox.messages()]
 

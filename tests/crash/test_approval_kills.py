@@ -32,12 +32,6 @@ class LaterClock(SystemClock):
         return super().now() + UNDER_WAY + timedelta(seconds=1)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
 def killed(*places: Path, after: int) -> list[str]:
     """Let a process turn so many lights on, kill it somewhere in the next one, and return what it said."""
     command = [sys.executable, "-m", WORKER, *map(str, places)]

@@ -16,7 +16,7 @@ from orrery.app.cli.restore import restored
 from orrery.app.settings.reader import load
 from orrery.runtime.collection import Changes
 from orrery.runtime.index_key import index_key
-from orrery.runtime.outbox import Draft, Outbox, commit_with, rows_of
+from orrery.runtime.outbox import Outbox, OutboxDraft, commit_with, rows_of
 from orrery.runtime.outbox_privacy import removed
 from orrery.runtime.restored import RESTORED
 from tests.crash.test_sale_kills import await_quiet, counted
@@ -155,6 +155,6 @@ async def look(folder: Path) -> tuple[dict[str, str], bool]:
         await store.close()
 
 
-def draft(name: str) -> Draft:
+def draft(name: str) -> OutboxDraft:
     """Return an e-mail."""
-    return Draft(name, "email", "t", "b", to="a@b.example")
+    return OutboxDraft(name, "email", "t", "b", to="a@b.example")

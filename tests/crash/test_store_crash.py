@@ -28,12 +28,6 @@ ROUNDS = rounds(4)
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Return where the store goes."""
     return tmp_path / "data" / "store.db"

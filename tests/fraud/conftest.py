@@ -6,12 +6,6 @@ from tests.support.fraud import Shop
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
 def shop() -> Shop:
     """Return fraud screening over an empty store."""
     return Shop()

@@ -11,7 +11,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.health import GatewayHealth
-from orrery.gateway.overview import Overview
+from orrery.gateway.overview import GatewayOverview
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
@@ -137,7 +137,7 @@ async def test_a_jump_of_the_wall_clock_is_no_silence(jump: timedelta) -> None:
     await site.passes(5 * MINUTE, GOOD)
     for by in (jump, -jump):
         site.clock.put(by)
-        panel = await Overview(site.health, site.clock).panel()
+        panel = await GatewayOverview(site.health, site.clock).panel()
         assert (panel.tone, panel.rows[0][-1]) == ("good", "60 s ago")
         assert set(await site.passes(5 * MINUTE, GOOD)) == {"ok"}
         log = await PingLogs(site.pings, Reports(site.store, site.clock), site.clock).read(timedelta(days=1))

@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.health import AFTER_START, GatewayHealth
-from orrery.gateway.overview import Overview
+from orrery.gateway.overview import GatewayOverview
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.ports.health import Finding
 from orrery.ports.store import Put
@@ -201,7 +201,7 @@ async def test_a_record_of_a_newer_release_is_made_anew() -> None:
 async def test_the_panel_shows_the_last_ping() -> None:
     """State, since when, restarts, probe and age, with cause and fix; good, then of concern at once."""
     site = await pinged_site()
-    overview = Overview(site.health, site.clock)
+    overview = GatewayOverview(site.health, site.clock)
     panel = await overview.panel()
     assert (panel.tone, panel.rows) == ("good", (("active", "2026-03-01T12:03:00Z", "0", "200", "60 s ago"),))
     await site.pings.receive(Ping("active", "none", "running", restarts=3))

@@ -134,7 +134,8 @@ PROVEN: dict[str, tuple[str, ...]] = {
         "tests/systemd/test_install.py::test_the_timer_alone_recovers_the_unit",
     ),
     "worst-case gateway outage after Layer 3": (
-        "tests/gateway/simulation/test_figures.py::test_limit_worst_case_gateway_outage_after_layer_3",
+        INSTALLED,
+        "tests/systemd/test_install.py::test_the_timer_alone_recovers_the_unit",
     ),
     "measured recovery": (
         "tests/systemd/test_drill.py::test_a_drill_breaks_the_service_and_compares_with_the_last_one",

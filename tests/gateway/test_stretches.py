@@ -12,7 +12,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
 from orrery.gateway.stretches import KEPT, MOST_A_DAY, PingStretch
 from orrery.ports.store import Put
-from orrery.runtime.outbox import Draft, enqueue
+from orrery.runtime.outbox import OutboxDraft, enqueue
 from orrery.runtime.watch import EVERY, OutageWatch
 from tests.support.clock import START, ManualClock
 
@@ -147,7 +147,9 @@ async def test_the_log_has_the_sites_pushes_about_the_gateway() -> None:
         await site.watch.notify()
     now = site.clock.now()
     others = [("Broken: mail", "x"), ("Broken: 2 parts", "mail: x\ngateway cloud: y"), ("Sold", "gateway")]
-    drafts = [Draft(id=f"n-{n}", channel="push", title=title, body=body) for n, (title, body) in enumerate(others)]
+    drafts = [
+        OutboxDraft(id=f"n-{n}", channel="push", title=title, body=body) for n, (title, body) in enumerate(others)
+    ]
     await site.store.commit(enqueue(drafts, now))
     pushes = (await site.log()).pushes
     assert [one.title for one in pushes] == ["Broken: gateway", "Broken: 2 parts"]

@@ -203,7 +203,7 @@ def test_found_by_verify(desk: Desk, tmp_path: Path) -> None:
     desk.shop.records.write(key, desk.shop.records.scan(key)[key].replace(address.encode(), b"8.8.4.4"))
     assert "altered" in desk.does("sign", intent_id, code=2).stderr
     found = desk.does("verify", code=1).stdout
-    assert f"Not as the log says: {intent_id}." in found
+    assert f"Not as in the log: {intent_id}." in found
     head = found.partition("The head is ")[2].split()[0].rstrip(".")
     assert desk.shop.orrery("restore", str(snapshot)).returncode == 0
     assert "There is nothing to sign: the intent is void." in desk.does("sign", intent_id, code=2).stderr
@@ -221,7 +221,7 @@ def test_an_old_record_put_back(desk: Desk, tmp_path: Path) -> None:
     desk.shop.records.write(key, before)
     desk.refuses(intent_id, word, "The approval is used: the intent is done.")
     assert desk.blocked().count(address) == 1
-    assert f"Not as the log says: {intent_id}." in desk.does("verify", code=1).stdout
+    assert f"Not as in the log: {intent_id}." in desk.does("verify", code=1).stdout
     desk.shop.records.write(key, after)
     desk.does("verify")
 

@@ -86,5 +86,5 @@ def test_pings_go_to_doctor_and_timeline(site: Deployment, layer: Layer) -> None
     printed.write_text(site.orrery("gateway", "pings", "--json").stdout)
     told = json.loads(cloud(layer, "cloud", "doctor", "--pings", str(printed), "--json"))
     service = next(one for one in told if one["part"] == "service")
-    assert (service["state"], service["why"]) == ("ok", "The guest's last ping says that the service is active.")
+    assert (service["state"], service["why"]) == ("ok", "By the guest's last ping the service is active.")
     assert json.loads(cloud(layer, "timeline", "--pings", str(printed), "--json")) == []

@@ -18,7 +18,7 @@ from orrery.app.composition import opened
 from orrery.app.settings.reader import load
 from orrery.errors import OrreryError
 from orrery.ports.store import Put
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ def checked(folder: Path) -> Checked:
 async def start(folder: Path) -> None:
     """Do what `orrery serve` does until it serves."""
     settings, secrets = load(folder / "orrery.toml")
-    server = settings[Server]
+    server = settings[ServerSettings]
     for place in ((server.host, server.port), (server.private_host, server.private_port)):
         listen(*place).close()
     async with opened(settings, secrets):
@@ -182,7 +182,7 @@ def test_what_starts(folder: Path) -> None:
     """It starts as the check says, which writes nothing; a port in use is the running service's."""
     before = (folder / "orrery.db").read_bytes()
     settings, _ = load(folder / "orrery.toml")
-    with listen("127.0.0.1", settings[Server].port):
+    with listen("127.0.0.1", settings[ServerSettings].port):
         done = check(folder)
     assert (done.exit_code, "The service would start." in done.output) == (0, True), done.output
     assert (folder / "orrery.db").read_bytes() == before

@@ -25,7 +25,7 @@ from orrery.app.runner import runner_of
 from orrery.app.settings.reader import Secrets, Settings, load
 from orrery.errors import OrreryError
 from orrery.live.cli.live import group
-from orrery.live.settings import Monitor
+from orrery.live.settings import MonitorSettings
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.heartbeat import Heartbeat
@@ -155,7 +155,7 @@ class Deployment:
     async def shop(self) -> None:
         """Start a session as `orrery checkout verify` does."""
         trust = Trust(self.settings[TlsSettings].ca_file)
-        shop = HttpShop(self.settings[Monitor].base_url or "", trust)
+        shop = HttpShop(self.settings[MonitorSettings].base_url or "", trust)
         started = await shop.start(product_type="cert", vendor_slug="v", cert_code="c", key="k")
         if started.session_id is None:
             raise OrreryError(started.why)
@@ -302,7 +302,7 @@ def test_settings_that_nobody_named_stop_no_emergency(
     Path("orrery.toml").write_text("nonsense = 1\n")
     found = refreshed(vendors.url)
     assert "nonsense" in found.stderr
-    assert "Only the well-known certificate authorities are believed." in found.stderr
+    assert "Only the well-known certificate authorities are trusted." in found.stderr
     assert UNKNOWN in found.stdout
     assert not refreshed(vendors.url, "--config", "orrery.toml").stdout
 

@@ -50,7 +50,7 @@ def test_by_the_workers(watched: Deployment) -> None:
     await_check(shop, good=True)
     [issue] = issues(shop)
     assert (issue["state"], issue["labels"]) == ("closed", [LABEL])
-    assert "The site read says no-data." in issue["text"]
+    assert "The site read reports no-data." in issue["text"]
     await_pushes(shop, DEGRADED, WELL)
 
 
@@ -68,7 +68,7 @@ def test_by_hand(watched: Deployment) -> None:
     assert [check(shop) for _ in range(2)] == [0, 0]
     [issue] = issues_on_github(shop)
     assert issue["state"] == "closed"
-    assert "Still degraded: The site read says no-data." in comments(shop, issue)
+    assert "Still degraded: The site read reports no-data." in comments(shop, issue)
     await_pushes(shop, DEGRADED, WELL)
 
 

@@ -113,7 +113,7 @@ def test_the_storage_goes_wrong(shop: Deployment, trouble: str, sale: bool) -> N
         eventually(lambda: expect_equal(pushes(shop), [("Broken: store", 5)]))
         (push,) = shop.sandbox.pushes_about("Broken: store")
         assert sentence in push["message"]
-        assert "until then nobody can buy" in push["message"]
+        assert "until then nothing can be sold" in push["message"]
         assert str(shop.store.parent) not in push["message"]
     assert shop.readiness() == [200, 200]
     assert Visitor(shop).check_out().status_code == 200

@@ -29,7 +29,7 @@ from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.processor.errors import ProcessorError
 from orrery.runtime.health import run_check
-from orrery.tls import WAITING_IS_IN_VAIN, advice
+from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from tests.support.certificates import make_certificate, serving_tls
 from tests.support.clock import ManualClock
 from tests.support.marked import analytics_key
@@ -88,7 +88,7 @@ def test_an_unknown_authority(url: str, call: str) -> None:
 
     found = asyncio.run(run_check(call, asked))
     assert found.why.startswith(who + AUTHORITY)
-    assert found.todo == WAITING_IS_IN_VAIN
+    assert found.todo == WAITING_DOES_NOT_HELP
 
 
 STARTTLS = (b"220 here\r\n", b"250-here\r\n250 STARTTLS\r\n", b"220 go on\r\n")
@@ -104,7 +104,7 @@ def test_a_mail_server(
         with pytest.raises(DeliveryFailed) as refused:
             asyncio.run(notifier.check())
     assert str(refused.value).startswith("The mail server" + AUTHORITY)
-    assert advice(refused.value, "Check the network.") == WAITING_IS_IN_VAIN
+    assert advice(refused.value, "Check the network.") == WAITING_DOES_NOT_HELP
 
 
 def test_visitors_who_cannot_buy(url: str) -> None:
@@ -122,7 +122,7 @@ def test_visitors_who_cannot_buy(url: str) -> None:
 
     found = asyncio.run(told())
     assert "The processor" + AUTHORITY in found.why
-    assert found.todo == WAITING_IS_IN_VAIN
+    assert found.todo == WAITING_DOES_NOT_HELP
 
 
 def test_the_analytics_provider(url: str) -> None:

@@ -69,6 +69,12 @@ def test_the_total_does_not_lift_what_the_others_met() -> None:
     assert answered(blocked, NOW + 15 * MINUTE, "pages").blocks == {}
 
 
+def test_a_success_of_the_same_moment_lifts_nothing_of_the_others() -> None:
+    """What one query was refused at the very moment when another was sent is news to that one's success."""
+    blocked = answered(after("hour", "planets"), NOW, "pages")
+    assert planned(blocked, NOW + MINUTE).skipped == {"pages": "hour"}
+
+
 def test_what_the_others_met_does_not_lengthen_the_total_s() -> None:
     """A refusal of each lasts its own time."""
     budget = after("day", "pages", budget=after("hour"))

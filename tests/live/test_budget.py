@@ -10,7 +10,7 @@ from orrery.errors import NotConfigured, OutcomeUnknown, StoreError, StoreUnavai
 from orrery.live import keys
 from orrery.live.answers import current_count
 from orrery.live.reads import snapshot_in
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState
 from orrery.ports.store import Put
 from tests.support.analytics import failure
 from tests.support.clock import ManualClock
@@ -19,7 +19,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-PLENTY = Quotas(Bucket(10, 24_000), Bucket(10, 1700), Bucket(10, 1700), Bucket(0, 10))
+PLENTY = Quotas(QuotaState(10, 24_000), QuotaState(10, 1700), QuotaState(10, 1700), QuotaState(0, 10))
 FAILS: Mapping[str, tuple[By | None, ...]] = {"both": (None, "page"), "pages": ("page",), "total": (None,)}
 
 
@@ -144,7 +144,7 @@ async def test_another_property(cause: Cause) -> None:
 async def test_another_property_s_tokens() -> None:
     """A day that is used up is that of one property."""
     one = Counting()
-    one.analytics.quotas = Quotas(Bucket(10, 3), Bucket(10, 1000))
+    one.analytics.quotas = Quotas(QuotaState(10, 3), QuotaState(10, 1000))
     await minutes(one, 5)
     assert not (await one.refresh.run()).ok
     one.clock.advance(60)

@@ -132,7 +132,7 @@ async def test_a_comment_when_the_reason_changes() -> None:
     post.counter.old = timedelta(minutes=25)
     await post.check(well=True)
     assert post.tracker.issues[0].comments == [
-        "Still degraded: The site read says no-data.",
+        "Still degraded: The site read reports no-data.",
         "Still degraded: The site read is 20 minutes old.",
     ]
     assert await post.pushes() == [DEGRADED]

@@ -4,16 +4,16 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.edge.auth import GuessLimiter
-from orrery.live.domain import LiveDomain, LivePlan
+from orrery.live.build import LiveDomain, LivePlan
 from orrery.live.monitor import EVERY
-from orrery.live.quota import Limits
 from orrery.live.routes import PATH
+from orrery.live.settings import LiveSettings
 from orrery.ports.counter import PublicCount, Scope
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.tasks import Tasks
@@ -26,16 +26,9 @@ from tests.support.trackers import MemoryTracker
 pytestmark = pytest.mark.anyio
 
 PLAN = LivePlan(
-    has_property=True,
+    LiveSettings.model_validate({"property_id": "1"}),
     has_key=True,
-    refreshes_itself=True,
-    interval=timedelta(seconds=60),
-    poll_interval=45,
-    min_visible=1,
-    window_minutes=30,
     source="a property",
-    limits=Limits(),
-    paths={},
     password_hash=None,
 )
 

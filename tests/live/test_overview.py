@@ -1,4 +1,4 @@
-"""The counter on the owner's page (issue 4, item 9)."""
+"""The counter on the owner's page (issue 4, item 9), and the probe of the admin password."""
 
 from datetime import timedelta
 
@@ -6,19 +6,28 @@ import pytest
 from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
+from orrery.edge.auth import AdminBearer, GuessLimiter, hashed
 from orrery.live import keys
 from orrery.live.budget import StoredBudget
-from orrery.live.overview import Overview
+from orrery.live.health import LiveHealth
+from orrery.live.password_probe import PasswordProbe
 from orrery.live.quota import Limits
 from orrery.live.records import Active, LastError
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
+from orrery.runtime.secret_probe import ProbeContext, Remark
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import START, ManualClock
 
 pytestmark = pytest.mark.anyio
 
 MINUTE = timedelta(minutes=1)
+
+
+def health(store: MemoryStore, clock: ManualClock, *, is_used: bool = True) -> LiveHealth:
+    """Return the health of a counter over a store."""
+    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
+    return LiveHealth(store, clock, MemoryAnalytics(), budget, is_used, has_key=True, can_admit=True)
 
 
 async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "", count: int = 12) -> Panel:
@@ -31,8 +40,7 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
     if error:
         last = LastError(message=error, status=429, attempted_at=START - MINUTE)
         await store.commit([Put(keys.LAST_ERROR, last.model_dump_json().encode())])
-    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
-    return await Overview(store, clock, budget, is_used=is_used).panel()
+    return await health(store, clock, is_used=is_used).panel()
 
 
 @pytest.mark.parametrize(
@@ -56,9 +64,8 @@ async def test_a_count_that_cannot_be_read() -> None:
     clock = ManualClock()
     store = MemoryStore(clock)
     await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
-    budget = StoredBudget(store, clock, MemoryAnalytics(), Limits(), MINUTE, source="x")
     with capture_logs() as log:
-        found = await Overview(store, clock, budget, is_used=True).panel()
+        found = await health(store, clock).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
     assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]
 
@@ -83,3 +90,27 @@ async def test_what_is_left_of_the_quota() -> None:
 async def test_a_counter_that_is_not_used() -> None:
     """Without a property nothing is asked of the owner."""
     assert (await panel(None, is_used=False)).tone == "plain"
+
+
+PASSWORD = "open sesame, please"  # noqa: S105  a password of the tests
+ANOTHER = Remark("the password is another one", "Make a new hash: `orrery admin hash`.")
+UNTRIED = Remark("the password was not tried")
+MATCHES = Remark("the password matches")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (PASSWORD, MATCHES),
+        (f" {PASSWORD}\n", MATCHES),
+        ("something else", ANOTHER),
+        ("\n", UNTRIED),
+        (None, UNTRIED),
+    ],
+)
+async def test_what_is_said_of_the_password(typed: str | None, said: Remark) -> None:
+    """White space around it does not count; without a password nothing is compared."""
+    bearer = AdminBearer(hashed(PASSWORD.encode()).upper(), GuessLimiter(ManualClock()))
+    context = ProbeContext(password=typed)
+    assert [one async for one in PasswordProbe(bearer.is_password).remarks(context)] == [said]
+    assert PASSWORD not in repr(context)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from orrery.live.plan import Reason, TickPlan
 from orrery.live.quota import ALL, PAUSES, REST, Block, QuotaBudget, ServerError
 from orrery.live.tokens import TokenWindow
-from orrery.ports.analytics import Bucket, Cause, Quotas
+from orrery.ports.analytics import Cause, Quotas, QuotaState
 from tests.support.quotas import (
     BOTH,
     HOUR,
@@ -62,7 +62,7 @@ budgets = st.builds(
     errors_left=st.none() | st.integers(-1, 10),
     failing=st.booleans(),
 )
-buckets = st.builds(Bucket, consumed=st.integers(-5, 50_000), remaining=st.integers(-5, 250_000))
+buckets = st.builds(QuotaState, consumed=st.integers(-5, 50_000), remaining=st.integers(-5, 250_000))
 quotas_told = st.builds(
     Quotas,
     day=st.none() | buckets,
@@ -216,7 +216,7 @@ def test_a_budget_can_be_stored(
 
 
 @given(budgets, times, buckets.filter(lambda bucket: bucket.remaining >= 0), queries)
-def test_the_provider_always_wins(budget: QuotaBudget, now: datetime, bucket: Bucket, query: str) -> None:
+def test_the_provider_always_wins(budget: QuotaBudget, now: datetime, bucket: QuotaState, query: str) -> None:
     """After a report what is left is what the provider says is left."""
     known = budget.at(now).reported(query, Quotas(day=bucket, project_hour=bucket), now)
     assert known.day.remaining == known.hour.remaining == bucket.remaining

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 import anyio
@@ -16,14 +15,14 @@ from orrery.adapters.github import GitHubTracker
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.public_counter import HttpCounter
 from orrery.edge.auth import GuessLimiter
-from orrery.edge.fast import FastReads
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
+from orrery.edge.public_reads import PublicReads
 from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.live import keys
-from orrery.live.domain import LiveDomain, LivePlan
-from orrery.live.quota import Limits
+from orrery.live.build import LiveDomain, LivePlan
 from orrery.live.routes import PATH
+from orrery.live.settings import LiveSettings
 from orrery.ports.store import Put
 from orrery.runtime.tasks import Tasks
 from tests.support.analytics import MemoryAnalytics, failure
@@ -63,19 +62,12 @@ class Service:
         return (await self.ask(REFRESH, "POST", **BEARER)).json()
 
 
-def plan() -> LivePlan:
-    """Return a deployment with everything configured."""
+def plan(**other: object) -> LivePlan:
+    """Return a deployment with everything configured, and with other settings where given."""
     return LivePlan(
-        has_property=True,
+        LiveSettings.model_validate({"property_id": "1", **other}),
         has_key=True,
-        refreshes_itself=True,
-        interval=timedelta(seconds=60),
-        poll_interval=45,
-        min_visible=1,
-        window_minutes=30,
         source="a property",
-        limits=Limits(),
-        paths={},
         password_hash=hashlib.sha256(PASSWORD.encode()).hexdigest(),
     )
 
@@ -98,7 +90,7 @@ def service_of(deployment: LivePlan) -> Service:
     )
     app = public_app([live.routes.router()], [], found(), Metrics())
     return Service(
-        FastReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
+        PublicReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
     )
 
 
@@ -388,7 +380,7 @@ async def test_a_widget(service: Service, name: str) -> None:
 
 async def test_the_widgets_carry_the_settings() -> None:
     """LIVE_MIN_VISIBLE and the poll's interval are the deployment's."""
-    service = service_of(replace(plan(), min_visible=3, poll_interval=5))
+    service = service_of(plan(min_visible=3, poll_interval=5))
     text = (await service.ask("/live/pill.js")).text
     assert "MIN_VISIBLE = 3;" in text
     assert "INTERVAL = 5;" in text

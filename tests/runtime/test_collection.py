@@ -20,7 +20,7 @@ from orrery.runtime.collection import (
     PAGE,
     Changes,
     Collection,
-    Page,
+    RecordPage,
     Walk,
     commit,
     compare_and_set,
@@ -76,7 +76,7 @@ async def put(parcels: Collection[Parcel], parcel_id: str, value: bytes) -> None
     assert isinstance(await parcels.store.commit([Put(parcels.key(parcel_id), value)]), Committed)
 
 
-async def ids(pages: AsyncIterator[Page[Parcel]]) -> list[str]:
+async def ids(pages: AsyncIterator[RecordPage[Parcel]]) -> list[str]:
     """Return the ids of the records in pages."""
     return [one.id async for page in pages for one in page.records]
 
@@ -172,7 +172,7 @@ async def test_how_long_it_is_kept(parcels: Collection[Parcel], clock: ManualClo
     await parcels.update("p1", lambda one: one.change(count=1))
     assert await expiry(parcels, "parcel:p1", "parcel-to:somebody:p1") == {clock.now() + 20 * DAY}
     old = await parcels.require("p1")
-    await commit(parcels.store, parcels.changes("p1", old, old.record, anew=True))
+    await commit(parcels.store, parcels.changes("p1", old, old.record, renewed=True))
     assert await expiry(parcels, "parcel:p1", "parcel-to:somebody:p1") == {clock.now() + 30 * DAY}
     await parcels.update("p1", lambda one: one.change(state="open"))
     assert await expiry(parcels, "parcel:p1", "parcel-to:somebody:p1") == {None}
@@ -186,7 +186,7 @@ async def test_a_life_of_an_earlier_release(parcels: Collection[Parcel], clock: 
     await parcels.update("p1", lambda one: one.change(count=1))
     assert await expiry(parcels, "parcel:p1") == {clock.now() + 10 * DAY}
     old = await parcels.require("p1")
-    await commit(parcels.store, parcels.changes("p1", old, old.record, anew=True))
+    await commit(parcels.store, parcels.changes("p1", old, old.record, renewed=True))
     assert await expiry(parcels, "parcel:p1") == {None}
 
 

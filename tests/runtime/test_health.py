@@ -9,7 +9,7 @@ from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
-from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox import Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
@@ -37,7 +37,7 @@ class Clinic:
 
     async def enqueue(self, *ids: str, held: bool = False) -> None:
         """Enqueue mails with these ids."""
-        drafts = [Draft(one, "email", "t", "b", to="ann@example.org") for one in ids]
+        drafts = [OutboxDraft(one, "email", "t", "b", to="ann@example.org") for one in ids]
         because = "It may have been sent." if held else ""
         await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 
@@ -156,7 +156,7 @@ async def test_a_refused_mail_is_one_push() -> None:
 async def test_a_refused_push_is_told_by_another() -> None:
     """A push that the service refuses has no push of its own: its finding is told, once."""
     clinic = Clinic({"push": ScriptedNotifier([REFUSED])})
-    await clinic.store.commit(outbox.enqueue([Draft("sold", "push", "Sold", "b")], clinic.clock.now()))
+    await clinic.store.commit(outbox.enqueue([OutboxDraft("sold", "push", "Sold", "b")], clinic.clock.now()))
     await watch(clinic, 30)
     assert sorted(await pushes(clinic)) == ["Broken: refused notifications", "Sold"]
 

@@ -14,7 +14,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage
 from orrery.ports.store import Absent, Committed, Conflict, Put, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes
-from orrery.runtime.outbox import Draft, Notification, Outbox
+from orrery.runtime.outbox import Notification, Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import START, ManualClock
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.anyio
 
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)
 GONE = DeliveryFailed("The service answered 550.", permanent=True)
-PUSH = Draft("note-1", "push", "A title", "A body", priority="high", tags=("tada",))
-MAIL = Draft("mail-1", "email", "A title", "A body", to="ann@example.org")
+PUSH = OutboxDraft("note-1", "push", "A title", "A body", priority="high", tags=("tada",))
+MAIL = OutboxDraft("mail-1", "email", "A title", "A body", to="ann@example.org")
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Desk:
         both: dict[Channel, Notifier] = {"push": self.push, "email": self.email}
         self.outbox = Outbox(self.store, self.clock, both)
 
-    async def enqueue(self, *drafts: Draft, held: bool = False) -> None:
+    async def enqueue(self, *drafts: OutboxDraft, held: bool = False) -> None:
         """Enqueue, as part of a commit."""
         because = "It may have been sent." if held else ""
         await self.store.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
@@ -230,7 +230,7 @@ async def test_an_id_that_is_kept_is_not_enqueued_again(state: str) -> None:
         await desk.outbox.deliver_due()
     before = await desk.row()
     assert before.state == state
-    other, change = Draft("note-2", "push", "t", "b"), Changes([Put("sale", b"1")], [Absent("sale")])
+    other, change = OutboxDraft("note-2", "push", "t", "b"), Changes([Put("sale", b"1")], [Absent("sale")])
     outcome = await outbox.commit_with(desk.store, change, [PUSH, other], desk.clock.now())
     assert isinstance(outcome, Committed)
     assert await desk.row() == before
@@ -256,7 +256,7 @@ async def test_only_held_or_dead_rows_can_be_changed() -> None:
 async def test_rows_by_state() -> None:
     """Rows are listed whole, page after page, or by their state."""
     desk = Desk()
-    await desk.enqueue(*(Draft(f"n{number:03}", "push", "t", "b") for number in range(230)))
+    await desk.enqueue(*(OutboxDraft(f"n{number:03}", "push", "t", "b") for number in range(230)))
     await desk.enqueue(PUSH, held=True)
     assert len([row async for row in desk.outbox.rows()]) == 231
     assert [row.id async for row in desk.outbox.rows("held")] == ["note-1"]
@@ -266,7 +266,7 @@ async def test_more_than_a_batch() -> None:
     """However many are due, one call delivers them all, the oldest first."""
     desk = Desk()
     for number in range(40):
-        await desk.enqueue(Draft(f"n{39 - number:02}", "push", "t", "b"))
+        await desk.enqueue(OutboxDraft(f"n{39 - number:02}", "push", "t", "b"))
         desk.clock.advance(1)
     assert await desk.outbox.deliver_due() == 40
     assert desk.push.ids == [f"n{39 - number:02}" for number in range(40)]
@@ -275,8 +275,10 @@ async def test_more_than_a_batch() -> None:
 async def test_a_channel_that_is_down_does_not_stop_the_other() -> None:
     """While the mail server is down it is asked once a call, and every push is delivered."""
     desk = Desk(email=ScriptedNotifier([BUSY] * 1000))
-    await desk.enqueue(*(Draft(f"a{number:03}", "email", "t", "b", to="a@b.example") for number in range(100)))
-    await desk.enqueue(*(Draft(f"b{number:03}", "push", "t", "b") for number in range(100)))
+    await desk.enqueue(
+        *(OutboxDraft(f"a{number:03}", "email", "t", "b", to="a@b.example") for number in range(100))
+    )
+    await desk.enqueue(*(OutboxDraft(f"b{number:03}", "push", "t", "b") for number in range(100)))
     await desk.outbox.deliver_due()
     assert len(desk.push.accepted) == 100
     assert desk.email.tried == 1
@@ -312,7 +314,10 @@ async def test_a_mark_that_cannot_be_stored() -> None:
 
 async def test_each_row_has_a_sequence_of_its_own() -> None:
     """No message takes another's place at the receiver, nor that of the same id a month before."""
-    desk, drafts = Desk(), [Draft(one, "push", "t", "b") for one in ("note-1", "note-10", "dead-note-1")]
+    desk, drafts = (
+        Desk(),
+        [OutboxDraft(one, "push", "t", "b") for one in ("note-1", "note-10", "dead-note-1")],
+    )
     for _ in range(2):
         await desk.enqueue(*drafts)
         await desk.outbox.deliver_due()

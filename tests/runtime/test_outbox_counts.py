@@ -10,7 +10,7 @@ from orrery.ports.store import Put
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
-from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox import Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import ManualClock
@@ -45,7 +45,9 @@ class Place:
 
     async def enqueue(self, row_id: str) -> None:
         """Enqueue a push, whatever became of an earlier one of that id."""
-        await self.store.commit(outbox.enqueue([Draft(row_id, "push", "A title", "A body")], self.clock.now()))
+        await self.store.commit(
+            outbox.enqueue([OutboxDraft(row_id, "push", "A title", "A body")], self.clock.now())
+        )
 
 
 async def test_an_id_that_was_dead_and_is_told_again() -> None:

@@ -10,7 +10,7 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.ports.store import Put
 from orrery.runtime import outbox
-from orrery.runtime.outbox import LONGEST_RETRY, ROW, Draft, Notification, Outbox
+from orrery.runtime.outbox import LONGEST_RETRY, ROW, Notification, Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.outbox_privacy import removed
 from tests.support.clock import ManualClock, settled
@@ -35,7 +35,7 @@ class Desk:
 
     async def enqueue(self, channel: Channel, *ids: str, held: bool = False) -> None:
         """Enqueue a message for each id."""
-        drafts = [Draft(one, channel, "t", "b") for one in ids]
+        drafts = [OutboxDraft(one, channel, "t", "b") for one in ids]
         because = "It may have been sent." if held else ""
         await self.store.inside.commit(outbox.enqueue(drafts, self.clock.now(), held_because=because))
 

@@ -9,7 +9,7 @@ from orrery.ports.notifier import DeliveryFailed, Priority
 from orrery.ports.store import Delete, Put
 from orrery.runtime import outbox, outbox_lanes
 from orrery.runtime.collection import sortable
-from orrery.runtime.outbox import MOST_COUNTED, UNDELIVERABLE, Draft, Outbox
+from orrery.runtime.outbox import MOST_COUNTED, UNDELIVERABLE, Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from tests.support.clock import ManualClock
 from tests.support.counting_store import CountingStore
@@ -32,7 +32,7 @@ class Queue:
 
     async def enqueue(self, channel: Channel, *ids: str, priority: Priority = "default") -> None:
         """Enqueue one message for each id."""
-        drafts = [Draft(one, channel, "A title", "A body", priority=priority) for one in ids]
+        drafts = [OutboxDraft(one, channel, "A title", "A body", priority=priority) for one in ids]
         await self.store.commit(outbox.enqueue(drafts, self.clock.now()))
 
     async def waits_until_stuck(self) -> timedelta:

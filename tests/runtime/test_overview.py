@@ -8,7 +8,7 @@ from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Outbox
-from orrery.runtime.overview import MOST_ROWS, Overview
+from orrery.runtime.overview import MOST_ROWS, FaultOverview
 from orrery.runtime.restored import Restoration
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import START, ManualClock
@@ -42,9 +42,9 @@ class Desk:
         self._findings = findings
 
     @property
-    def overview(self) -> Overview:
+    def overview(self) -> FaultOverview:
         """The panels."""
-        return Overview(self.outbox, self.found)
+        return FaultOverview(self.outbox, self.found)
 
     async def found(self) -> list[Finding]:
         """Return the findings."""
@@ -52,7 +52,7 @@ class Desk:
 
     async def enqueue(self, *ids: str) -> None:
         """Enqueue e-mails."""
-        drafts = [outbox.Draft(each, "email", "Title", "Body", to="ann@example.org") for each in ids]
+        drafts = [outbox.OutboxDraft(each, "email", "Title", "Body", to="ann@example.org") for each in ids]
         await self.store.commit(outbox.enqueue(drafts, START))
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from fastapi import APIRouter
 
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import ReadSources
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.runtime.jobs import Job
@@ -69,7 +69,7 @@ def parts(name: str, suffix: str = "") -> Parts:
         module=name,
         routers=[router(f"/a{suffix}")],
         private_routers=[router(f"/p{suffix}")],
-        reads={f"/r{suffix}": Reads({}, ())},
+        reads={f"/r{suffix}": ReadSources({}, ())},
         jobs=[Job(f"j{suffix}", timedelta(minutes=1), nothing)],
         remote_checks=[(f"c{suffix}", finding)],
         panels=[PanelSource(f"P{suffix}", panel)],
@@ -84,7 +84,7 @@ CLASHES: Sequence[tuple[Parts, str]] = [
     (Parts(module="one"), "module one"),
     (Parts(module="two", routers=[router("/a")]), "public route GET /a"),
     (Parts(module="two", private_routers=[router("/p")]), "private route GET /p"),
-    (Parts(module="two", reads={"/r": Reads({}, ())}), "read /r"),
+    (Parts(module="two", reads={"/r": ReadSources({}, ())}), "read /r"),
     (Parts(module="two", jobs=[Job("j", timedelta(hours=1), nothing)]), "job j"),
     (Parts(module="two", remote_checks=[("c", finding)]), "check c"),
     (Parts(module="two", panels=[PanelSource("P", panel)]), "panel P"),

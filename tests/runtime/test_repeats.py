@@ -12,7 +12,7 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.lease import Lease
-from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox import Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.repeats import ASK_DEADLINE, FURTHEST, SLACK
 from tests.support.clock import ManualClock, settled
@@ -40,7 +40,7 @@ class House:
 
     async def enqueue(self, *ids: str, channel: Channel = "push", held: bool = False) -> None:
         """Enqueue messages with these ids."""
-        drafts = [Draft(one, channel, "t", "b") for one in ids]
+        drafts = [OutboxDraft(one, channel, "t", "b") for one in ids]
         await self.store.inside.commit(
             outbox.enqueue(drafts, self.clock.now(), held_because="It may have been sent." if held else "")
         )

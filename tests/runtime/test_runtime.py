@@ -10,14 +10,14 @@ from orrery.ports.processor import Processor
 from orrery.runtime.jobs import Workers
 from orrery.runtime.module import Module, target_of
 from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from tests.support.runtimes import runtime_of
 
 NEEDED = target_of(Workers)
 
 
 ASKED: list[tuple[Callable[[Runtime], object], str]] = [
-    (lambda one: one.section(Server), "section orrery.runtime.settings:Server"),
+    (lambda one: one.section(ServerSettings), "section orrery.runtime.settings:ServerSettings"),
     (lambda one: one.secret("push_token"), "secret push_token"),
     (lambda one: one.secret_values("push_token"), "secret push_token"),
     (lambda one: one.port(Processor), "port orrery.ports.processor:Processor"),
@@ -43,7 +43,7 @@ def test_a_need_that_nobody_provides() -> None:
     """It is named with the module that has it; what the root gives itself needs no module."""
     module = Module("last", needs=(NEEDED,))
     assert in_order([module], {NEEDED}) == [module]
-    with pytest.raises(NotDeclaredError, match=f"Nobody provides {NEEDED}, which the module last needs"):
+    with pytest.raises(NotDeclaredError, match=f"No module provides {NEEDED}, which the module last needs"):
         in_order([module], set())
 
 

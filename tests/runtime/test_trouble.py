@@ -11,7 +11,7 @@ from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
-from orrery.runtime.outbox import Draft, Outbox
+from orrery.runtime.outbox import Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from orrery.runtime.watch import OutageWatch
@@ -39,7 +39,7 @@ class House:
 
     async def enqueue(self, channel: Channel, *ids: str) -> None:
         """Enqueue a message for each id."""
-        drafts = [Draft(one, channel, "t", "b") for one in ids]
+        drafts = [OutboxDraft(one, channel, "t", "b") for one in ids]
         await self.store.commit(outbox.enqueue(drafts, self.clock.now()))
 
     async def try_for(self, time: timedelta) -> None:

@@ -32,6 +32,7 @@ READER_KEY = "rk_test_orrery_reader"
 SECRET = "whsec_orrery_sandbox"  # noqa: S105  a fixture's secret, named so
 PUSH_TOKEN = "push-token-of-the-sandbox"  # noqa: S105  the same
 VERSION = "2026-08-26.dahlia"
+DOCUMENTS = "/_tests/documents"
 PRICE = "price_sandbox_cissp"
 EUR_PRICE = "price_sandbox_eur"
 OLD_PRICE = "price_sandbox_retired"
@@ -140,15 +141,19 @@ class Running:
     def damaged(self, *documents: Document) -> Generator[None]:
         """Store these in the place of the documents with their ids, until the end.
 
-        The server writes to the same state from its own thread: nothing may be on its way meanwhile.
+        Nothing may be on its way meanwhile: it would be written over them.
         """
         until(lambda: not self.deliveries("pending"))
         whole = [self.sandbox.state.get(one["object"], one["id"]) for one in documents]
-        self.sandbox.state.save(*documents)
+        self._save(*documents)
         try:
             yield
         finally:
-            self.sandbox.state.save(*(one for one in whole if one is not None))
+            self._save(*(one for one in whole if one is not None))
+
+    def _save(self, *documents: Document) -> None:
+        """Let the server write: its store is for one thread at a time."""
+        assert self.web.post(DOCUMENTS, json=documents).status_code == 204
 
     def now(self) -> float:
         """Return the sandbox's time."""
@@ -205,6 +210,12 @@ PRICES = (
 )
 
 
+async def save_documents(request: Request) -> Response:
+    """Write documents as they are, in the server's thread."""
+    request.app.state.sandbox.state.save(*await request.json())
+    return Response(status_code=204)
+
+
 @contextmanager
 def running(
     folder: Path,
@@ -225,6 +236,7 @@ def running(
         push_token=PUSH_TOKEN,
     )
     app = create_app(change(config), clock, clock.advance)
+    app.routes.insert(0, Route(DOCUMENTS, save_documents, methods=["POST"]))
     with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
         transport = stripe.RequestsClient(timeout=PATIENCE)
         yield Running(url, app, clock, receiver, web, transport)

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import NEVER
-from orrery.scanner.findings import Finding, Kind, Match
+from orrery.scanner.findings import Kind, Match, ScanFinding
 
 TODAY = date(2026, 11, 23)
 GOOD = 'orrery:allow push-token until=2027-01-31 reason="made up"'
@@ -17,7 +17,7 @@ def judged(text: str, kind: Kind = "secret", rule: str = "push-token") -> list[t
     """Return the findings that are left of one at the word `found`: their kinds, lines and whys."""
     start = text.index("found")
     match = Match(kind, start, start + 5, "the value", rule)
-    finding = Finding(kind, "a.py", text[:start].count("\n") + 1, rule)
+    finding = ScanFinding(kind, "a.py", text[:start].count("\n") + 1, rule)
     left = Allowances(today=TODAY).judge(finding, text.encode(), match)
     return [(one.kind, one.line, one.why.removeprefix("This allowance does not count: ")) for one in left]
 
@@ -105,14 +105,14 @@ def test_what_can_be_allowed() -> None:
 
 def test_without_a_day() -> None:
     """Allowances that do not know the day allow nothing."""
-    finding = Finding("secret", "a.py", 1, "push-token")
+    finding = ScanFinding("secret", "a.py", 1, "push-token")
     left = Allowances().judge(finding, f"x {GOOD}".encode(), Match("secret", 0, 1, "x"))
     assert [one.kind for one in left] == ["secret", "allowance"]
 
 
 def test_a_text_without_lines() -> None:
     """What is wrong with an allowance has no line where the finding has none."""
-    finding = Finding("secret", "a.docx", 0, "push-token")
+    finding = ScanFinding("secret", "a.docx", 0, "push-token")
     left = Allowances(today=TODAY).judge(finding, b"orrery:allow secret\nx", Match("secret", 20, 21, "x"))
     assert [(one.kind, one.line) for one in left] == [("secret", 0), ("allowance", 0)]
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from orrery.scanner.batches import Batch, Subject, Text
+from orrery.scanner.batches import Batch, Subject, TextOfItem
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secret_format import read
 from orrery.scanner.detectors.secrets import SecretDetector
@@ -27,7 +27,7 @@ def together(every: list[Detector], texts: list[bytes]) -> set[tuple[int, Match]
     """Return what is found in texts that are searched together, each with the number of its text, its path."""
     batch = Batch(every)
     for number, text in enumerate(texts):
-        batch.add(Text(Subject(str(number), "", ""), View("", text, 1), str(number), ""))
+        batch.add(TextOfItem(Subject(str(number), "", ""), View("", text, 1), str(number), ""))
     return {(int(one.path), match) for one, match in batch.matches()}
 
 

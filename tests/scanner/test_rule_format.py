@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from orrery.errors import Invalid
-from orrery.scanner.detectors.secret_format import joined, read
+from orrery.scanner.detectors.secret_format import read
+from orrery.scanner.detectors.secret_rules import RuleSet
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import MOST_BYTES, rules_of
 
@@ -141,7 +142,7 @@ def test_a_rule_for_some_paths_and_a_name() -> None:
 def test_two_files_with_a_rule_of_the_same_id() -> None:
     """Each of the two finds what it looks for."""
     files = (RULE, RULE.replace("key_", "own_"), f'{RULE.replace("key_", "its_")}keywords = ["no"]\n')
-    detector = SecretDetector(joined(read(one.encode(), "rules.toml").rule_set() for one in files))
+    detector = SecretDetector(sum((read(one.encode(), "rules.toml").rule_set() for one in files), RuleSet()))
     values = [one.value for one in detector.matches(b"own_aaaa key_bbbb its_cccc", "a.txt")]
     assert values == ["aaaa", "bbbb"]
 

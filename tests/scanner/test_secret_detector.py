@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orrery.scanner.detectors.secret_format import read
-from orrery.scanner.detectors.secret_rules import Leak
+from orrery.scanner.detectors.secret_rules import RuleMatch
 from orrery.scanner.detectors.secrets import PIECE, REACH, SecretDetector
 from orrery.scanner.regex import PaddedRegex, PatternSet, Prefilter, of_rule
 
@@ -164,5 +164,5 @@ def test_a_rule_is_for_texts_with_its_keyword(keyword: str) -> None:
 def test_nothing_tells_a_secret() -> None:
     """Neither a match nor the detector holds it in what a log would print."""
     found = list(DETECTOR.matches(b'key = "abcdefgh1"', "a.txt"))
-    leak = Leak("padded", 0, b"abcdefgh1", 0, b"abcdefgh1")
+    leak = RuleMatch("padded", 0, b"abcdefgh1", 0, b"abcdefgh1")
     assert "abcdefgh1" not in f"{found}{leak}{DETECTOR}{vars(DETECTOR)}"

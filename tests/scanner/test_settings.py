@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.scan.deployment import LocalDeployment
+from orrery.app.scan.deployment import DEPLOYMENT
 from orrery.app.scan.found import NO_LIST, NO_SETTINGS
 from orrery.app.settings.variables import SettingsError
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
@@ -28,7 +28,7 @@ def test_each_place_goes_before_the_next(user: ScanUser, tmp_path: Path) -> None
         user.write(f'[scan]\ndomains = ["{name}.example"]\n', file)
 
     def read(config: Path | None = None) -> set[str]:
-        return set(LocalDeployment().load(config).policy.domains)
+        return set(DEPLOYMENT.load(config).policy.domains)
 
     assert read() == {"home.example"}
     user.set(XDG_CONFIG_HOME=str(tmp_path / "xdg"))

@@ -5,9 +5,9 @@ import pytest
 from orrery.errors import Invalid, NotConfigured
 from orrery.scanner.watch_list import (
     MOST_TERMS,
-    Keys,
     WatchList,
     WatchListEntry,
+    WatchListKeys,
     fingerprint_of,
     is_key,
     new_key,
@@ -15,7 +15,7 @@ from orrery.scanner.watch_list import (
     sealed,
 )
 
-KEYS = Keys.of(new_key())
+KEYS = WatchListKeys.of(new_key())
 LIST = WatchList(
     (
         WatchListEntry("customer", "Northwind", "2026-05-04", "the first"),
@@ -35,7 +35,7 @@ def test_what_was_sealed_is_opened() -> None:
 def test_another_key_is_told_from_an_altered_file() -> None:
     """The owner learns which of the two to look for."""
     with pytest.raises(NotConfigured, match="has another key than the secret watch_list_key"):
-        opened(sealed(LIST, KEYS), Keys.of(new_key()))
+        opened(sealed(LIST, KEYS), WatchListKeys.of(new_key()))
 
 
 def test_a_file_is_taken_whole_or_not_at_all() -> None:
@@ -83,7 +83,7 @@ def test_each_purpose_has_a_key_of_its_own() -> None:
     """Who learns the key of the fingerprints can open no list, and the other way round."""
     assert len({KEYS.fingerprints.key, KEYS.check, KEYS.secret}) == 3
     assert KEYS.fingerprints.key[:8] != KEYS.check
-    assert repr(KEYS) == "Keys()"
+    assert repr(KEYS) == "WatchListKeys()"
 
 
 def test_nothing_shows_a_term() -> None:

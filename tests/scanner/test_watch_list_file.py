@@ -56,19 +56,19 @@ def test_a_list_in_a_repository_is_refused(user: ScanUser, place: Callable[[Path
     """Neither a command nor a scan takes it: one day it would be pushed."""
     path = place(user.home / "code")
     user.write(f'[scan]\nwatch_list = "{path}"\n')
-    with pytest.raises(SettingsError, match=r"lies in the repository .*Set `watch_list` in \[scan\]"):
+    with pytest.raises(SettingsError, match=r"is in the repository .*Set `watch_list` in \[scan\]"):
         user.watch_list()
     path.parent.mkdir(exist_ok=True)
     path.touch()
-    with pytest.raises(SettingsError, match="lies in the repository"):
+    with pytest.raises(SettingsError, match="is in the repository"):
         user.load()
 
 
 def test_what_was_pushed_lies_in_no_repository(user: ScanUser) -> None:
     """The same is true of the file in which that is noted."""
     user.write(f'[scan]\ntold = "{repository(user.home / "code")}"\n')
-    with pytest.raises(SettingsError, match=r"The file of what was pushed .* lies in the repository"):
-        scan_files(None).told()
+    with pytest.raises(SettingsError, match=r"The file of what was pushed .* is in the repository"):
+        scan_files(None).pushed()
 
 
 def test_a_list_in_a_destination_is_refused(user: ScanUser) -> None:
@@ -76,7 +76,7 @@ def test_a_list_in_a_destination_is_refused(user: ScanUser) -> None:
     shared = user.home / "shared"
     place = f'[[tenants.B.destinations]]\nname = "team"\nkind = "shared-folder"\nfolder = "{shared}"\n'
     user.write(f'[scan]\nwatch_list = "{shared}/deep/list"\n{TRACKS}{place}')
-    with pytest.raises(SettingsError, match="lies in the destination team"):
+    with pytest.raises(SettingsError, match="is in the destination team"):
         user.watch_list()
 
 

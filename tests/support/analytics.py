@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from anyio.lowlevel import checkpoint
 
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, Report, ReportRow
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, ReportRow, UserReport
 
 
 def failure(cause: Cause, status: int | None = None) -> AnalyticsFailed:
@@ -33,14 +33,14 @@ class MemoryAnalytics:
     calls: Counter[By | None] = field(default_factory=Counter["By | None"])
     deadlines: set[float] = field(default_factory=set[float])
 
-    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> UserReport:
         """Count, or fail."""
         self.calls[by] += 1
         self.deadlines.add(deadline)
         await self.meanwhile()
         if by in self.fails:
             raise self.fails[by]
-        return Report(self._rows(by)[:limit], self.quotas)
+        return UserReport(self._rows(by)[:limit], self.quotas)
 
     async def check(self) -> None:
         """Accept."""

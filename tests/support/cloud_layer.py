@@ -15,9 +15,9 @@ from orrery.ports.cloud import (
     AutomationAccount,
     Grant,
     Identity,
-    Job,
     MachineFound,
     Runbook,
+    RunbookJob,
     Webhook,
 )
 
@@ -90,6 +90,6 @@ EMPTY = replace(
 """The same machine, before anything is made."""
 
 
-def job(status: str = "Completed", exception: str = "") -> Job:
+def job(status: str = "Completed", exception: str = "") -> RunbookJob:
     began = NOW - timedelta(hours=1)
-    return Job("job-1", status, began, began, began + timedelta(minutes=2), exception)
+    return RunbookJob("job-1", status, began, began, began + timedelta(minutes=2), exception)

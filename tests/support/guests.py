@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from orrery.gateway.guest.files import HostFile, host_files
 from orrery.gateway.guest.observed import (
+    HostTools,
     Judgement,
     Observed,
     RecoveryState,
     SecretFile,
     StoredFile,
-    Tools,
     UnitState,
 )
 from orrery.gateway.guest.options import Options
@@ -87,7 +87,7 @@ def whole() -> Observed:
             states.pop(UNIT.unit), sources=(("/etc/systemd/system/gateway.service", ""), _drop_in(files))
         ),
         own=states,
-        tools=Tools(curl=True, wget=""),
+        tools=HostTools(curl=True, wget=""),
         secrets={path: secret(path) for path in (OPTIONS.topic_file, OPTIONS.ping_token_file)},
         progress=RecoveryState(),
         judgement=Judgement("good", "200"),

@@ -7,7 +7,7 @@ from email import message_from_bytes, policy
 from typing import Any
 from uuid import uuid4
 
-from orrery.adapters.imap_mailbox.connection import Server
+from orrery.adapters.imap_mailbox.connection import MailHost
 from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.trust import Trust
@@ -63,7 +63,7 @@ class ImapTestAccount:
         addresses: Sequence[str] = (),
     ) -> ImapMailbox:
         """Return the mailbox as a new process has it."""
-        server = Server("localhost", self.name, PASSWORD, self.dovecot.tls_port)
+        server = MailHost("localhost", self.name, PASSWORD, self.dovecot.tls_port)
         account = ImapAccount(self.name, folders, drafts, days, sent, addresses)
         return ImapMailbox(account, server, self.clock, Trust(self.dovecot.certificate))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from orrery.adapters.imap_mailbox.connection import Server
+from orrery.adapters.imap_mailbox.connection import MailHost
 from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.trust import Trust
 from tests.support.clock import ManualClock
@@ -80,7 +80,7 @@ class ImapServer:
 
     def mailbox(self, seconds: float = PATIENCE, password: str | None = PASSWORD) -> ImapMailbox:
         """Return the mailbox of its account; it gives up after so many seconds."""
-        server = Server("127.0.0.1", "cy@lab.example", password, self.port, "none")
+        server = MailHost("127.0.0.1", "cy@lab.example", password, self.port, "none")
         return ImapMailbox(ImapAccount("ann@lab.example"), server, ManualClock(), Trust(), seconds=seconds)
 
     def said(self, command: str) -> list[bytes]:

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from orrery.cockpit.answers import Recipients, quoted, recipients_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Priority, Source
 from orrery.syntax.track import Track
 from tests.support.clock import START
@@ -66,7 +66,7 @@ class ScriptedMailbox:
     lose_answers: int = 0
     calls: list[str] = field(default_factory=list[str])
     listings: int = 0
-    drafts: dict[str, Reply] = field(default_factory=dict[str, Reply])
+    drafts: dict[str, ReplyRequest] = field(default_factory=dict[str, ReplyRequest])
     unread: set[str] = field(default_factory=set[str])
     days: int = 0
     gone: frozenset[str] = frozenset()
@@ -84,7 +84,7 @@ class ScriptedMailbox:
         """Return how many days back messages are listed."""
         return self.days
 
-    async def messages(self) -> AsyncGenerator[Batch]:
+    async def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield what is held."""
         self.listings += 1
         try:
@@ -93,9 +93,11 @@ class ScriptedMailbox:
             for sent, several in enumerate(batches(self.held, self.batch), 1):
                 await self._behind(sent - 1)
                 first = sent == 1
-                yield Batch(several, self.unreadable if first else 0, written_to=self.written_to if first else ())
+                yield MessageBatch(
+                    several, self.unreadable if first else 0, written_to=self.written_to if first else ()
+                )
             if self.gone:
-                yield Batch((), gone=self.gone)
+                yield MessageBatch((), gone=self.gone)
             await self._behind(sent)
         finally:
             self.listings -= 1
@@ -106,7 +108,7 @@ class ScriptedMailbox:
         self._require(source, source_id)
         return self.bodies.get(source_id) or MessageBody("text/plain", f"Text of {source_id}")
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft of this key, made now unless it is there."""
         await self._asked(f"draft {reply.key}")
         self._require(reply.message.source, reply.message.source_id)
@@ -118,7 +120,7 @@ class ScriptedMailbox:
         if self.lose_answers:
             self.lose_answers -= 1
             raise LOST
-        return Draft(f"draft-{reply.key}", f"https://mail.example/drafts/{reply.key}", is_new)
+        return MailboxDraft(f"draft-{reply.key}", f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
         """Return when the mailbox can be read."""
@@ -160,10 +162,10 @@ def reply_to(
     *,
     to_all: bool = False,
     own: Iterable[str] = (),
-) -> Reply:
+) -> ReplyRequest:
     """Return the draft that the cockpit would make of a message with this text."""
     found = recipients_of(message, own, to_all=to_all) if message.address else Recipients(())
-    return Reply(key, message, found.to, found.cc, quoted(message, original, comment), comment, to_all)
+    return ReplyRequest(key, message, found.to, found.cc, quoted(message, original, comment), comment, to_all)
 
 
 def batches(messages: list[MailboxMessage], size: int) -> list[list[MailboxMessage]]:

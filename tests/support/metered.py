@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from orrery.live.plan import TickPlan, plan
 from orrery.live.quota import Limits, QuotaBudget
-from orrery.ports.analytics import AnalyticsFailed, Bucket, Quotas
+from orrery.ports.analytics import AnalyticsFailed, Quotas, QuotaState
 
 LIMITS = Limits()
 MINUTE = timedelta(minutes=1)
@@ -62,9 +62,9 @@ class Provider:
         self.day_left, self.hour_left = self.day_left - cost, self.hour_left - cost
         self.project_left -= cost
         return Quotas(
-            day=Bucket(cost, self.day_left),
-            hour=Bucket(cost, self.hour_left),
-            project_hour=Bucket(cost, self.project_left),
+            day=QuotaState(cost, self.day_left),
+            hour=QuotaState(cost, self.hour_left),
+            project_hour=QuotaState(cost, self.project_left),
         )
 
 

@@ -17,7 +17,7 @@ from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
 from orrery.gateway.cloud.wanted import Wanted
-from orrery.ports.cloud.machine import Reply, Step
+from orrery.ports.cloud.machine import MachineReply, Step
 from orrery.ports.health import Finding
 from orrery.sandbox.app import Service
 from orrery.sandbox.cloud.resources import MACHINE_ID
@@ -86,7 +86,7 @@ class Layer:
         return Provisioning(self.cloud, uri, self.box.clock, self.wanted, text, self.said.append, self.pass_by)
 
 
-def _runbook(data: str) -> Generator[Step, Reply, str]:
+def _runbook(data: str) -> Generator[Step, MachineReply, str]:
     return restart(data, MACHINE_ID)
 
 

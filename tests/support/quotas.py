@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from orrery.live.plan import Reason, TickPlan, may_read, plan
 from orrery.live.quota import Limits, Query, QuotaBudget
-from orrery.ports.analytics import Bucket, Cause, Quotas
+from orrery.ports.analytics import Cause, Quotas, QuotaState
 
 LIMITS = Limits()
 SECOND = timedelta(seconds=1)
@@ -45,11 +45,11 @@ def nothing(reason: Reason) -> TickPlan:
 
 def told(day: int = 20_000, hour: int = 1500, cost: int = 10, errors: int | None = None) -> Quotas:
     """Return the quotas that a report carries."""
-    server_errors = None if errors is None else Bucket(0, errors)
+    server_errors = None if errors is None else QuotaState(0, errors)
     return Quotas(
-        day=Bucket(cost, day),
-        hour=Bucket(cost, hour + 9),
-        project_hour=Bucket(cost, hour),
+        day=QuotaState(cost, day),
+        hour=QuotaState(cost, hour + 9),
+        project_hour=QuotaState(cost, hour),
         server_errors=server_errors,
     )
 

@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from orrery.gateway.cloud.restart import restart
-from orrery.ports.cloud.machine import Look as LookStep
-from orrery.ports.cloud.machine import Power, Reply, RestartFailed, SignIn, Start, Step, Wait
+from orrery.ports.cloud.machine import (
+    LookAtPower,
+    MachineReply,
+    Power,
+    RestartFailed,
+    SignIn,
+    Start,
+    Step,
+    WaitSeconds,
+)
 from tests.support.powershell import Command, CommandFailed, Script, Thrown, Visited
 from tests.support.powershell_tree import Node
 from tests.support.powershell_values import Properties, Value
@@ -139,7 +147,7 @@ class ScriptedCloud:
     def expects(self, step: str) -> bool:
         return self._next().partition(": ")[0] == step
 
-    def reply(self, step: str) -> Reply:
+    def reply(self, step: str) -> MachineReply:
         """Take a step; a reply that is neither 200 nor 202 counts as a trouble."""
         answer, _, pause = self.answer(step).partition("; pause ")
         power = cast("Power", answer) if answer in get_args(Power) else "unknown"
@@ -148,7 +156,7 @@ class ScriptedCloud:
         if step in {"sign-in", "context"} and status not in {0, 200}:
             why = SIGN_IN_FAILED.format(status) + "X-CORRELATION-ID: REDACTED " * 20
         self.troubles += status not in {200, 202}
-        return Reply(status, self.now, power, pause, why)
+        return MachineReply(status, self.now, power, pause, why)
 
     def wait(self, seconds: float) -> None:
         _ = self.answer("wait" if seconds == 15 else f"wait of {seconds} s")
@@ -180,18 +188,18 @@ def run_python(case: Case, webhook_data: str) -> Ended:
         return _at_the_end(cloud, Ended(fails=str(failed)))
 
 
-def _taken(cloud: ScriptedCloud, step: Step) -> Reply:
+def _taken(cloud: ScriptedCloud, step: Step) -> MachineReply:
     match step:
         case SignIn():
             signed_in = cloud.reply("sign-in")
             return cloud.reply("context") if signed_in.status == 200 else signed_in
-        case LookStep():
+        case LookAtPower():
             return cloud.reply("look")
         case Start():
             return cloud.reply("start")
-        case Wait(seconds):
+        case WaitSeconds(seconds):
             cloud.wait(seconds)
-            return Reply(0, cloud.now)
+            return MachineReply(0, cloud.now)
 
 
 def run_runbook(tree: Node, case: Case, webhook_data: Value, visited: Visited) -> Ended:
@@ -225,7 +233,7 @@ def _at_the_end(cloud: ScriptedCloud, ended: Ended) -> Ended:
 _CONTEXT = Properties({"Account": "whom the requests are made for"})
 
 
-def _said(cloud: ScriptedCloud, step: str) -> Reply:
+def _said(cloud: ScriptedCloud, step: str) -> MachineReply:
     """Return the reply to a step; raise what the vendor's command throws."""
     reply = cloud.reply(step)
     if reply.why and (step == "sign-in" or reply.why != _SAID["unreadable"]):
@@ -288,7 +296,7 @@ def _unreadable(step: str, variant: int) -> str:
     return _UNREADABLE[variant if step == "look" else 0]  # what a start is answered has no form of its own
 
 
-def _content(reply: Reply) -> str:
+def _content(reply: MachineReply) -> str:
     if reply.status != 200:
         return json.dumps({"error": {"code": "AnError", "message": "It is said here why."}})
     statuses = [{"code": "ProvisioningState/succeeded", "level": "Info"}]

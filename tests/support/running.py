@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from orrery.edge.problems import problem_of
 from orrery.errors import OrreryError
-from orrery.ports.running_service import Refusal, RunningSecrets
+from orrery.ports.running_service import RunningSecrets, ServiceRefusal
 from tests.support.checkout import Shop
 
 
@@ -25,7 +25,7 @@ class ServiceInMemory:
         """Return the fingerprints."""
         return self.secrets
 
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Refusal | None:
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> ServiceRefusal | None:
         """Give the body to the webhook."""
         self.paths.append(path)
         if self.shop is None:
@@ -34,5 +34,5 @@ class ServiceInMemory:
             await self.shop.webhook.receive(body, headers["Stripe-Signature"])
         except OrreryError as error:
             problem = problem_of(error)
-            return Refusal(problem.status, problem.tag, problem.message)
-        return Refusal(200)
+            return ServiceRefusal(problem.status, problem.tag, problem.message)
+        return ServiceRefusal(200)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.scan.deployment import LocalDeployment
+from orrery.app.scan.deployment import DEPLOYMENT
 from orrery.app.scan.files import scan_files
 from orrery.scanner.deployment import Loaded
 from orrery.scanner.watch_list_file import WatchListFile
@@ -65,7 +65,7 @@ class ScanUser:
             self.monkeypatch.setenv(name, value)
 
     def load(self, config: Path | None = None) -> Loaded:
-        return LocalDeployment().load(config)
+        return DEPLOYMENT.load(config)
 
     def watch_list(self, config: Path | None = None) -> WatchListFile:
         return scan_files(config).watch_list()

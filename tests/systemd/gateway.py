@@ -15,6 +15,7 @@ from tests.support.waiting import eventually
 from tests.systemd.host import ROOT, Host, booted
 
 ORRERY = ROOT / ".venv/bin/orrery"
+SCRIPTS = ROOT / "src/orrery/gateway/guest/files"
 PUSHES = "http://127.0.0.1:8099/push"
 _PORTS = count(9001)
 
@@ -38,6 +39,27 @@ class Machine:
         self.write = host.write
         self.power_off = host.power_off
         self.beside = host.started_beside
+        self.gateways: list[Gateway] = []
+
+    def hasten(self) -> None:
+        """Have every guest that is installed from here wait for seconds where it waits longer at work.
+
+        The scripts are those of the checkout as the machine sees it: what is written there goes with the machine.
+        """
+        scripts = shlex.quote(str(SCRIPTS))
+        for name, seconds in {"LOOK": 2, "HOLD": 2, "PING": 5, "LASTS": 2}.items():
+            self.run(rf"sed -i -E 's/\b{name}_SECONDS=[0-9]+/{name}_SECONDS={seconds}/' {scripts}/*.sh")
+
+    def stop_all(self) -> None:
+        """Stop every gateway and its guest, each of which looks and pings for ever."""
+        guests = ("watch.service", "recover.timer", "recover.service")
+        ours = [shlex.quote(f"{one.name}-{guest}") for one in self.gateways for guest in guests]
+        units = " ".join(shlex.quote(one.unit) for one in self.gateways)
+        self.gateways.clear()
+        # A service that does not hear SIGTERM, or is stopped, would be waited for.
+        words = (f"stop -- {' '.join(ours)}", f"stop --no-block -- {units}", f"kill --signal=KILL -- {units}")
+        self.run("; ".join(f"systemctl {one} 2>/dev/null" for one in (*words, f"stop -- {units}")) + " || true")
+        self.no_faults()
 
     def gateway(self, name: str, service: str = "", before: str = "") -> "Gateway":
         """Start a service that answers HTTP. `service` are more lines of its unit; a shell does `before` first."""
@@ -101,15 +123,21 @@ class Gateway:
         self.script = f"/usr/local/sbin/{self.name}-recover.sh"
         self.state = f"/var/lib/{self.name}-recover"
         self.orrery: Sequence[str] = (str(ORRERY),)
+        machine.gateways.append(self)
 
     def define(self, text: str) -> None:
         """Write the unit file and have systemd read it."""
         file = shlex.quote(f"/etc/systemd/system/{self.unit}")
         self.machine.run(f"cat > {file} <<'EOF'\n{text}\nEOF\nsystemctl daemon-reload")
 
-    def install(self, *options: str, probe: str | None = None) -> str:
-        """Install the guest for the unit and return what that prints, also when that finds something."""
+    def install(self, *options: str, probe: str | None = None, is_measured: bool = False) -> str:
+        """Install the guest for the unit and return what that prints, also when that finds something.
+
+        With `is_measured` ten answers of the service are measured, as without the option at work.
+        """
         probed = self.address if probe is None else probe
+        if not is_measured and "--answer-within" not in options:
+            options = ("--answer-within=2", *options)
         pushed = ("--push", PUSHES, "--topic-file", "/etc/gateway-topic")
         return self.guest("install", "--probe", probed, *pushed, *options)
 

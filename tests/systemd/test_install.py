@@ -62,7 +62,7 @@ def test_systemd_finds_nothing_to_complain_of_in_the_units(machine: Machine) -> 
 OVERRIDES = {
     "zz-pace.conf": r"""printf '[Service]\nRestartSec=3s\n' > $dropins/zz-pace.conf""",
     "zz-budget.conf": r"""printf '[Unit]\nStartLimitBurst=3\n' > $dropins/zz-budget.conf""",
-    "zz-section.conf": r"""printf '[Service]\nStartLimitIntervalSec=5\n' > $dropins/zz-section.conf""",
+    "zz-section.conf": r"""printf '[Service]\nStartLimitBurst=4\n' > $dropins/zz-section.conf""",
     "RefuseManualStart": r"""printf '[Unit]\nRefuseManualStart=yes\n' > $dropins/zz-refusal.conf""",
     "overridden-recover.sh": "echo true >> /usr/local/sbin/overridden-recover.sh",
     "overridden-alert.sh": "chmod 777 /usr/local/sbin/overridden-alert.sh",
@@ -73,7 +73,7 @@ OVERRIDES = {
 
 
 def test_what_overrides_the_recovery_is_named(machine: Machine) -> None:
-    """A drop-in, a setting in the wrong section, an edit, a mode, a timer that is off, a mask: each has a fix."""
+    """A drop-in, a setting in another section, an edit, a mode, a timer that is off, a mask: each has a fix."""
     gateway = machine.gateway("overridden")
     gateway.install()
     assert _broken(gateway) == []

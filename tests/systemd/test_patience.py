@@ -117,7 +117,7 @@ def test_a_restart_that_did_not_help_is_repeated_ever_later(machine: Machine) ->
 def test_an_installation_of_the_release_before_is_measured_by_the_next_one(machine: Machine) -> None:
     """`verify` says what to type; that keeps what was typed, and measures what was not."""
     gateway = machine.gateway("older")
-    gateway.install("--stop-within", "20s")
+    gateway.install("--stop-within", "20s", is_measured=True)
     conf = "/usr/local/sbin/older-recover.conf"
     machine.run(f"sed -i '/^START_WITHIN\\|^ANSWER_WITHIN/d' {conf}")
     assert "sudo orrery gateway guest install --unit older.service" in gateway.guest("verify")
@@ -127,7 +127,7 @@ def test_an_installation_of_the_release_before_is_measured_by_the_next_one(machi
     refused = machine.run(f"{ORRERY} gateway guest install --unit older.service 2>&1 || echo status $?")
     assert "--probe calls it dead (none)" in refused
     gateway.systemctl("kill", "--signal=CONT")
-    said = gateway.install()
+    said = gateway.install(is_measured=True)
     assert "Proposed: --answer-within" in said
     kept = machine.run(f"cat {conf}")
     assert "STOP_WITHIN='20'" in kept
@@ -144,7 +144,7 @@ def test_a_gateway_that_takes_its_time_is_left_alone(machine: Machine) -> None:
     )
     gateway.systemctl("restart")
     machine.write("/run/leisurely", f"sleep 8; {GOOD}")
-    said = gateway.install(probe=f"{gateway.address}cgi-bin/scripted?leisurely")
+    said = gateway.install(probe=f"{gateway.address}cgi-bin/scripted?leisurely", is_measured=True)
     assert "Proposed: --start-within 12" in said
     assert "Proposed: --answer-within 20s" in said
     process = gateway.shows("MainPID")

@@ -29,12 +29,12 @@ token_script = "/usr/local/bin/fetch-token"
 
 
 @pytest.fixture(scope="module", name="site")
-def running_site(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Generator["Site"]:
+def running_site(booted: Machine, tmp_path_factory: pytest.TempPathFactory) -> Generator["Site"]:
     """A site on the machine's loopback, which expects pings."""
     site = Site(tmp_path_factory.mktemp("site"))
-    with machine.beside(str(ORRERY), "serve", "--config", str(site.settings)):
-        eventually(lambda: machine.run(f"curl -s -o /dev/null http://127.0.0.1:{PORT}/healthz"))
-        machine.run(f"echo {TOKEN} > /etc/ping-token; chmod 600 /etc/ping-token")
+    with booted.beside(str(ORRERY), "serve", "--config", str(site.settings)):
+        eventually(lambda: booted.run(f"curl -s -o /dev/null http://127.0.0.1:{PORT}/healthz"))
+        booted.run(f"echo {TOKEN} > /etc/ping-token; chmod 600 /etc/ping-token")
         yield site
 
 
@@ -114,7 +114,7 @@ def test_a_ping_that_is_redirected_was_not_taken(machine: Machine, site: Site) -
 def test_a_refused_ping_is_logged_and_stops_nothing(machine: Machine, site: Site) -> None:
     """With a wrong token the site is silent about the unit, and the guest goes on recovering it."""
     machine.run("echo wrong > /etc/wrong-token; chmod 600 /etc/wrong-token")
-    gateway = machine.gateway("unheard")
+    gateway = machine.gateway("mistaken")
     gateway.install("--ping", f"http://127.0.0.1:{PORT}/ping", "--ping-token-file", "/etc/wrong-token")
     eventually(lambda: gateway.said("The ping was not accepted"))
     assert "401" in gateway.guest("verify")

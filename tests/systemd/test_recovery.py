@@ -17,6 +17,28 @@ def test_a_stopped_service_is_recovered_and_the_log_names_the_pause(machine: Mac
     assert machine.pushes("stopped.service") == []
 
 
+def test_a_service_that_is_stopped_again_just_after_its_recovery_is_recovered_again(machine: Machine) -> None:
+    """A recovery that helped does not count as one that did not: nothing waits a minute, nothing is pushed."""
+    gateway = machine.gateway("insisted")
+    gateway.install()
+    eventually(gateway.seen_to_answer)
+    eventually(gateway.settled)
+    machine.run(f"sed -i 's/HOLD_SECONDS=[0-9]*/HOLD_SECONDS=600/' {gateway.script}")  # the stop comes within it
+    first = gateway.shows("ActiveEnterTimestampMonotonic")
+
+    def seen_again() -> None:
+        assert gateway.shows("ActiveEnterTimestampMonotonic") != first
+        gateway.seen_to_answer()
+
+    gateway.systemctl("stop")
+    eventually(seen_again)
+    gateway.systemctl("stop")
+    eventually(lambda: gateway.said("and was stopped again."))
+    eventually(lambda: gateway.recovered(2))
+    gateway.await_answer()
+    assert machine.pushes("insisted.service") == []
+
+
 def test_a_service_that_was_asked_to_end_is_recovered(machine: Machine) -> None:
     """After SIGTERM a service is `inactive`, and systemd leaves it so."""
     gateway = machine.gateway("ended")

@@ -44,6 +44,7 @@ def test_wget_serves_where_there_is_no_curl(machine: Machine, wget: str) -> None
     )
     gateway = machine.gateway(name)
     gateway.install()
+    machine.run(f"systemctl stop {name}-watch.service {name}-recover.timer {name}-recover.service")
     said = machine.run(f"PATH={tools} /bin/sh {gateway.script} status")
     assert said.startswith(f"unit: {gateway.unit}, active (running), good\n")
     machine.run(f"printf 'urgent\\nflap\\n{gateway.unit}\\nby wget\\n' > {gateway.state}/outbox/1")

@@ -117,14 +117,14 @@ def test_a_claim_of_a_token_of_another_type(name: str, other: object) -> None:
 @pytest.mark.parametrize("name", ID)
 def test_a_claim_of_a_sign_in_that_stands_twice(name: str) -> None:
     """Readers differ about which of two counts, so neither does."""
-    with pytest.raises(SignInRefused, match=f"claim {name} stands twice"):
+    with pytest.raises(SignInRefused, match=f"claim {name} occurs twice"):
         judge_sign_in(doubled(ID, name, "first"), HOME, EXPECTED, NOW)
 
 
 @pytest.mark.parametrize("name", ACCESS)
 def test_a_claim_of_a_token_that_stands_twice(name: str) -> None:
     """The same is true of an access token."""
-    with pytest.raises(SignInRefused, match=f"claim {name} stands twice"):
+    with pytest.raises(SignInRefused, match=f"claim {name} occurs twice"):
         judge_access(doubled(ACCESS, name, "first"), (), PERSON, EXPECTED, NOW)
 
 

@@ -55,7 +55,7 @@ def test_a_destination_takes_data_of_its_track(gate: Gate, tmp_path: Path, place
 def test_data_of_both_goes_to_no_destination(gate: Gate, tmp_path: Path) -> None:
     """A place of either track refuses data of both; the owner's own takes it."""
     for folder in ("team", "blog"):
-        with pytest.raises(TrackRefused, match=f"lies in the .* {folder} of track"):
+        with pytest.raises(TrackRefused, match=f"is in the .* {folder} of track"):
             gate.require(TRACKS, tmp_path / folder / "cockpit.db")
     gate.require(TRACKS, tmp_path / "cockpit.db")
 
@@ -65,7 +65,7 @@ def test_a_refusal_says_why(gate: Gate, tmp_path: Path) -> None:
     with pytest.raises(TrackRefused) as refused:
         gate.require(["A"], tmp_path / "blog" / "a.md")
     assert str(refused.value) == (
-        f"{tmp_path}/blog/a.md lies in the blog blog of track B: data of track A cannot go there."
+        f"{tmp_path}/blog/a.md is in the blog blog of track B: data of track A cannot go there."
     )
     with pytest.raises(TrackRefused, match="holds the shared-folder team of track A: data of track B"):
         gate.require(["B"], tmp_path)

@@ -82,7 +82,7 @@ def _a_circle(root: Path) -> None:
     [
         (_removed, "is missing"),
         (_is_a_file, "is missing"),
-        (_in_the_other, "lies in the shared-folder team of track A"),
+        (_in_the_other, "is in the shared-folder team of track A"),
         (_a_circle, "circle"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_repository_is_one(settings: TenantsSettings, tmp_path: Path) -> None:
 def test_a_store_in_a_destination_is_broken(settings: TenantsSettings, tmp_path: Path, place: str) -> None:
     """What holds data of both tracks lies in no destination of either."""
     finding = found(health(settings, tmp_path / place), "place of the store")
-    assert (finding.state, "lies in the" in finding.why, "Move it" in finding.todo) == ("broken", True, True)
+    assert (finding.state, "is in the" in finding.why, "Move it" in finding.todo) == ("broken", True, True)
 
 
 def test_the_tool_is_there_or_not(settings: TenantsSettings, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orrery.ports.delegated import Answer
+from orrery.ports.delegated import ApiAnswer
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.requests import Labelled
 
@@ -12,7 +12,7 @@ ANN = TrackAccount("ann@corp.example", "A", "Corporate")
 def test_when_a_request_went_well() -> None:
     """A redirection is not followed, so what was asked for did not come."""
     statuses = (200, 204, 302, 304, 400, 503)
-    assert [one for one in statuses if Labelled(ANN, Answer(one, {}, b"")).is_success] == [200, 204]
+    assert [one for one in statuses if Labelled(ANN, ApiAnswer(one, {}, b"")).is_success] == [200, 204]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,6 @@ def test_when_a_request_went_well() -> None:
 )
 def test_an_answer_has_its_track(body: bytes, content: dict[str, object]) -> None:
     """Whatever came, it stands beside the track and the account."""
-    document = Labelled(ANN, Answer(200, {"content-type": "text/plain"}, body)).document()
+    document = Labelled(ANN, ApiAnswer(200, {"content-type": "text/plain"}, body)).document()
     about = {"track": "A", "account": "ann@corp.example", "status": 200, "media_type": "text/plain"}
     assert document == about | content

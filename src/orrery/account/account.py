@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field with its present value and its new one; None where there is none."""
+    """One field with its present value and its new one; None where it is missing."""
 
     field: str
     now: str | None
@@ -133,7 +133,7 @@ class AccountDesk:
         account, wished = await self._reads.get_account(), BrandingBody(branding={**checked})
         changes = _branding_values(account, wished).changes_to(wished)
         if not changes:
-            raise Invalid("Nothing would change: it stands there so already.")
+            raise Invalid("Nothing would change: the account has these values already.")
         body = BrandingBody(branding={one.field: one.then for one in changes})
         before = BrandingBody(branding={one.field: one.now for one in changes})
         return await self._propose(UPDATE_BRANDING, account.id, body, before, changes, reason)
@@ -321,13 +321,13 @@ async def _read(reading: Awaitable[T]) -> T:
     try:
         return await reading
     except ProcessorUnreachable as error:
-        raise Invalid(f"Nothing was changed: what stands there now could not be read. {error}") from error
+        raise Invalid(f"Nothing was changed: the present values could not be read. {error}") from error
 
 
 def _require_same(now: AccountBody, before: AccountBody) -> None:
     if now != before:
         raise Invalid(
-            "Nothing was changed: something else stands there than when this was proposed. Propose it anew."
+            "Nothing was changed: the account has other values than when this was proposed. Propose it again."
         )
 
 

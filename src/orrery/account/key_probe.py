@@ -56,8 +56,8 @@ def _rights_remarks(rights: Rights) -> Iterator[Remark]:
         yield Remark(f"may read {surplus}, which nothing here needs", f"Take the right to read {surplus} away.")
     if rights.unclear:
         todo = "Try again when the processor can be reached."
-        yield Remark(f"no answer that tells about {_listed(rights.unclear)}", todo)
-    yield Remark(f"untried, because only writing would tell: writing {_listed(UNTRIED)}")
+        yield Remark(f"no clear answer about {_listed(rights.unclear)}", todo)
+    yield Remark(f"not tried, because only a write would show it: writing {_listed(UNTRIED)}")
 
 
 def _listed(names: Sequence[str]) -> str:

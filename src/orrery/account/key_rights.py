@@ -50,7 +50,7 @@ def needed_rights(reads: ProcessorReads, processor: Processor, since: datetime) 
         Right(
             "Charges", "payments that fail later, and fraud, are not seen", lambda: _all(reads.list_charges(since))
         ),
-        Right("Events", "refunds and disputes are not told", lambda: _all(reads.list_events(since))),
+        Right("Events", "refunds and disputes are not reported", lambda: _all(reads.list_events(since))),
         Right("Prices", "`orrery checkout preflight` cannot try a product", reads.first_active_price),
         Right(
             "Webhook Endpoints",

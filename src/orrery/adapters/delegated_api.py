@@ -3,7 +3,7 @@
 import httpx2
 
 from orrery.bounded import LONGEST_ANSWER
-from orrery.ports.delegated import Answer, ApiUnreachable
+from orrery.ports.delegated import ApiAnswer, ApiUnreachable
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
@@ -14,13 +14,13 @@ _WHO = "The API"
 
 
 class HttpDelegatedApi:
-    """Asks the API at one address, and nobody else: a token is worth as much as a password."""
+    """Asks the API at one address only: a token is worth as much as a password."""
 
     def __init__(self, address: str, trust: Trust = WELL_KNOWN) -> None:
         self._address = address.rstrip("/")
         self._trust = trust
 
-    def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> Answer:
+    def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> ApiAnswer:
         """See `DelegatedApi`."""
         headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
         if body is not None:
@@ -36,6 +36,6 @@ class HttpDelegatedApi:
                     if len(found) > LONGEST_ANSWER:
                         raise ApiUnreachable(f"{_WHO}'s answer is longer than {LONGEST_ANSWER >> 20} MB.")
                 named = {name.lower(): value for name, value in answer.headers.items()}
-                return Answer(answer.status_code, named, found)
+                return ApiAnswer(answer.status_code, named, found)
         except httpx2.HTTPError as error:
             raise ApiUnreachable(unreachable(_WHO, error)) from None

@@ -118,7 +118,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
-        return False  # what reads it says why it cannot be read
+        return False  # its reader reports why it cannot be read
 
 
 def _listed(folder: str) -> Iterator[os.DirEntry[str] | NotRead]:
@@ -185,9 +185,9 @@ class _AsOpened(RawIOBase):
         return read
 
     def _hidden(self) -> str:
-        """Return what is wrong with a file that is said to be empty, and is not: one of a system, or mounted."""
+        """Return what is wrong with a file whose size is given as 0 and which is not empty, as in `/proc`."""
         try:
-            return "it does not say how large it is" if os.pread(self._descriptor, 1, 0) else ""
+            return "its size is unknown" if os.pread(self._descriptor, 1, 0) else ""
         except OSError as error:
             return f"it cannot be read: {error.strerror}"
 

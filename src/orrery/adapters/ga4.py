@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED, bound
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, ReportRow
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
 from orrery.ports.clock import Clock
 from orrery.syntax.base_url import THIS_MACHINE
 from orrery.syntax.lines import one_line
@@ -82,14 +82,14 @@ class GoogleAnalytics:
         self._trust = trust
         self._tokens = _Tokens(key_json, clock, trust)
 
-    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> UserReport:
         """Ask for one report: one request, and after a 401 one more with a new token."""
         dimensions = [self._dimensions[by]] if by else []
         answer = await self._within(deadline, partial(self._ask, _question(dimensions, limit, self._minutes)))
         if answer.status != HTTPStatus.OK:
             raise _failure(answer)
         rows, quotas = _read(answer.body, len(dimensions))
-        return Report(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
+        return UserReport(tuple(sorted(rows, key=lambda row: -row.users))[:limit], quotas)
 
     async def check(self) -> None:
         """Mint a new token: the one in use only shows that the key was valid when it was minted."""
@@ -201,7 +201,7 @@ def _quotas(value: object) -> Quotas | None:
         found = _Quotas.model_validate(value)
     except ValidationError:
         return None
-    return Quotas(**{name: Bucket(one.consumed, one.remaining) for name, one in found if one})
+    return Quotas(**{name: QuotaState(one.consumed, one.remaining) for name, one in found if one})
 
 
 class _Error(BaseModel):
@@ -225,7 +225,7 @@ def _cause(status: int, message: str) -> Cause:
         return _exhausted(message.lower())
     if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return "not-a-report"
-    # Anything else is said by something on the way, which the next try may not meet.
+    # Anything else comes from a part on the way; the next try may succeed.
     return _CAUSES.get(status, "unreachable")
 
 
@@ -248,10 +248,10 @@ _QUOTAS: dict[str, Cause] = {"concurrent": "concurrent", "thresholded": "thresho
 def _message(answer: _HttpAnswer) -> str:
     """Return the vendor's message on one line and cut short, or nothing when the body is not the vendor's."""
     try:
-        said = _Envelope.model_validate_json(answer.body).error.message
+        message = _Envelope.model_validate_json(answer.body).error.message
     except ValidationError:
         return ""
-    return "" if answer.token in said else one_line(said, LONGEST_MESSAGE)
+    return "" if answer.token in message else one_line(message, LONGEST_MESSAGE)
 
 
 def _unreachable(why: str) -> AnalyticsFailed:
@@ -300,7 +300,7 @@ class _Tokens:
         self._last: _Mint | None = None
 
     async def token(self, rejected: str | None = None) -> str:
-        """Return a token other than `rejected`, minted when there is none in time."""
+        """Return a token other than `rejected`, minted when no stored one is valid."""
         if self._last is None or not self._last.serves(rejected, self._clock.monotonic()):
             return await self.mint()
         return await asyncio.wrap_future(self._last.future)
@@ -338,7 +338,7 @@ def _https_or_here(address: str) -> bool:
 
 
 def _in_thread(call: Callable[[], str]) -> Future[str]:
-    """Run a call in a thread of its own, which keeps no process from ending; no waiting caller cancels it."""
+    """Run a call in a separate thread, which keeps no process from ending; no waiting caller cancels it."""
     future: Future[str] = Future()
     _ = future.set_running_or_notify_cancel()
     threading.Thread(target=_settle, args=(future, call), name="analytics token", daemon=True).start()

@@ -40,7 +40,7 @@ _REFUSALS: dict[int, str] = {
     ),
     HTTPStatus.UNPROCESSABLE_ENTITY: "finds the request invalid (422).",
 }
-_MOVED = "says that {repository} has moved ({status}): set [monitor] repository to its new name."
+_MOVED = "reports that {repository} has moved ({status}): set [monitor] repository to its new name."
 _OTHER = "answered {status}."
 
 Parsed = TypeVar("Parsed")

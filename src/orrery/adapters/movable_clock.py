@@ -37,7 +37,7 @@ class MovableClock:
         return time.monotonic() + self.offset()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the moved clock says that `seconds` have passed."""
+        """Wait until `seconds` have passed on the moved clock."""
         due = self.monotonic() + seconds
         while (left := due - self.monotonic()) > 0:  # noqa: ASYNC110 - another process may move the clock
             await asyncio.sleep(min(left, SLICE_SECONDS))

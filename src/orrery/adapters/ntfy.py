@@ -83,7 +83,7 @@ class NtfyNotifier:
         return lambda message: message.sequence in found
 
     async def check(self) -> str:
-        """Ask for the service's health, and whether it says what it has."""
+        """Ask for the service's health, and whether it lists what it has."""
         async with self._asked("GET", f"{self._base_url.rstrip('/')}/v1/health") as answer:
             _ = await answer.aread()
         try:

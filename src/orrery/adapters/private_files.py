@@ -1,4 +1,4 @@
-"""Private files: this user's, readable by nobody else, and whole after a crash."""
+"""Private files: readable by this user only, and whole after a crash."""
 
 import os
 import stat
@@ -107,7 +107,7 @@ class PrivateFiles:
         self._file(name).change(change)
 
     def path_of(self, name: str) -> Path:
-        """Return where a file lies."""
+        """Return a file's path."""
         return self._folder / f"{name}.json"
 
     def _file(self, name: str) -> OwnFile:

@@ -14,7 +14,7 @@ from orrery.errors import NotFound
 from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, Material, PublicationRefused
 
 UNFINISHED = ".orrery-unfinished"
-"""What is being written lies in a folder of this name, until it takes its place by one rename."""
+"""The folder of what is being written, until one rename puts it in its place."""
 
 _GIT = ".git"
 
@@ -158,7 +158,7 @@ def _refuse_what_is_there(target: Path, material: Material) -> None:
 
 
 def _stage(material: Material, staged: Path) -> None:
-    """Write it all where nobody looks, and have it on the disk."""
+    """Write all of it in a hidden folder, and sync it to the disk."""
     folders = {staged} if material.is_folder else set[Path]()
     for name, content in material.files.items():
         file = staged / name if material.is_folder else staged

@@ -8,7 +8,7 @@ import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
 from orrery.bounded import BOUNDED
-from orrery.ports.running_service import Refusal, RunningSecrets
+from orrery.ports.running_service import RunningSecrets, ServiceRefusal
 
 SECONDS = 5.0
 """How long one question may take."""
@@ -41,16 +41,16 @@ class HttpRunningService:
             return None
         return RunningSecrets(found.keyed_by, found.secrets) if found else None
 
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Refusal | None:
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> ServiceRefusal | None:
         written = {"Content-Type": "application/json", **headers}
         answer = await self._ask("POST", self._public + path, body, written)
         if answer is None:
             return None
         try:
-            said = _Problem.model_validate_json(answer.content)
+            problem = _Problem.model_validate_json(answer.content)
         except ValidationError:
-            return Refusal(answer.status_code)
-        return Refusal(answer.status_code, said.error, said.message)
+            return ServiceRefusal(answer.status_code)
+        return ServiceRefusal(answer.status_code, problem.error, problem.message)
 
     async def _ask(
         self, method: str, url: str, body: bytes | None = None, headers: dict[str, str] | None = None

@@ -1,4 +1,4 @@
-"""One secret that a command makes, in a file of its own, which a crash neither loses nor cuts."""
+"""One secret that a command makes, in a separate file, which a crash neither loses nor cuts."""
 
 import fcntl
 import os
@@ -18,12 +18,12 @@ class SecretFile:
         self._value = value
 
     def read(self) -> str:
-        """Return the secret, or nothing when there is none."""
+        """Return the secret, or an empty text without one."""
         return self._value
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold the file against other commands on this machine, and read it anew; raise `Invalid`."""
+        """Lock the file against other commands on this machine, and read it again; raise `Invalid`."""
         if self._path is None or not self._path.parent.is_dir():
             yield
             return

@@ -108,7 +108,7 @@ class SmtpNotifier:
 
 
 def _leave(client: aiosmtplib.SMTP) -> None:
-    """Say QUIT and close, without waiting for the answer.
+    """Send QUIT and close, without waiting for the answer.
 
     The server has the message. Whatever ends while the answer is outstanding, a deadline or this process, would
     have the message sent again.
@@ -119,7 +119,7 @@ def _leave(client: aiosmtplib.SMTP) -> None:
             client.protocol.write(b"QUIT\r\n")
     client.close()
     if transport is not None:
-        # TLS would wait for the server's side of its own farewell; the message is out by the next turn of the
+        # TLS would wait for the server's closing alert; the message is out by the next turn of the
         # loop.
         _ = asyncio.get_running_loop().call_soon(transport.abort)
 

@@ -1,4 +1,4 @@
-"""The owner's signatures by OpenSSH's own tool, which knows hardware keys too (decision 15)."""
+"""The owner's signatures by OpenSSH's own tool, which supports hardware keys, too (decision 15)."""
 
 import asyncio
 import re
@@ -40,7 +40,7 @@ class SshKeygen:
         return await asyncio.to_thread(self._checked, statement, signature)
 
     async def examine(self) -> None:
-        """See whether signatures can be checked here, by one that is nobody's; raise `NotConfigured` if not."""
+        """Check a signature that matches no key; raise `NotConfigured` when none can be checked here."""
         with suppress(ApprovalRefused):
             _ = await self.check(b"", _NOBODYS)
 
@@ -60,7 +60,7 @@ class SshKeygen:
         except subprocess.TimeoutExpired:
             raise Invalid(f"ssh-keygen made no signature within {SIGNING_DEADLINE:g} s.") from None
         if made.returncode != 0 or not _SIGNATURE.fullmatch(made.stdout):
-            raise Invalid("ssh-keygen made no signature; what it says about it is above.")
+            raise Invalid("ssh-keygen made no signature; its own message is above.")
         return made.stdout
 
     def _checked(self, statement: bytes, signature: bytes) -> str:
@@ -105,13 +105,13 @@ class SshKeygen:
 class SshKeys:
     """The owner's keys: `own` is the file of the one to sign with."""
 
-    believed: Sequence[str]
+    trusted: Sequence[str]
     own: Path | None
     namespace: str
 
     def signing_key(self, key: Path | None) -> Path:
         """Return the file of the key to sign with; see the port."""
-        if not self.believed:
+        if not self.trusted:
             raise NotConfigured("No key of the owner is configured: see [approvals] owner_keys.")
         if (chosen := key or self.own) is None:
             raise NotConfigured("No key to sign with: give --key FILE, or set [approvals] signing_key.")
@@ -121,7 +121,7 @@ class SshKeys:
         return self.signatures(()).sign(statement, key)
 
     def signatures(self, further: Sequence[str]) -> SshKeygen:
-        return SshKeygen([*self.believed, *further], self.namespace)
+        return SshKeygen([*self.trusted, *further], self.namespace)
 
 
 def made_key(file: Path) -> str:

@@ -71,7 +71,7 @@ def _application(words: Sequence[str]) -> typer.Typer:
 
 
 def _fill(group: typer.Typer, above: str, wanted: Command | None) -> None:
-    """Add the commands right below a group, whose words stand in `above`; only the wanted one is loaded."""
+    """Add the commands right below a group, whose words are `above`; only the wanted one is loaded."""
     for command in _below(above):
         word = command.name.removeprefix(above)
         if wanted and wanted.name.startswith(f"{command.name} "):

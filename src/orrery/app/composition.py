@@ -71,7 +71,7 @@ async def opened_for_examination(
     wanted: Sequence[str] | None = None,
     troubles: tuple[type[OrreryError], ...] = (StoreError,),
 ) -> AsyncGenerator[Orrery]:
-    """Compose as `opened` does; where the store cannot be used, over one whose every call says why."""
+    """Compose as `opened` does; where the store cannot be used, over one whose calls all raise the reason."""
     async with AsyncExitStack() as stack:
         try:
             orrery = await stack.enter_async_context(opened(settings, secrets, wanted))
@@ -92,9 +92,9 @@ async def migrated(adapters: Adapters, store: Store, tasks: Tasks, wanted: Seque
 def without_store(
     settings: Settings, secrets: Secrets, why: OrreryError, wanted: Sequence[str] | None = None
 ) -> Orrery:
-    """Compose over a store whose every call says why it cannot be used."""
-    adapters, nobodys_key = Adapters(settings, secrets, clock_of(settings)), random.token_bytes(32)
-    return composed(adapters, UnavailableStore(why), nobodys_key, Tasks(), wanted)
+    """Compose over a store whose calls all raise why it cannot be used."""
+    adapters, throwaway_key = Adapters(settings, secrets, clock_of(settings)), random.token_bytes(32)
+    return composed(adapters, UnavailableStore(why), throwaway_key, Tasks(), wanted)
 
 
 def _ground(adapters: Adapters, store: Store, key: bytes, tasks: Tasks) -> Ground:

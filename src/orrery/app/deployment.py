@@ -8,9 +8,9 @@ from starlette.types import ASGIApp
 
 from orrery.app.adapters import Adapters
 from orrery.edge.auth import AdminBasic, GuessLimiter
-from orrery.edge.fast import FastReads
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
+from orrery.edge.public_reads import PublicReads
 from orrery.owner_page.page import OwnerPage
 from orrery.ports.store import Store
 from orrery.runtime.findings import Findings
@@ -52,7 +52,7 @@ class Orrery:
         private = private_app(public, readiness, metrics, undelivered, [self._page().router(), *private_routers])
         app: ASGIApp = public
         for path, reads in (read for parts in self.modules for read in parts.reads.items()):
-            app = FastReads(app, path, reads, metrics.counter_of(path))
+            app = PublicReads(app, path, reads, metrics.counter_of(path))
         return app, private
 
     def _page(self) -> OwnerPage:

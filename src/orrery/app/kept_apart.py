@@ -1,4 +1,4 @@
-"""What the cockpit keeps lies in no destination of a track whose data it is not (spec 3, Authentication 4)."""
+"""Refuses a cockpit's store in a destination of the other track (spec 3, Authentication 4)."""
 
 from orrery.app.settings.sections import Settings
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings

@@ -9,7 +9,7 @@ from orrery.runtime.module import Command, load
 
 
 def main() -> None:
-    """Run the command line. A plain command meets no typer."""
+    """Run the command line. A plain command does not import typer."""
     arguments = sys.argv[1:]
     found = command_of(arguments)
     if found and found.plain:

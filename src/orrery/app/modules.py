@@ -12,7 +12,7 @@ START = Module(
             "Run service, sandbox and a shop on this machine, with nothing to set up.",
             "orrery.app.cli.demo:command",
         ),
-        Command("sandbox", "Run the stand-ins for the vendors alone.", "orrery.app.cli.sandbox:command"),
+        Command("sandbox", "Run only the stand-ins for the vendors.", "orrery.app.cli.sandbox:command"),
         Command(
             "init",
             "Write orrery.toml with every key explained, and make the store.",
@@ -21,7 +21,7 @@ START = Module(
         Command(
             "config", "Check the settings as the start does, before a restart.", "orrery.app.cli.config:group"
         ),
-        Command("store", "Make the store where the settings say.", "orrery.app.cli.store:group"),
+        Command("store", "Make the store at the path in the settings.", "orrery.app.cli.store:group"),
         Command(
             "doctor",
             "Look at each configured part: ok or broken, why, and what to do.",

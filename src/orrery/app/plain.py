@@ -1,4 +1,4 @@
-"""Runs a plain command, which meets no typer: how it ends, and what a group of them prints."""
+"""Runs a plain command, without typer: how it ends, and what a group of them prints."""
 
 import os
 import sys
@@ -12,16 +12,16 @@ from orrery.syntax.lines import visible
 
 USAGE = 2
 
-_SCAN_DEPLOYMENT = "orrery.app.scan.deployment:LocalDeployment"
+_SCAN_DEPLOYMENT = "orrery.app.scan.deployment:DEPLOYMENT"
 """A guest's command loads none of it."""
 
 
 def run(command: Command, arguments: Sequence[str]) -> int:
-    """Return the exit code: 2 for bad input and settings, and 1 for what went wrong, said in a sentence."""
+    """Return the exit code: 2 for bad input and settings, and 1 for what went wrong, printed as one sentence."""
     if not command.target:
         return _group(command, arguments)
     try:
-        handed = [load(_SCAN_DEPLOYMENT)()] if command.role == "scan" else []
+        handed = [load(_SCAN_DEPLOYMENT)] if command.role == "scan" else []
         code: int = load(command.target)(arguments, *handed)
         _ = sys.stdout.flush()
     except OrreryError as error:

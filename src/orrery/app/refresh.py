@@ -7,7 +7,7 @@ from orrery.adapters.refresh import connected, is_outside
 from orrery.app.settings.reader import SettingsError, load, load_settings_if_any
 from orrery.ports.refresh import RefreshService
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import Server, TlsSettings
+from orrery.runtime.settings import ServerSettings, TlsSettings
 from orrery.trust import WELL_KNOWN, Trust
 
 
@@ -19,18 +19,18 @@ class HttpRefreshServices:
 
     def own_address(self) -> str:
         """Return where this deployment's service listens."""
-        return load(self._config)[0][Server].address
+        return load(self._config)[0][ServerSettings].address
 
     def at(self, base_url: str) -> AbstractAsyncContextManager[RefreshService]:
         """Return the connection to a service; raise `SettingsError` for named settings that cannot be used."""
         return connected(base_url, self._trust() if is_outside(base_url) else WELL_KNOWN)
 
     def _trust(self) -> Trust:
-        """Return whose certificates are believed; settings that nobody named do not stop an emergency."""
+        """Return whose certificates are trusted; settings that the call does not name do not stop an emergency."""
         try:
             return Trust(load_settings_if_any(self._config)[TlsSettings].ca_file)
         except SettingsError as error:
             if self._config:
                 raise
-            note(f"{error} Only the well-known certificate authorities are believed.")
+            note(f"{error} Only the well-known certificate authorities are trusted.")
             return WELL_KNOWN

@@ -18,7 +18,7 @@ from orrery.ports.refresh import RefreshServices
 from orrery.ports.scanner import Scanner
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.module import Role
-from orrery.runtime.settings import Log
+from orrery.runtime.settings import LogSettings
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -100,5 +100,5 @@ class DeploymentRunner:
 
 
 def _with_logs(settings: Settings, secrets: Secrets) -> tuple[Settings, Secrets]:
-    configure(settings[Log].format, "warning", Redaction(secrets.values()))
+    configure(settings[LogSettings].format, "warning", Redaction(secrets.values()))
     return settings, secrets

@@ -17,7 +17,7 @@ from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, parse
+from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, parse
 from orrery.runtime.operations import Intent
 
 LOG = "approval-log:"
@@ -88,7 +88,7 @@ class ApprovalLog:
         return await compare_and_set(attempt, busy)
 
     async def entries(self) -> AsyncIterator[LogEntry | None]:
-        """Yield the log, the oldest entry first; None stands for one that cannot be read."""
+        """Yield the log, the oldest entry first; None for one that cannot be read."""
         async for entry in self._entries.entries():
             found = parse(LogEntry, entry.value)
             yield found if found and self._entries.key(_number(found)) == entry.key else None
@@ -99,7 +99,7 @@ class ApprovalLog:
         return [one.record async for page in pages for one in page.records]
 
     async def head(self) -> LogEntry | None:
-        """Return the stored copy of the last entry, or None when there is none or it cannot be read."""
+        """Return the stored copy of the last entry, or None when it is missing or cannot be read."""
         found = await self._head.find()
         return found.record if found else None
 
@@ -114,20 +114,20 @@ class ApprovalLog:
             raise StoreUnavailable(_DAMAGED)
         return last_states(entry for entry in entries if entry)
 
-    async def told(self) -> Mapping[str, IntentProgress]:
+    async def logged(self) -> Mapping[str, IntentProgress]:
         """Return how far each intent has come, by the entries that can be read.
 
         What was read once is read again only where the head does not follow it: whether all of it still holds is
         for `states` and `broken_at`.
         """
-        head, (last, told) = await self.head(), self._folded
+        head, (last, logged) = await self.head(), self._folded
         if head is None or head != last:
             new = (await self.newest(head.number - last.number))[::-1] if head and last else []
             if not new or not last or new[0].previous != last.hash:
-                new, told = [entry async for entry in self.entries() if entry], dict[str, IntentProgress]()
-            told = fold(new, told)
-            self._folded = head, told
-        return told
+                new, logged = [entry async for entry in self.entries() if entry], dict[str, IntentProgress]()
+            logged = fold(new, logged)
+            self._folded = head, logged
+        return logged
 
     async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and the stored copy of the last one."""
@@ -139,7 +139,7 @@ class ApprovalLog:
 
         return await compare_and_set(attempt, TOO_BUSY)
 
-    async def _sound_head(self) -> Stored[LogEntry] | None:
+    async def _sound_head(self) -> StoredRecord[LogEntry] | None:
         try:
             return await self._head.get()
         except RecordUnreadable:
@@ -157,7 +157,7 @@ def _pushes(entry: LogEntry) -> list[Write]:
     """
     if entry.kind in _WITHOUT_PUSH or (entry.kind == "done" and entry.target):
         return []
-    push = outbox.Draft(
+    push = outbox.OutboxDraft(
         id=f"approval-log-{entry.number}-{entry.hash[:8]}",
         channel="push",
         title=f"{entry.operation}: {entry.kind}",

@@ -124,7 +124,7 @@ class Approvals:
         return await self._intents.unreadable()
 
     async def unreadable_records(self) -> list[RecordUnreadable]:
-        """Return why some intents cannot be read; the log has a check of its own."""
+        """Return why some intents cannot be read; the log has a separate check."""
         return [unreadable(entry.key) for entry in await self.unreadable()]
 
     async def panel(self) -> Panel:
@@ -206,7 +206,7 @@ class Approvals:
         if not progress.open_targets():
             raise Invalid(f"There is nothing to settle: the intent is {proposal.in_words(self._clock.now())}.")
         if not proposal.is_intact:
-            raise Invalid("The intent was altered: reading could only tell what became of something else.")
+            raise Invalid("The intent was altered: a read could only show the outcome of something else.")
         operation = self._operation(proposal.intent)
         for target in progress.open_targets():
             progress = await self._executor.settle(OperationCall(operation, proposal.intent, target), progress)
@@ -217,12 +217,12 @@ class Approvals:
 
         Raises `Invalid` when the outcome is known, the operation may still be under way, or the reason is empty.
         """
-        said, proposal = normal_reason(reason), await self.proposal(intent_id)
+        cause, proposal = normal_reason(reason), await self.proposal(intent_id)
         progress = proposal.progress
         if progress is None:
             if proposal.damaged or proposal.in_words(self._clock.now()) != "unknown":
                 raise Invalid(proposal.why_void)
-            await self._intents.close_void(proposal, said)
+            await self._intents.close_void(proposal, cause)
             return
         if not progress.open_targets():
             raise Invalid(f"There is nothing to close: the intent is {proposal.in_words(self._clock.now())}.")
@@ -233,11 +233,11 @@ class Approvals:
                 return None
             if may_be_under_way(state, now):
                 raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
-            return progress.after(target, "closed", now, said)
+            return progress.after(target, "closed", now, cause)
 
         for target in progress.open_targets():
             closing = partial(closed, target)
-            _ = await self._intents.advance(proposal.intent, "closed", closing, note=said, target=target)
+            _ = await self._intents.advance(proposal.intent, "closed", closing, note=cause, target=target)
 
     async def withdraw(self, intent_id: str) -> IntentProgress:
         """Withdraw an intent that is not signed, or end a standing approval; raise `Invalid` otherwise."""
@@ -310,18 +310,18 @@ class Approvals:
         lifetime: timedelta = LIFETIME,
     ) -> SignedStatement:
         """Return the owner's signed statement on this intent; raise `ApprovalRefused` when it does not count."""
-        said, intent, progress = read_statement(statement), proposal.intent, proposal.progress
-        if said.intent_id != intent.id or intent.deployment != self.deployment:
+        stated, intent, progress = read_statement(statement), proposal.intent, proposal.progress
+        if stated.intent_id != intent.id or intent.deployment != self.deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
         if progress is None:
             raise ApprovalRefused(proposal.why_void)
-        if not said.digest == intent.digest() == progress.digest:
+        if not stated.digest == intent.digest() == progress.digest:
             raise ApprovalRefused("The intent was altered: it is not what was signed.")
         if intent.model_extra:
             raise ApprovalRefused("A newer version wrote this intent, with more in it than this version knows.")
         if progress.state != state:
             raise ApprovalRefused(f"The approval is used: the intent is {progress.state}.")
-        age = self._clock.now() - said.at
+        age = self._clock.now() - stated.at
         if age < -AHEAD:
             raise ApprovalRefused("The approval is from the future: one of the two clocks is wrong.")
         if age > lifetime:
@@ -393,5 +393,7 @@ def _queued(intent: Intent, now: datetime) -> list[Write]:
     if intent.proposed_by == "owner":
         return []
     body = f"{intent.operation}: see `orrery approvals show {intent.id}`."
-    draft = outbox.Draft(id=f"queued-{intent.id}", channel="push", title="Waits for your approval", body=body)
+    draft = outbox.OutboxDraft(
+        id=f"queued-{intent.id}", channel="push", title="Waits for your approval", body=body
+    )
     return outbox.enqueue([draft], now)

@@ -18,7 +18,7 @@ from orrery.approvals.intents import read_statement
 from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.ports.signatures import Signatures
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -35,7 +35,7 @@ def read_head(text: str) -> Head:
     """Return a head as a push contains it, `NUMBER:HASH`; raise `Invalid` for any other text."""
     found = _HEAD.fullmatch(text.strip().lower())
     if found is None:
-        raise Invalid(f"A head is a number, a colon and {SHORT} hexadecimal digits, as a push tells it.")
+        raise Invalid(f"A head is a number, a colon and {SHORT} hexadecimal digits, as in a push.")
     return Head(int(found["number"]), found["hash"])
 
 
@@ -45,13 +45,13 @@ class AuditResult:
 
     entries: int
     head: str
-    """`NUMBER:HASH` of the last entry, as a push contains it; empty when there is none."""
+    """`NUMBER:HASH` of the last entry, as a push contains it; empty without an entry."""
     broken_at: int | None
     """The first number at which an entry is missing, altered, or not where it belongs."""
     unproven: tuple[int, ...]
     """The entries about an approval without a valid signature."""
     unchecked: str
-    """Why signatures could not be checked; empty when they were, or when there is none."""
+    """Why signatures could not be checked; empty when they were, or when no entry has one."""
     altered: tuple[str, ...]
     """The intents whose content or state differs from the log."""
     missing: tuple[str, ...]
@@ -135,7 +135,7 @@ def _altered(intents: Mapping[str, Proposal], proposed: Mapping[str, str]) -> li
 
 
 def _is_as_logged(found: Proposal) -> bool:
-    if not isinstance(found.kept, Stored) or found.logged is None:
+    if not isinstance(found.kept, StoredRecord) or found.logged is None:
         return found.damaged is None
     return found.kept.record.claims() == found.logged.claims()
 
@@ -163,10 +163,10 @@ async def _signer(entry: LogEntry, signatures: Signatures) -> str:
 
 def _prove(entry: LogEntry, signer: str) -> None:
     """Raise `ApprovalRefused` unless an entry's statement, by this signer, is about its intent and in its time."""
-    said = read_statement(entry.statement)
+    stated = read_statement(entry.statement)
     lifetime = STANDING_LIFETIME if entry.target else LIFETIME
-    in_time = -AHEAD <= entry.at - said.at <= lifetime
-    if (said.intent_id, said.digest) != (entry.intent_id, entry.digest) or not in_time:
+    in_time = -AHEAD <= entry.at - stated.at <= lifetime
+    if (stated.intent_id, stated.digest) != (entry.intent_id, entry.digest) or not in_time:
         raise ApprovalRefused("The statement is not about this entry.")
     if signer != entry.signer:
         raise ApprovalRefused("The entry names another key.")

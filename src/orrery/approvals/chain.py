@@ -1,7 +1,7 @@
 """The approval log: entries that each hold the hash of the one before (decision 15). Pure.
 
 A person who remembers one hash can detect any entry before it that was changed, removed or inserted. An entry
-about an approval contains the owner's signature, which nobody else can make.
+about an approval contains the owner's signature, which no other person can make.
 """
 
 import re
@@ -139,8 +139,8 @@ def why_not_begun(logged: LoggedStates, intent_id: str, target: str) -> str:
     """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
     intent, use = logged.get((intent_id, "")), logged.get((intent_id, target))
     if intent != ("approved" if target else "proposed"):
-        return f"the log says that the intent is {intent or 'not proposed'}"
-    return f"the log says that the target is {use}" if target and use in _USED else ""
+        return f"in the log the intent is {intent or 'not proposed'}"
+    return f"in the log the target is {use}" if target and use in _USED else ""
 
 
 def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:

@@ -11,7 +11,7 @@ from orrery.approvals.progress import IntentProgress, in_words, is_over
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Conflict, Store, StoreEntry, Write
-from orrery.runtime.collection import Changes, Collection, Stored, compare_and_set, parse, unreadable
+from orrery.runtime.collection import Changes, Collection, StoredRecord, compare_and_set, parse, unreadable
 from orrery.runtime.operations import Intent
 
 INTENT = "intent:"
@@ -33,8 +33,8 @@ class Proposal:
 
     @property
     def known(self) -> "Kept":
-        """Return the record with the state that the log tells."""
-        if not isinstance(self.kept, Stored):
+        """Return the record with the state in the log."""
+        if not isinstance(self.kept, StoredRecord):
             return self.kept
         return replace(self.kept, record=self.kept.record.as_logged(self.logged)) if self.logged else None
 
@@ -42,7 +42,7 @@ class Proposal:
     def progress(self) -> IntentProgress | None:
         """Return how far it has come, or None where it counts for nothing."""
         known = self.known
-        return known.record if isinstance(known, Stored) else None
+        return known.record if isinstance(known, StoredRecord) else None
 
     @property
     def damaged(self) -> RecordUnreadable | None:
@@ -67,8 +67,8 @@ class Proposal:
         return _VOID.get(state, state)
 
 
-Kept = Stored[IntentProgress] | RecordUnreadable | None
-"""The record beside the log; an error where it cannot be read, None where there is none."""
+Kept = StoredRecord[IntentProgress] | RecordUnreadable | None
+"""The record beside the log; an error where it cannot be read, None where it is missing."""
 
 
 class IntentStore:
@@ -80,10 +80,10 @@ class IntentStore:
         self._progress = Collection(store, clock, IntentProgress, STATE)
         self._log = log
 
-    async def propose(self, intent: Intent, told: Sequence[Write]) -> None:
-        """Store a new intent, in one commit with `told`; raise `StoreUnavailable` when there is one of its id."""
+    async def propose(self, intent: Intent, pushes: Sequence[Write]) -> None:
+        """Store a new intent, in one commit with `pushes`; raise `StoreUnavailable` when its id is used."""
         progress = IntentProgress(intent_id=intent.id, digest=intent.digest(), changed_at=intent.proposed_at)
-        writes = [self._progress.put(progress, intent.id), *told]
+        writes = [self._progress.put(progress, intent.id), *pushes]
         stored = self._intents.changes(intent.id, None, intent) + Changes(writes)
         if not await self._log.append("proposed", intent, changes=stored):
             raise StoreUnavailable("The store holds this intent already; nothing was written.")
@@ -94,19 +94,19 @@ class IntentStore:
             found = await self._intents.get(intent_id)
         except RecordUnreadable:
             if await self._erased.find(intent_id):
-                why = "This intent was erased; `orrery approvals log` tells what became of it."
+                why = "This intent was erased; `orrery approvals log` shows its outcome."
                 raise NotFound(why) from None
             raise
         if found is None:
             raise NotFound("There is no such intent; `orrery approvals list --all` shows those that there are.")
         if not _is_in_its_place(found):
             raise unreadable(self._intents.key(intent_id))
-        return await self._read(found.record, await self._log.told())
+        return await self._read(found.record, await self._log.logged())
 
     async def proposals(self) -> list[Proposal]:
         """Return every intent that can be read, the newest first."""
-        intents, told = (await self._intents.all()).records, await self._log.told()
-        found = [await self._read(one.record, told) for one in filter(_is_in_its_place, intents)]
+        intents, logged = (await self._intents.all()).records, await self._log.logged()
+        found = [await self._read(one.record, logged) for one in filter(_is_in_its_place, intents)]
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[StoreEntry]:
@@ -153,9 +153,9 @@ class IntentStore:
         async def attempt() -> IntentProgress | Conflict:
             # First the record, whose version is the fence, then the log: what is appended later breaks it.
             kept = await self._kept(intent.id)
-            known = Proposal(intent, (await self._log.told()).get(intent.id), kept).known
+            known = Proposal(intent, (await self._log.logged()).get(intent.id), kept).known
             if known is None:
-                raise StoreUnavailable("The store was restored meanwhile: the log does not tell the outcome.")
+                raise StoreUnavailable("The store was restored meanwhile: the outcome is not in the log.")
             if isinstance(known, RecordUnreadable):
                 raise known
             # Asked after the record was read: an erasure writes that too, so that a later one breaks the fence.
@@ -175,7 +175,7 @@ class IntentStore:
 
         return await compare_and_set(attempt, "The store is too busy to note how far the intent has come.")
 
-    async def _why_not_begun(self, known: Stored[IntentProgress], target: str) -> str:
+    async def _why_not_begun(self, known: StoredRecord[IntentProgress], target: str) -> str:
         """Return why the whole log, which must hold, lets nothing begin, unless `known` was changed meanwhile."""
         why = why_not_begun(await self._log.states(), known.id, target)
         now = await self._progress.find(known.id) if why else known
@@ -187,8 +187,8 @@ class IntentStore:
         if not await self._log.append("closed", proposal.intent, reason, changes=still_void):
             raise StoreUnavailable("The intent was changed meanwhile; nothing was written.")
 
-    async def _read(self, intent: Intent, told: Mapping[str, IntentProgress]) -> Proposal:
-        return Proposal(intent, told.get(intent.id), await self._kept(intent.id))
+    async def _read(self, intent: Intent, logged: Mapping[str, IntentProgress]) -> Proposal:
+        return Proposal(intent, logged.get(intent.id), await self._kept(intent.id))
 
     async def _kept(self, intent_id: str) -> Kept:
         try:
@@ -202,7 +202,7 @@ def _overtaken(changes: Changes) -> Conflict:
     return Conflict(tuple(check.key for check in changes.checks))
 
 
-def _is_in_its_place(found: Stored[Intent] | Stored[Erased]) -> bool:
+def _is_in_its_place(found: StoredRecord[Intent] | StoredRecord[Erased]) -> bool:
     return found.id == found.record.id
 
 

@@ -1,4 +1,4 @@
-"""How far an intent has come, as its entries in the log say (decision 15): pure.
+"""How far an intent has come, by its entries in the log (decision 15): pure.
 
     proposed ──signed──▶ started ──▶ done | failed
        │                    └──answer lost, or killed──▶ unknown ──read──▶ done | failed
@@ -88,23 +88,23 @@ class IntentProgress(Record):
         use = self.uses.get(target) or Use(state="started", changed_at=at)
         return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
 
-    def as_logged(self, told: "IntentProgress") -> "IntentProgress":
-        """Return a copy of the record with the state that the log tells."""
+    def as_logged(self, logged: "IntentProgress") -> "IntentProgress":
+        """Return a copy of the record with the state in the log."""
         uses = {
             target: self.uses.get(target, use).change(state=use.state, changed_at=use.changed_at)
-            for target, use in told.uses.items()
+            for target, use in logged.uses.items()
         }
         return self.change(
-            digest=told.digest,
-            state=told.state,
-            changed_at=told.changed_at,
-            statement=told.statement,
-            signature=told.signature,
+            digest=logged.digest,
+            state=logged.state,
+            changed_at=logged.changed_at,
+            statement=logged.statement,
+            signature=logged.signature,
             uses=uses,
         )
 
     def claims(self) -> object:
-        """Return what the record says of the state: it is to be what the log tells."""
+        """Return the state in the record: it must be the one in the log."""
         uses = {target: use.state for target, use in self.uses.items()}
         return self.digest, self.state, self.statement, self.signature, uses
 
@@ -122,16 +122,16 @@ class IntentProgress(Record):
 
 def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> dict[str, IntentProgress]:
     """Return the state of each intent after further entries, the oldest first. Notes are not among it."""
-    told = dict(before)
+    logged = dict(before)
     for entry in entries:
-        known = told.get(entry.intent_id)
+        known = logged.get(entry.intent_id)
         known = known or IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
         if state := _AFTER[entry.kind]:
             known = known.after(entry.target, state, entry.at)
         if entry.kind in BEGINNINGS:
             known = known.change(statement=entry.statement, signature=entry.signature)
-        told[entry.intent_id] = known
-    return told
+        logged[entry.intent_id] = known
+    return logged
 
 
 def is_open(state: IntentProgress | Use | None) -> bool:
@@ -141,7 +141,7 @@ def is_open(state: IntentProgress | Use | None) -> bool:
 
 def may_be_under_way(state: IntentProgress | Use, now: datetime) -> bool:
     """Return whether its last call may still arrive."""
-    # After a clock was put back, `changed_at` may lie years ahead: the owner must not wait for it.
+    # After a clock was put back, `changed_at` may be years ahead: the owner must not wait for it.
     return abs(now - state.changed_at) < UNDER_WAY
 
 

@@ -47,7 +47,7 @@ def public_key(line: str) -> str:
 
 
 def _parts(encoded: str) -> list[bytes]:
-    """Return the parts of a key, each of which says its length first, or none when they do not come out even."""
+    """Return the parts of a key, each of which begins with its length; none when the lengths do not add up."""
     try:
         left = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):

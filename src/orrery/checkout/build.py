@@ -28,13 +28,13 @@ from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
 from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout
+from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
@@ -52,7 +52,7 @@ from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from orrery.runtime.tasks import Tasks
 
 log = structlog.get_logger()
@@ -91,7 +91,7 @@ class CheckoutDomain:
         plan: CheckoutPlan,
         tasks: Tasks,
     ) -> None:
-        clock, told, live = stored.clock, plan.notifications, plan.livemode
+        clock, texts, live = stored.clock, plan.notifications, plan.livemode
         self.stored, self._processor, self._plan = stored, processor, plan
         self.catalogue = catalogue = plan.catalogue
         self.selling = Selling(
@@ -104,19 +104,19 @@ class CheckoutDomain:
         )
         self.lookup = Lookup(stored, catalogue)
         self.sessions = Sessions(stored, References.of_store(stored.index_key))
-        self.desk = Desk(stored, self.lookup, told, livemode=live)
+        self.desk = Desk(stored, self.lookup, texts, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup)
         self.offers = Offers(stored, reads)
         self.raw_events = RawEvents(stored, read_event)
-        self.fulfilment = Fulfilment(stored, told, self.raw_events, livemode=live)
+        self.fulfilment = Fulfilment(stored, texts, self.raw_events, livemode=live)
         self.expiry = Expiry(stored, processor, writes, approvals)
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
         self.receipts = ReceiptHealth(self.selling, self.trials)
-        self.session_states = SessionStates(stored, processor, self.lookup, told)
+        self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if plan.revoke_on_refund else None
-        self.refunds = Refunds(stored, reads, self.lookup, told, revoke)
+        self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
         self.unknown_sales = UnknownSalesWatch(stored, self.lookup)
         self.reconciliation = Reconciliation(
             stored, processor, self.fulfilment, self.session_states, self.refunds, catalogue, self.unknown_sales
@@ -257,5 +257,5 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         read_limit=Limit(checkout.access_reads_per_minute, 60),
         ipv6_site_factor=checkout.ipv6_site_factor,
         revoke_on_refund=checkout.revoke_on_refund,
-        trusted_proxies=runtime.section(Server).trusted_proxies,
+        trusted_proxies=runtime.section(ServerSettings).trusted_proxies,
     )

@@ -101,7 +101,8 @@ def is_slug(text: str) -> bool:
 class Catalogue:
     """All products, by their keys. What is written about a product with a mistake cannot be sold.
 
-    `mistakes` says why, by the product's name: it names the field. Of two products with one key the first counts.
+    `mistakes` has the reason, which names the field, by the product's name. Of two products with one key the first
+    counts.
     """
 
     def __init__(self, products: tuple[Product, ...] = ()) -> None:

@@ -66,7 +66,7 @@ class CheckoutRecords:
         self.drift = Collection(store, clock, records.DriftResult, keys.DRIFT, derived=True)
 
     def kept(self) -> list[Collection[Any]]:
-        """Return every collection whose records are not made anew by themselves."""
+        """Return every collection whose records Orrery cannot make again."""
         return [one for one in vars(self).values() if isinstance(one, Collection) and not one.derived]
 
     def _index_of_access(self, record: AccessRecord) -> Iterable[str]:

@@ -10,7 +10,7 @@ MODULE = Module(
         Named("webhook_signing_secret", "orrery.checkout.secrets:SIGNING_SECRET"),
         Named("access_service_token", "orrery.checkout.secrets:SERVICE_TOKEN"),
     ),
-    reads=("orrery.runtime.settings:Server",),
+    reads=("orrery.runtime.settings:ServerSettings",),
     ports=(
         "orrery.ports.processor:Processor",
         "orrery.ports.processor:ProcessorReads",

@@ -48,9 +48,9 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
 def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
     """Return the meaning of the webhook's answer to a probe for the secret that signed it."""
     match status, tag, message:
-        case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NOT_AN_EVENT:
+        case HTTPStatus.BAD_REQUEST, "invalid-request", sentence if sentence == NOT_AN_EVENT:
             return "accepted"
-        case HTTPStatus.BAD_REQUEST, "invalid-request", said if said == NO_MATCH:
+        case HTTPStatus.BAD_REQUEST, "invalid-request", sentence if sentence == NO_MATCH:
             return "refused"
         case HTTPStatus.SERVICE_UNAVAILABLE, "not-configured", _:
             return "no secret"
@@ -86,7 +86,7 @@ def _delivered(verdicts: Sequence[ProbeVerdict]) -> Remark:
     if set(verdicts) == {"accepted"}:
         return Remark("the running webhook accepts a signed probe")
     if "unclear" in verdicts:
-        return Remark("the running webhook gave no answer that tells", "See the service's log.")
+        return Remark("the running webhook gave no clear answer", "See the service's log.")
     if "no secret" in verdicts:
         return Remark("the running webhook has no secret", RESTART)
     return Remark("the running webhook refuses a signed probe", RESTART)

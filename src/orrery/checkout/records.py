@@ -106,7 +106,7 @@ class ErasedSession(Record):
 
 
 class Pending(Record):
-    """A completed session that may not be granted yet, or at all; `reason` says why in a few words.
+    """A completed session that may not be granted yet, or at all; `reason` has a few words.
 
     `failed_at` is when Orrery learned that its payment failed (decision 48).
     """
@@ -262,7 +262,7 @@ class JournalEntry(Record):
 class Receipt(Record):
     """The last parameters of a product that the processor has accepted; `digest` is over them and the version.
 
-    `deployment` says where: in another mode, or at another processor, it proves nothing. `amount_total` and
+    `deployment` is where: in another mode, or at another processor, it proves nothing. `amount_total` and
     `currency` are those of the session that was tried, None in a receipt of an older release.
     """
 

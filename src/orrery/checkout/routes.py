@@ -1,7 +1,6 @@
 """The public operations of checkout over HTTP (spec 1, Endpoints; decisions 2, 3, 7, 11, 14)."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -9,12 +8,12 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from orrery.checkout.access.lookup import Lookup
-from orrery.checkout.access.session_states import SessionStates, StateName
+from orrery.checkout.access.lookup import AccessAnswer, Lookup
+from orrery.checkout.access.session_states import SessionState, SessionStates
 from orrery.checkout.access.webhook import Webhook
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.selling.proxy_health import ProxyHealth
-from orrery.checkout.selling.service import Checkout, Purchase
+from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import json_body, read_body, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
@@ -52,20 +51,6 @@ class CheckoutRequest(_Body):
     vendorSlug: Slug  # noqa: N815  the spec's name
 
 
-class CheckoutAnswer(BaseModel):
-    """The processor's session and the address of its payment page."""
-
-    id: str
-    url: str
-
-
-class AccessState(BaseModel):
-    """The state of a session, for the success page."""
-
-    state: StateName
-    expires_at: datetime | None
-
-
 class CheckRequest(_Body):
     """Whose access to what: exactly one of `email` and `sessionId`.
 
@@ -82,13 +67,6 @@ class CheckRequest(_Body):
         if (self.email is None) == (self.sessionId is None):
             raise ValueError("exactly one of email and sessionId is needed")
         return self
-
-
-class CheckAnswer(BaseModel):
-    """Whether access is open, and until when."""
-
-    granted: bool
-    expires_at: datetime | None
 
 
 class Received(BaseModel):
@@ -117,7 +95,7 @@ class CheckoutRoutes:
             "/checkout",
             self.create,
             methods=["POST"],
-            response_model=CheckoutAnswer,
+            response_model=CreatedSession,
             responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503),
             openapi_extra=json_body(CheckoutRequest),
             summary="Start a hosted payment session",
@@ -135,7 +113,7 @@ class CheckoutRoutes:
             "/access/check",
             self.check,
             methods=["POST"],
-            response_model=CheckAnswer,
+            response_model=AccessAnswer,
             responses=problems(400, 401, 408, 413, 415, 422, 429, 503),
             openapi_extra=json_body(CheckRequest) | {"security": [{"serviceBearer": []}]},
             summary="Ask whether access is open (practice sites)",
@@ -144,7 +122,7 @@ class CheckoutRoutes:
             "/access/{session_id}",
             self.state,
             methods=["GET"],
-            response_model=AccessState,
+            response_model=SessionState,
             responses=problems(404, 422, 429, 503),
             summary="Ask what became of a session (success page)",
         )
@@ -161,16 +139,15 @@ class CheckoutRoutes:
             str | None,
             Header(description="Makes a double click return the same session.", pattern=_IDEMPOTENCY_KEY),
         ] = None,
-    ) -> CheckoutAnswer:
+    ) -> CreatedSession:
         """Create a hosted payment session and return where the visitor pays."""
         address = await self._counted(request, self.limit)
         asked = await read_model(request, CheckoutRequest, CHECKOUT_BODY)
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         try:
-            created = await self.checkout.create(Purchase(product, address, idempotency_key))
+            return await self.checkout.create(Purchase(product, address, idempotency_key))
         except NotFound as error:
             raise Problem(404, "unknown-product", str(error)) from None
-        return CheckoutAnswer(id=created.id, url=created.url)
 
     async def _counted(self, request: Request, limit: RateLimit) -> str:
         """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
@@ -201,25 +178,22 @@ class CheckoutRoutes:
         result = await self.webhook.receive(body, signature)
         return JSONResponse({"received": result})
 
-    async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> AccessState:
+    async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> SessionState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
         _ = await self._counted(request, self.read_limit)
-        found = await self.session_states.of(session_id)
-        return AccessState(state=found.state, expires_at=found.expires_at)
+        return await self.session_states.of(session_id)
 
-    async def check(self, request: Request) -> CheckAnswer:
+    async def check(self, request: Request) -> AccessAnswer:
         """Return whether a buyer has access to a product now."""
         await self.bearer.require(request)
         asked = await read_model(request, CheckRequest, CHECKOUT_BODY)
         product = asked.certCode, asked.vendorSlug
         try:
             if asked.sessionId is not None:
-                answer = await self.lookup.check_session(asked.sessionId, *product)
-            else:
-                answer = await self.lookup.check_email(asked.email or "", *product)
+                return await self.lookup.check_session(asked.sessionId, *product)
+            return await self.lookup.check_email(asked.email or "", *product)
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
-        return CheckAnswer(granted=answer.granted, expires_at=answer.expires_at)
 
 
 _WEBHOOK: dict[str, Any] = {

@@ -75,10 +75,10 @@ def _note_several(values: list[str]) -> Form:
 
 
 API_KEY = SecretKind(
-    use=lambda sections: _use(sections, "the checkout answers 503 and nobody can buy; nothing is reconciled."),
+    use=lambda sections: _use(sections, "the checkout answers 503 and nothing is sold or reconciled."),
     unusable=_why_no_api_key,
     form=_api_key_form,
-    believed=True,
+    is_certain=True,
     recognizes=_MISTAKES,
 )
 
@@ -90,7 +90,7 @@ SIGNING_SECRET = SecretKind(
     form=lambda text, _: _note_several(text.split()),
     values=str.split,
     several=True,
-    believed=True,
+    is_certain=True,
 )
 """One secret a line: several during a rotation (decision 7)."""
 

@@ -20,7 +20,7 @@ class ProductSettings(Section):
     trust_copy: str = TRUST_COPY
 
     def product(self) -> Product:
-        """Return the product, which may hold a mistake: the catalogue says which."""
+        """Return the product, which may hold a mistake: the catalogue names it."""
         return Product(**self.model_dump())
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from orrery.errors import Invalid
 
 TOLERANCE = timedelta(seconds=300)
-"""How far the signing time may lie in the past or in the future, inclusive (decision 7)."""
+"""How far the signing time may be in the past or in the future, inclusive (decision 7)."""
 
 _TIME = re.compile(r"[0-9]{1,12}")
 _HEX = re.compile(r"[0-9a-f]{64}")

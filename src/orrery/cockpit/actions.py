@@ -15,7 +15,7 @@ from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.waiting import Aside
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Draft, Mailbox, MessageBody, Reply
+from orrery.ports.comms.mailboxes import Mailbox, MailboxDraft, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.ports.comms.tasks import NewTask, Task, TaskBook, TaskBooks
 from orrery.syntax.track import without_tokens
@@ -50,22 +50,24 @@ class Actions:
         known = await self.comms.senders.people(row_id.track)
         return head_of(row, self.comms.inbox_of(row_id), known)
 
-    async def draft_reply(self, row_id: RowId, comment: str, *, to_all: bool = False) -> Draft:
+    async def draft_reply(self, row_id: RowId, comment: str, *, to_all: bool = False) -> MailboxDraft:
         """Return the draft that replies to a row with this comment: made now, or by an earlier call.
 
-        It answers the newest message of the row's conversation (decision 65), and goes where `head` says. Labels
+        It answers the newest message of the conversation (decision 65), and goes to whom `head` names. Labels
         that were copied into the comment are left out: its recipient reads it.
         Raises `NotReplyable`, `RowGone` and the mailbox's errors.
         """
         row = await self.comms.require(row_id)
         if not row.is_replyable:
             raise NotReplyable("There is no address to reply to.")
-        inbox, said = self.comms.inbox_of(row_id), without_tokens(comment).strip()
+        inbox, comment = self.comms.inbox_of(row_id), without_tokens(comment).strip()
         known, message = await self.comms.senders.people(row_id.track), answered(row, inbox)
         recipients = recipients_of(message, known.own, to_all=to_all)
-        text = quoted(message, await _original(inbox.mailbox, message), said)
-        key = draft_key(replace(row_id, source_id=message.source_id), said, to_all=to_all)
-        return await inbox.mailbox.draft(Reply(key, message, recipients.to, recipients.cc, text, said, to_all))
+        text = quoted(message, await _original(inbox.mailbox, message), comment)
+        key = draft_key(replace(row_id, source_id=message.source_id), comment, to_all=to_all)
+        return await inbox.mailbox.draft(
+            ReplyRequest(key, message, recipients.to, recipients.cc, text, comment, to_all)
+        )
 
     def book_of(self, row_id: RowId) -> TaskBook:
         """Return where the task of a row is kept: in the action ledger, unless the settings name a To Do."""
@@ -94,7 +96,7 @@ class Actions:
         )
 
     async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> Aside | None:
-        """Mark a row as done, set it aside until a day, or take both back; return what was said of it before.
+        """Mark a row as done, set it aside until a day, or take both back; return its state before.
 
         Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
         """

@@ -55,13 +55,13 @@ def quoted(message: MailboxMessage, original: MessageBody, comment: str) -> Mess
 
     A label that was copied into either is left out: the recipient reads it.
     """
-    said, intro = comment.strip(), _intro(message)
+    comment, intro = comment.strip(), _intro(message)
     if original.media_type == "text/html":
-        above = "<p>" + escape(said).replace("\n", "<br>\n") + "</p>\n" if said else ""
+        above = "<p>" + escape(comment).replace("\n", "<br>\n") + "</p>\n" if comment else ""
         text = f"{above}<p>{escape(intro)}</p>\n<blockquote>{original.content}</blockquote>\n"
     else:
         lines = "\n".join(_quoted_line(line) for line in original.content.splitlines())
-        text = "\n\n".join(filter(None, (said, f"{intro}\n{lines}\n")))
+        text = "\n\n".join(filter(None, (comment, f"{intro}\n{lines}\n")))
     return MessageBody(original.media_type, without_tokens(text))
 
 

@@ -21,7 +21,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import MailboxMessage, Priority, Standing
 from orrery.ports.comms.tasks import TaskBooks
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 
 IN_THE_LEDGER = TaskBooks({})
 """Every task is an item of the action ledger."""
@@ -59,7 +59,7 @@ class Comms:
                 _ = group.create_task(inbox.read())
 
     async def pulse(self) -> None:
-        """Ask every mailbox anew, and return after `LATE` at the latest; the reading goes on."""
+        """Ask every mailbox again, and return after `LATE` at the latest; the reading goes on."""
         reads = [asyncio.ensure_future(inbox.read()) for inbox in self.inboxes]
         if reads:
             _, late = await asyncio.wait(reads, timeout=LATE.total_seconds())
@@ -97,7 +97,7 @@ class Comms:
     async def require(self, row_id: RowId) -> CockpitRow:
         """Return a row; raise `RowGone` when it is not, or no longer, in the list.
 
-        Raises the mailbox's error when that was never read, so that nobody knows whether the row is there.
+        Raises the mailbox's error when that was never read, so that the row may be there.
         """
         if row_id.source == LEDGER:
             return await self._item(row_id)
@@ -132,7 +132,7 @@ class Comms:
             raise RowGone("This item is no longer in the action ledger.")
         return self._row(found, self._clock.now())
 
-    def _row(self, stored: Stored[LedgerItem], now: datetime) -> CockpitRow:
+    def _row(self, stored: StoredRecord[LedgerItem], now: datetime) -> CockpitRow:
         item = stored.record
         due = is_due(item, now)
         score = self._scores[item.priority] if item.score is None else item.score
@@ -183,14 +183,14 @@ def _sorted_out(
 ) -> tuple[list[CockpitRow], list[tuple[CockpitRow, Reason]]]:
     """Return the rows that wait, and the others with why not; of a conversation the newest that waits is listed.
 
-    `rows` come newest first. What a person set aside stands for the messages before it, too.
+    `rows` come newest first. What a person set aside counts for the messages before it, too.
     """
     waiting, others = list[CockpitRow](), list[tuple[CockpitRow, Reason]]()
     seen = defaultdict[tuple[str, str], set[str]](set)
     for row in rows:
         conversation, known = row.message.conversation, seen[row.whose]
         aside = asides.of(row.id) if row.message.source_id in asides.source_ids else None
-        reason = why_not(row.message, row.said, now, aside)
+        reason = why_not(row.message, row.own_reason, now, aside)
         if reason is None and conversation in known:
             reason = "earlier"
         if conversation and reason in {None, "done", "later"}:

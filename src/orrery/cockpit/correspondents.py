@@ -1,4 +1,4 @@
-"""With whom mail was exchanged, as far as the messages that were read say so. Pure; nothing of it is stored."""
+"""With whom mail was exchanged, as the messages that were read show. Pure; nothing of it is stored."""
 
 import re
 from bisect import bisect_left
@@ -7,11 +7,11 @@ from datetime import datetime
 from functools import lru_cache
 
 from orrery.ports.comms.messages import MailboxMessage, Person
-from orrery.syntax.letters import LOOKS, UNSPACED, plain
+from orrery.syntax.character_folding import LOOKS, UNSPACED, plain
 from orrery.syntax.web_address import organization_of
 
 REGULAR = 3
-"""Messages from an address that make it known although nobody answered it: a stranger is not known by one."""
+"""Messages from an address that make it known without an answer to it: one message of a stranger does not."""
 
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|\s(?:via|\||[-\u2013\u2014/])\s.*|['\".]")
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -170,9 +170,9 @@ class Correspondents:
             self._answered.add(folded)
 
     def _name(self, name: str, address: str) -> None:
-        """Note the name of an address, if that is known: of a stranger's name nothing follows."""
+        """Note the name of an address; whether that is known is seen when the name is looked up."""
         folded = address.casefold()
-        if folded not in self.own and self.is_known(folded) and (key := person_key(name)):
+        if folded not in self.own and (key := person_key(name)):
             self._names.setdefault(key, set()).add(folded)
 
 

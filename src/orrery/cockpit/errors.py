@@ -20,7 +20,7 @@ class WrongDay(Invalid):
 
 
 class NotReplyable(Invalid):
-    """There is nobody to reply to: an item of the action ledger, or a row without an address (decision 35)."""
+    """No address to reply to: an item of the action ledger, or a row without an address (decision 35)."""
 
     http_status: ClassVar[int] = 422
     tag: ClassVar[str] = "not-replyable"

@@ -1,4 +1,4 @@
-"""What stands above a message's text: who wrote it to whom, what to look at, and whom an answer would go to.
+"""What is shown above a message's text: who wrote it to whom, what to look at, and whom an answer would go to.
 
 It is as the page gets it: names on one line each, no more of them than a person looks at, and in each object with
 words of the account its track.
@@ -23,13 +23,13 @@ _LONGEST = 200
 
 
 def head_of(row: CockpitRow, inbox: Inbox, known: Correspondents) -> HeadRead:
-    """Return the head of a row of this mailbox; without an `answer` where nobody can be answered."""
+    """Return the head of a row of this mailbox; without an `answer` where there is no address."""
     answer = _answer(row, answered(row, inbox), known) if row.is_replyable else None
     return _head(row, warnings_of(row.message, known), answer)
 
 
 def ledger_head(row: CockpitRow) -> HeadRead:
-    """Return the head of an item of the action ledger, which is from whom it says, and to nobody."""
+    """Return the head of an item of the action ledger, which names a sender and no recipient."""
     return _head(row, [], None)
 
 

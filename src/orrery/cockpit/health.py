@@ -70,8 +70,8 @@ def _of_inbox(inbox: Inbox) -> Finding:
         return Finding(part, "broken", inbox.why, _ASK_AGAIN)
     if inbox.unreadable:
         return Finding(part, "broken", f"{inbox.unreadable} messages are not as documented, and left out.")
-    said = "is being read" if inbox.at is None else f"{len(inbox.rows)} rows"
-    return Finding(part, "ok", _with_caution(said, inbox.mailbox))
+    state = "is being read" if inbox.at is None else f"{len(inbox.rows)} rows"
+    return Finding(part, "ok", _with_caution(state, inbox.mailbox))
 
 
 async def _asked(mailbox: Mailbox) -> Finding:
@@ -82,8 +82,8 @@ async def _asked(mailbox: Mailbox) -> Finding:
     return Finding(_part(mailbox), "ok", _with_caution("can be read", mailbox))
 
 
-def _with_caution(said: str, mailbox: Mailbox) -> str:
-    return f"{said}. {mailbox.caution}" if mailbox.caution else said
+def _with_caution(state: str, mailbox: Mailbox) -> str:
+    return f"{state}. {mailbox.caution}" if mailbox.caution else state
 
 
 def _part(mailbox: Mailbox) -> str:

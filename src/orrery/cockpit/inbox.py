@@ -16,7 +16,7 @@ from orrery.cockpit.rows import CockpitRow, newest_first, row_of
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, SignInNeeded
-from orrery.ports.comms.mailboxes import Batch, Mailbox
+from orrery.ports.comms.mailboxes import Mailbox, MessageBatch
 from orrery.ports.comms.messages import Person, Priority, Source
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks
@@ -29,7 +29,7 @@ LATE = timedelta(seconds=3)
 """How long a mailbox may take until its rows are called stale: a refresh waits as long (see `Comms.pulse`)."""
 
 GROWTH = 1.2
-"""By how much the rows of a first reading grow until they are shown anew: sorting at each batch costs too much."""
+"""By how much the rows of a first reading grow until they are shown again: sorting each batch costs too much."""
 
 Key = str | tuple[Source, str]
 
@@ -72,7 +72,7 @@ class Inbox:
         self._reading = SingleFlight(tasks, self._read)
 
     async def read(self) -> None:
-        """Read the mailbox, once for all callers at the same time; `state` and `why` say what went wrong."""
+        """Read the mailbox, once for all callers at the same time; `state` and `why` hold what went wrong."""
         await self._reading.join()
 
     @property
@@ -136,7 +136,7 @@ class Inbox:
             self.error = OrreryError(f"The mailbox could not be read: unexpected {type(error).__name__}.")
             # Its own words may quote a message: the places in the code do not.
             where = [f"{one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__)]
-            log.error("mailbox crashed", track=whose, kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it says more than that
+            log.error("mailbox crashed", track=whose, kind=type(error).__name__, where=where[-5:])  # noqa: TRY400  it has more than that
             self._show(before | found)
         else:
             self.error, self.at, self.unreadable = None, self._clock.now(), unreadable
@@ -145,7 +145,7 @@ class Inbox:
         finally:
             self.asked_at = None
 
-    def _add(self, batch: Batch, before: Mapping[Key, CockpitRow], found: dict[Key, CockpitRow]) -> int:
+    def _add(self, batch: MessageBatch, before: Mapping[Key, CockpitRow], found: dict[Key, CockpitRow]) -> int:
         """Add the rows of a batch; return how many of its messages no calendar can date.
 
         The row of a message that is as before is the row of before: most are at each reading.
@@ -166,7 +166,7 @@ class Inbox:
                 found[key] = row
         return left_out
 
-    async def _batches(self) -> AsyncGenerator[Batch]:
+    async def _batches(self) -> AsyncGenerator[MessageBatch]:
         """Yield the batches of one reading; raise `MailboxUnreachable` when the next one does not come."""
         async with aclosing(self.mailbox.messages()) as batches:
             while True:
@@ -191,6 +191,6 @@ def _key(source: Source, source_id: str) -> Key:
 
 
 def _kept(before: Mapping[Key, CockpitRow], error: OrreryError) -> dict[Key, CockpitRow]:
-    """Return the rows that a failed reading says nothing about: of a source that was read, none is."""
+    """Return the rows that a failed reading leaves unknown: of a source that was read, none."""
     unread = error.unread if isinstance(error, MailboxError) else ()
     return {key: row for key, row in before.items() if not unread or row.message.source in unread}

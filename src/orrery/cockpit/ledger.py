@@ -14,7 +14,7 @@ from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import Priority, Source
 from orrery.ports.comms.tasks import NewTask, Task
 from orrery.ports.store import Conflict, Store
-from orrery.runtime.collection import Collection, Page, Stored, commit, compare_and_set
+from orrery.runtime.collection import Collection, RecordPage, StoredRecord, commit, compare_and_set
 from orrery.syntax.lines import is_line, one_line
 from orrery.syntax.track import Track
 
@@ -68,7 +68,7 @@ class Ledger:
         """See `TaskBook`."""
         return LEDGER_ACCOUNT
 
-    async def all(self) -> Page[LedgerItem]:
+    async def all(self) -> RecordPage[LedgerItem]:
         """Return every item, the dismissed ones too, and which cannot be read."""
         return await self.items.all()
 
@@ -119,7 +119,7 @@ class Ledger:
 
         return await compare_and_set(attempt, _BUSY)
 
-    async def _require(self, item_id: str) -> Stored[LedgerItem]:
+    async def _require(self, item_id: str) -> StoredRecord[LedgerItem]:
         if found := await self.items.get(item_id):
             return found
         raise RowGone("This item is no longer in the action ledger.")

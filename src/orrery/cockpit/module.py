@@ -1,4 +1,4 @@
-"""The cockpit as a module: a role and a process of its own, with its own store (decision 35)."""
+"""The cockpit as a module: its own role, process and store (decision 35)."""
 
 from orrery.runtime.module import Command, Module, Named, Role
 

@@ -44,6 +44,6 @@ def _begins(row: CockpitRow, now: datetime) -> datetime:
 
 
 def _counts(row: CockpitRow, now: datetime) -> datetime:
-    """Return the moment by which meetings are ordered: those of a whole day stand behind the others of it."""
+    """Return the moment by which meetings are ordered: those of a whole day come after the others of it."""
     begins = _begins(row, now)
     return midnight_after(begins) if row.message.is_all_day else begins

@@ -33,7 +33,7 @@ class LedgerItem(Record):
 
 
 class SetAside(Record):
-    """A row is done, or comes back on the day `until`. Its key is a digest of the row's id: it names nobody.
+    """A row is done, or comes back on the day `until`. Its key is a digest of the row's id: it names no person.
 
     `source_id` is the vendor's own id, by which the row is found.
     """

@@ -31,7 +31,7 @@ from orrery.cockpit.schema import (
     TaskRead,
     TokenRead,
 )
-from orrery.cockpit.set_aside import said
+from orrery.cockpit.set_aside import asked_for
 from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import json_body, read_model
 from orrery.edge.launch import Launch
@@ -224,7 +224,7 @@ class CockpitRoutes:
             action=body.action,
             until=body.until,
             track=row_id.track,
-            changed=before != said(body.action, body.until),
+            changed=before != asked_for(body.action, body.until),
             before=AsideRead(
                 action=before.reason if before else "undo",
                 until=before.until if before else None,

@@ -15,7 +15,7 @@ from typing import get_args
 from urllib.parse import urlsplit
 
 from orrery.cockpit.errors import NotARow
-from orrery.cockpit.waiting import Reason, said_of
+from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.messages import MailboxMessage, Source
 from orrery.syntax.lines import is_line, one_line
 from orrery.syntax.track import Track
@@ -87,7 +87,7 @@ class CockpitRow:
     """One row. `message` is as the mailbox returned it, `link` its address or nothing.
 
     `whose` are its track and account, the same object for all rows of a mailbox. `until` is when it is due, and
-    `said` why it does not wait, as far as it says so itself. `texts` and `rest` are JSON for the page. There are
+    `own_reason` why it does not wait, by its own fields. `texts` and `rest` are JSON for the page. There are
     `texts` only where those of the message are not one plain line each; the rest is the same for many rows, and
     kept once.
     """
@@ -97,19 +97,19 @@ class CockpitRow:
     score: int
     link: str
     until: date | None
-    said: Reason | None
+    own_reason: Reason | None
     texts: bytes | None
     rest: bytes
 
     @property
     def id(self) -> RowId:
-        """Made anew each time: a list may have 50,000 rows."""
+        """Made again each time: a list may have 50,000 rows."""
         return RowId(*self.whose, self.message.source, self.message.source_id)
 
     def shown(self, reason: Reason | None = None, warning: str = "") -> bytes:
         """Return the row as JSON, with why it is not listed, and what to look at about who wrote it.
 
-        What the message has, too, is written anew each time: a list may have 50,000 rows.
+        What the message has, too, is written again each time: a list may have 50,000 rows.
         """
         return b'{"id":"%b","web_link":%b,%b%b,"reason":%b,"warning":%b}' % (
             self.id.encoded(),
@@ -160,7 +160,9 @@ def row_of(
     link = safe_link(message.web_link)
     texts = None if plain == sent else _texts(plain, message.received_at)
     shown = _kept_once(b"," + json.dumps(rest, separators=(",", ":")).encode()[1:-1])
-    return CockpitRow(_whose(track, account), message, score, link, until, said_of(message, watched), texts, shown)
+    return CockpitRow(
+        _whose(track, account), message, score, link, until, own_reason_of(message, watched), texts, shown
+    )
 
 
 def _texts_of(message: MailboxMessage) -> bytes:
@@ -205,7 +207,7 @@ def _stamp(moment: datetime) -> str:
 
 
 def safe_link(address: str) -> str:
-    """Return an address that a browser may open, else nothing: it may say `javascript:`."""
+    """Return an address that a browser may open, else nothing: it may begin with `javascript:`."""
     try:
         parts = urlsplit(address)
         is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and is_line(address, LONGEST_LINK)

@@ -106,7 +106,7 @@ class RowBody(_Asked):
 
 
 class DraftBody(RowBody):
-    """A row, and what the reply says above the original."""
+    """A row, and the text of the reply above the original."""
 
     comment: Annotated[str, Field(max_length=LONGEST_COMMENT)] = ""
     replyAll: bool = False  # noqa: N815  the name that decision 65 gives it
@@ -171,7 +171,7 @@ class DraftRead(BaseModel):
 
 
 class TaskRead(BaseModel):
-    """A task; `id` is that of its own row, or of the task in To Do, which is no row."""
+    """A task; `id` is that of its row, or of the task in To Do, which is no row."""
 
     id: str
     title: str
@@ -207,7 +207,7 @@ class SetAsideBody(RowBody):
 
 
 class AsideRead(BaseModel):
-    """What was said of a row, as a request that says it again."""
+    """The state of a row before, as a request that restores it."""
 
     action: Set
     until: date | None

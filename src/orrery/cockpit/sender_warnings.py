@@ -1,4 +1,4 @@
-"""What to look at twice about who wrote, in words. Pure: it decides from what was read, and asks nobody."""
+"""What to look at twice about who wrote, in words. Pure: it decides from what was read."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from typing import Literal
 
 from orrery.cockpit.correspondents import Correspondents, organization
 from orrery.ports.comms.messages import MailboxMessage
-from orrery.syntax.letters import plain
+from orrery.syntax.character_folding import plain
 from orrery.syntax.lines import one_line
 
 WarningKind = Literal["name-is-address", "known-person", "look-alike", "reply-to", "first-contact"]
 
 ENOUGH = 10
-"""Messages that were read of the time before, so that not to find an address among them says something."""
+"""Messages that were read of the time before, so that an address that is not among them is new."""
 
 _LONGEST = 120
 """Characters of a name or an address in a sentence."""
@@ -51,7 +51,7 @@ def warnings_of(message: MailboxMessage, known: Correspondents) -> list[SenderWa
 
 
 def alarms_of(message: MailboxMessage, known: Correspondents) -> list[SenderWarning]:
-    """Return what says that the sender may pose as another. It is asked for each row of the list."""
+    """Return the signs that the sender may pose as another. It is asked for each row of the list."""
     address = message.sender_address
     found = [*_alarms(message, address, known)] if address and not known.is_own(address) else []
     return [] if found and _is_relay(message) else found
@@ -103,7 +103,7 @@ def _reply_elsewhere(message: MailboxMessage, known: Correspondents) -> list[str
 
 
 def _is_relay(message: MailboxMessage) -> bool:
-    """Return whether a list or a service wrote in somebody's name, and says so: its address is no deceit."""
+    """Return whether a list or a service wrote in somebody's name, and shows that: its address is no deceit."""
     address, standing = message.sender_address.casefold(), message.standing
     if address in standing.lists:
         return True

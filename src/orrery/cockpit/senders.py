@@ -1,4 +1,4 @@
-"""Who wrote each row, judged by what was read of its track: no row says anything of the other track's people."""
+"""Who wrote each row, judged by what was read of its track: no row shows anything of the other track's people."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ class Known:
 
 @dataclass(slots=True)
 class Senders:
-    """Knows the people of each track. What it knows follows from the rows, and is made anew when they change."""
+    """The people of each track, as the rows show them; made again when these change."""
 
     inboxes: Sequence[Inbox]
     _known: dict[Track, Known] = field(default_factory=dict[Track, Known])

@@ -42,13 +42,13 @@ class Asides:
         self.source_ids = frozenset(source_id for source_id, _ in self.held.values())
 
     def of(self, row_id: RowId) -> Aside | None:
-        """Return what was said of a row."""
+        """Return the state of a row."""
         found = self.held.get(_key_of(row_id))
         return found[1] if found else None
 
 
-def said(what: Set, until: date | None) -> Aside | None:
-    """Return what a request says of a row."""
+def asked_for(what: Set, until: date | None) -> Aside | None:
+    """Return the state that a request asks for."""
     return None if what == "undo" else Aside(until)
 
 
@@ -77,7 +77,7 @@ class SetAsides:
         return self._known
 
     async def set(self, row: CockpitRow, what: Set, until: date | None, days: int) -> Aside | None:
-        """Set a row aside, or take that back; return what was said of it before.
+        """Set a row aside, or take that back; return its state before.
 
         `days` is how far back its mailbox lists it. Raises `WrongDay` for a day on which it would not come back.
         """
@@ -85,7 +85,7 @@ class SetAsides:
             raise WrongDay("`until` belongs to `later`, which needs it: the day on which the row comes back.")
         if until:
             self._check(row, until, days)
-        new, before = said(what, until), (await self.known()).of(row.id)
+        new, before = asked_for(what, until), (await self.known()).of(row.id)
         if before != new:
             await self._store_as(row, new)
         return before
@@ -96,7 +96,7 @@ class SetAsides:
         record = SetAside(track=row.id.track, source_id=source_id, until=new.until, set_at=now) if new else None
 
         async def attempt() -> bool | Conflict:
-            changes = self.records.changes(record_id, await self.records.get(record_id), record, anew=True)
+            changes = self.records.changes(record_id, await self.records.get(record_id), record, renewed=True)
             outcome = await commit(self._store, changes)
             return outcome if isinstance(outcome, Conflict) else True
 

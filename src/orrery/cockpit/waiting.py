@@ -2,7 +2,7 @@
 
 A message waits when its last word is another's, it is addressed to the account or came by a list that is watched,
 and it is neither answered, done, set aside until later, flagged complete, over, cancelled, declined, nor bulk.
-What a source does not say lets it wait.
+A source that does not report something lets it wait.
 """
 
 from collections import Counter
@@ -59,8 +59,8 @@ class Aside:
         return self.until is None or now.astimezone().date() < self.until
 
 
-def said_of(message: MailboxMessage, watched: frozenset[str]) -> Reason | None:
-    """Return the first reason for which a message does not wait, as far as it says so itself; None if it waits.
+def own_reason_of(message: MailboxMessage, watched: frozenset[str]) -> Reason | None:
+    """Return the first reason for which a message does not wait, from its own fields; None if it waits.
 
     `watched` are the ids and addresses of lists, in lower case.
     """
@@ -83,11 +83,13 @@ def said_of(message: MailboxMessage, watched: frozenset[str]) -> Reason | None:
     return None if standing.addressed == "to" else "not-to-you"
 
 
-def why_not(message: MailboxMessage, said: Reason | None, now: datetime, aside: Aside | None) -> Reason | None:
-    """Return why a message does not wait now: what a person said comes first, then the time, then `said_of`."""
+def why_not(
+    message: MailboxMessage, own_reason: Reason | None, now: datetime, aside: Aside | None
+) -> Reason | None:
+    """Return why a message does not wait now: a person's word, then the time, then its own reason."""
     if aside is not None and aside.holds(now):
         return aside.reason
-    return "over" if is_over(message, now) else said
+    return "over" if is_over(message, now) else own_reason
 
 
 def is_over(message: MailboxMessage, now: datetime) -> bool:
@@ -128,6 +130,6 @@ class NotListed:
         return sum(self.reasons.values())
 
     def __str__(self) -> str:
-        """The line "41 not listed: 20 answered, 12 bulk, 9 not to you"; empty when there is nothing to say."""
+        """The line "41 not listed: 20 answered, 12 bulk, 9 not to you"; empty when all are listed."""
         named = ", ".join(f"{count:,} {WORDS[reason]}" for reason, count in self.reasons.items())
         return f"{self.count:,} not listed: {named}" if named else ""

@@ -27,7 +27,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def bearer(request: Request) -> bytes | None:
-    """Return the bearer token as bytes, or None when there is none of a sane length."""
+    """Return the bearer token as bytes, or None when it is missing or too long."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not 0 < len(token) <= LONGEST:
         return None
@@ -79,7 +79,7 @@ class ServiceBearer:
 
 
 def basic_password(request: Request) -> bytes | None:
-    """Return the password of HTTP Basic as bytes, or None when there is none of a sane length."""
+    """Return the password of HTTP Basic as bytes, or None when it is missing or too long."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic" or len(encoded) > LONGEST:
         return None
@@ -103,7 +103,7 @@ class AdminPassword:
 
     @property
     def usable(self) -> bool:
-        """Whether the configured hash is one: 64 hexadecimal digits. Otherwise nobody is admitted."""
+        """Whether the configured hash has 64 hexadecimal digits. Otherwise every password is refused."""
         return _HASH.fullmatch(self._hash) is not None
 
     async def matches(self, given: bytes | None) -> bool:

@@ -33,7 +33,7 @@ async def read_model(request: Request, kind: type[B], limit: int) -> B:
 def wrong_field(error: ValidationError, *, within: int = 0) -> Problem:
     """Return 422 for the first wrong field; `within` is how many parts of its place are not the request's."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    # A field that we do not know is named by the caller, and what callers say is not repeated.
+    # The caller has named an unknown field, and a caller's words are not repeated.
     place = first["loc"][within : -1 if first["type"] == "extra_forbidden" else None]
     where = ".".join(map(str, place)) or "The request"
     return Problem(422, "invalid-field", f"{where}: {first['msg'].removeprefix('Value error, ')}.")

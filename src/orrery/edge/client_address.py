@@ -10,7 +10,7 @@ UNKNOWN = "unknown"
 """The address of a client whose real address is unknown."""
 
 FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip")
-"""Headers by which proxies say for whom they ask. The first is read; each of them shows that there is a proxy."""
+"""Headers by which proxies name their client. The first is read; each of them shows that there is a proxy."""
 
 _PRIVATE = tuple(
     map(

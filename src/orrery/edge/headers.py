@@ -1,4 +1,4 @@
-"""Headers on every response: security, and that no cache keeps what does not say how long it may."""
+"""Headers on every response: security, and `no-store` where the response sets no other lifetime for caches."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

@@ -35,7 +35,7 @@ def public_app(
         "/readyz", tags=["health"], summary="Can it do its work?", responses={503: {"description": "Not ready"}}
     )
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Say whether every configured part is well; the private listener says which one is not."""
+        """Report whether every configured part is well; the private listener names the one that is not."""
         ready = _is_ready(readiness().findings)
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
@@ -68,14 +68,14 @@ def private_app(
 
     @app.get("/readyz")
     async def readyz() -> Response:  # pyright: ignore[reportUnusedFunction] the decorator registers it
-        """Say which part is well, which is not, why, and what to do."""
+        """Report which part is well, which is not, why, and what to do."""
         last = readiness()
         ready = _is_ready(last.findings)
         body = {"ready": ready, "at": last.at.isoformat(), "parts": [asdict(part) for part in last.findings]}
         return JSONResponse(body, 200 if ready else 503)
 
     app.add_middleware(SecurityHeaders)
-    # A page elsewhere must not reach this listener by a name of its own that points here.
+    # A page elsewhere must not reach this listener by its own host name that points here.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]"])
     return app
 
@@ -100,7 +100,7 @@ def bare_app(
 ) -> FastAPI:
     """Return an app of `routers` that answers errors in our shape, and 404 where there is nothing."""
     app = FastAPI(title=title, version="1", openapi_url=None, docs_url=None, redoc_url=None, routes=[*direct])
-    # The framework would send an address with a slash too many on, to whatever host the request names.
+    # The framework would send an address with a slash too many on, to the host that the request names.
     app.router.redirect_slashes = False
     for router in routers:
         app.include_router(router)
@@ -139,7 +139,7 @@ class _SiteBehindOperations:
 
 
 async def _healthz() -> dict[str, bool]:
-    """Say that the process is alive."""
+    """Report that the process is alive."""
     return {"alive": True}
 
 

@@ -24,7 +24,7 @@ SESSION = "/api/session"
 _OPEN = frozenset({"/", SESSION, "/docs", "/openapi.json"})
 _OPEN_FOLDER = "/static/"
 _OWN_SITES = frozenset({"same-origin", "none"})
-"""What a browser says of a request by the page itself, and of an address that a person typed or opened."""
+"""The `Sec-Fetch-Site` of a request by the page itself, and of an address that a person typed or opened."""
 
 log = structlog.get_logger()
 

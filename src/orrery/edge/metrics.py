@@ -29,12 +29,12 @@ class Metrics:
             "orrery_notifications", "Notifications that are not delivered.", ("state",), registry=self._registry
         )
 
-    def watch(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
+    def watch(self, name: str, description: str, label: str, counts: Mapping[str, int]) -> None:
         """Export the counts of another part, by one label."""
-        self._registry.register(_MappingCollector(name, says, label, counts))
+        self._registry.register(_MappingCollector(name, description, label, counts))
 
     def counter_of(self, route: str) -> Callable[[str, int], None]:
-        """Return what counts the requests of one route by method and status, for a path that is in a hurry."""
+        """Return what counts the requests of one route by method and status, for a path without the framework."""
         counts = self._counts.setdefault(route, defaultdict(int))
 
         def count(method: str, status: int) -> None:
@@ -52,13 +52,13 @@ class Metrics:
 
 
 class _MappingCollector(Collector):
-    def __init__(self, name: str, says: str, label: str, counts: Mapping[str, int]) -> None:
-        self._family = name, says, label
+    def __init__(self, name: str, description: str, label: str, counts: Mapping[str, int]) -> None:
+        self._family = name, description, label
         self._counts = counts
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        name, says, label = self._family
-        family = CounterMetricFamily(name, says, labels=[label])
+        name, description, label = self._family
+        family = CounterMetricFamily(name, description, labels=[label])
         for value, count in self._counts.items():
             family.add_metric([value], count)
         yield family

@@ -16,7 +16,7 @@ from orrery import errors
 log = structlog.get_logger()
 
 _INTERNAL = 500
-_SAYS = {
+_IN_PUBLIC = {
     _INTERNAL: "Something went wrong on our side.",
     502: "The payment service refused the request; nothing was charged.",
     503: "This part is not available at the moment; please try again in a minute.",
@@ -54,7 +54,7 @@ class Problem(Exception):
     def response(self) -> JSONResponse:
         """Return `{"error": tag, "message": sentence}`."""
         body = {"error": self.tag, "message": self.message}
-        # The answers to a bug and to headers that are too large do not pass the middleware that says no-store.
+        # The answers to a bug and to headers that are too large do not pass the middleware that sets no-store.
         return JSONResponse(body, self.status, headers=dict(self.headers or {}) | {"Cache-Control": "no-store"})
 
 
@@ -65,7 +65,7 @@ def problem_of(error: Exception, *, in_full: bool = False) -> Problem:
     if isinstance(error, errors.OrreryError):
         status = error.http_status
         shown = in_full or status < _INTERNAL
-        return Problem(status, error.tag, str(error) if shown else _SAYS.get(status, _SAYS[_INTERNAL]))
+        return Problem(status, error.tag, str(error) if shown else _IN_PUBLIC.get(status, _IN_PUBLIC[_INTERNAL]))
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         return Problem(422, "invalid-field", f"{'.'.join(map(str, first['loc']))}: {first['msg']}.")
@@ -76,7 +76,7 @@ def problem_of(error: Exception, *, in_full: bool = False) -> Problem:
 
 
 def handle_errors(app: FastAPI, *, in_full: bool = False) -> None:
-    """Answer every error in the shape of decision 3; the server logs one that nobody expected."""
+    """Answer every error in the shape of decision 3; the server logs an unexpected one."""
 
     async def show(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, errors.OrreryError) and not isinstance(error, errors.Invalid):

@@ -1,4 +1,4 @@
-"""Sliding-window rate limits, kept in memory (decision 14; docs/decisions/0006)."""
+"""Sliding-window rate limits, kept in memory (decision 14; docs/decisions/0044)."""
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """All that reaches into uvicorn's private parts: limits for each connection, and a read in one write.
 
 For the limits there is no public way: ASGI begins when a request has been parsed and sees no half request; of the
-settings, `h11_max_incomplete_event_size` is of the slower parser and knows no time, and `limit_concurrency` turns
-buyers away. For the read there is ASGI's, which checks each header again and writes twice: in turns, a read takes
-54.9 microseconds of the processor's time instead of 38.7, which are 3 reads of 10.
+settings, `h11_max_incomplete_event_size` belongs to the slower parser and limits no time, and `limit_concurrency`
+turns buyers away. For the read there is ASGI's, which checks each header again and writes twice: in turns, a read
+takes 54.9 microseconds of the processor's time instead of 38.7, which are 3 reads of 10.
 
 `tests/edge/test_uvicorn_protocol.py` names every private thing that is used here, and fails when a new version of
 uvicorn has changed one of them.
@@ -28,7 +28,7 @@ HEADER_SECONDS = 10.0
 """How long a client may take from connecting to the end of its headers, or send bytes that are no request."""
 
 HEADER_BYTES = 64 * 1024
-"""How long a request's address and headers may be; the parser would keep whatever comes."""
+"""How long a request's address and headers may be; the parser would keep all of it."""
 
 MOST_HEADERS = 100
 """How many headers a request may have: an empty one takes a hundred bytes of memory."""
@@ -42,7 +42,7 @@ MESSAGE_BYTES = 8 * 1024 * 1024
 _UNAUTHORIZED = JSONResponse(
     {"ok": False, "error": "Unauthorized"}, 401, {"WWW-Authenticate": "Bearer", "Cache-Control": "no-store"}
 )
-"""Nobody's bearer is that long (spec 2, Authentication 3)."""
+"""No valid bearer is that long (spec 2, Authentication 3)."""
 
 _TOO_LARGE = Problem(431, "headers-too-large", "The request's headers are too large.").response()
 
@@ -79,8 +79,8 @@ class _TooMuchError(Exception):
 class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
     """uvicorn's protocol, closing a connection that sends half a request and then nothing, or headers without end.
 
-    Headers that are too large get an answer first. The edge cache in front has the same limits; this holds where
-    there is none. The limits over all connections are in `ConnectionLimiter`.
+    Headers that are too large get an answer first. The edge cache in front has the same limits; these hold without
+    one. The limits over all connections are in `ConnectionLimiter`.
     """
 
     _patience: asyncio.TimerHandle | None = None
@@ -113,7 +113,7 @@ class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
             self._limiter.holds(self, self._piece)
         if self._patience is None and (self._in_headers or self._is_idle()):
             # Half a request; or neither a request nor an answer is under way: an empty line, or the rest of a body
-            # that nobody reads. A request whose headers come in one piece, as most do, costs no timer.
+            # that is never read. A request whose headers come in one piece, as most do, costs no timer.
             self._start_timeout()
         if self._in_headers:
             self._limit_head(data)
@@ -156,7 +156,7 @@ class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting: nobody is there."""
+        """Stop waiting: the client has left."""
         self._cancel_timeout()
         self._limiter.leave(self)
         if self._running:
@@ -246,7 +246,7 @@ class _Refused(asyncio.Protocol):
             self._refused.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting: nobody is there."""
+        """Stop waiting: the client has left."""
         del exc
         self._end.cancel()
         self._limiter.leave(self._refused)

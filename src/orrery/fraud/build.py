@@ -19,7 +19,7 @@ from orrery.ports.store import Store
 from orrery.runtime.jobs import Job
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 
 
 class FraudDomain:
@@ -80,4 +80,4 @@ def build(runtime: Runtime) -> Parts:
 
 def own_addresses(runtime: Runtime) -> tuple[str, ...]:
     """Return the networks that are never blocked: the owner's, and the trusted proxies."""
-    return (*runtime.section(FraudSettings).own_addresses, *runtime.section(Server).trusted_proxies)
+    return (*runtime.section(FraudSettings).own_addresses, *runtime.section(ServerSettings).trusted_proxies)

@@ -1,6 +1,6 @@
 """Clusters of declined charges (spec 1, Errors and Limits; decision 18): pure.
 
-Three or more declines that share a trait and lie within 300 s, both ends counted, are flagged. Windows that have a
+Three or more declines that share a trait within 300 s, both ends counted, are flagged. Windows that have a
 decline in common are one cluster: it ends where no window of three reaches any further.
 """
 
@@ -86,7 +86,7 @@ class Cluster:
         return tuple(sorted({value for one in self.declines if (value := one.value(trait))}))
 
     def busiest(self) -> int:
-        """Return the most declines that lie within one window."""
+        """Return the most declines within one window."""
         times = [one.at for one in self.declines]
         return max(sum(start <= time <= start + WINDOW for time in times) for start in times)
 
@@ -104,7 +104,7 @@ def clusters(declines: Iterable[Decline]) -> list[Cluster]:
 
 
 def crowded(declines: Iterable[Decline]) -> list[Decline]:
-    """Return the declines that lie close enough to others to be in a cluster, whatever they share."""
+    """Return the declines that are close enough to others to be in a cluster, whatever they share."""
     return [decline for run in _runs(_unique(declines)) for decline in run]
 
 

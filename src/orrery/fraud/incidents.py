@@ -1,6 +1,6 @@
 """The incident log: the approval log as a person reads it, as far as it is about fraud lists (decision 18).
 
-It has no records of its own. The log contains events and times; the intent contains entries and reason, as long as
+It stores no records. The log contains events and times; the intent contains entries and reason, as long as
 its digest is the one in the log.
 """
 

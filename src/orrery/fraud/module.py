@@ -5,7 +5,7 @@ from orrery.runtime.module import Command, Module, Named
 MODULE = Module(
     "fraud",
     sections=(Named("fraud", "orrery.fraud.settings:FraudSettings"),),
-    reads=("orrery.runtime.settings:Server",),
+    reads=("orrery.runtime.settings:ServerSettings",),
     ports=("orrery.ports.processor:ProcessorReads", "orrery.ports.processor:ProcessorWrites"),
     needs=("orrery.approvals.approvals:Approvals", "orrery.ports.seller:Seller"),
     provides=("orrery.fraud.build:FraudDomain",),

@@ -1,6 +1,6 @@
 """The operations on the processor's fraud lists, which need the owner's signature (change rule 4, decision 15).
 
-An intent contains one or two entries. Each is one call; when only the first was made, the outcome says so.
+An intent contains one or two entries. Each is one call; when only the first was made, the outcome reports it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -88,9 +88,9 @@ async def _each(intent: Intent, change: EntryChange, done: str) -> str:
 
 def _all_or_none(entries: Sequence[ListedEntry], done: Sequence[bool], well: str, not_yet: str) -> bool:
     if len(set(done)) > 1:
-        said = [
+        found = [
             f"entry {number} {well if one else not_yet} {entry.list}"
             for number, (entry, one) in enumerate(zip(entries, done, strict=True), 1)
         ]
-        raise PartlyDone(f"Reading shows that {' and '.join(said)}.")
+        raise PartlyDone(f"Reading shows that {' and '.join(found)}.")
     return all(done)

@@ -35,10 +35,10 @@ def incident(group: Sequence[Cluster]) -> str:
     stopped = sum(one.stopped for one in declines.values())
     first, last = min(one.first for one in group), max(one.last for one in group)
     counted = f"{len(declines)} declines within {lasting(last - first)}"
-    said = [f"one {NAMES[one.trait]}" for one in group]
+    traits = [f"one {NAMES[one.trait]}" for one in group]
     if all(len(one.declines) == len(declines) for one in group):
-        return f"{counted} share {_listed(said)}.{_stopped(stopped, len(declines))}"
-    shares = [f"{len(one.declines)} share {what}" for one, what in zip(group, said, strict=True)]
+        return f"{counted} share {_listed(traits)}.{_stopped(stopped, len(declines))}"
+    shares = [f"{len(one.declines)} share {what}" for one, what in zip(group, traits, strict=True)]
     return f"{counted}: {_listed(shares)}.{_stopped(stopped, len(declines))}"
 
 
@@ -53,5 +53,5 @@ def _two(many: int, unit: str, few: int, smaller: str) -> str:
     return f"{many} {unit} {few} {smaller}" if few else f"{many} {unit}"
 
 
-def _listed(said: Sequence[str]) -> str:
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+def _listed(traits: Sequence[str]) -> str:
+    return traits[0] if len(traits) == 1 else f"{', '.join(traits[:-1])} and {traits[-1]}"

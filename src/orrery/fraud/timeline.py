@@ -73,12 +73,12 @@ def headline(cluster: Cluster) -> str:
 
 def summary(cluster: Cluster) -> str:
     """Return the timeline in sentences, as the alternative text of the picture."""
-    said = [f"{cluster.id}: {headline(cluster)}.", f"From {when(cluster)}."]
+    sentences = [f"{cluster.id}: {headline(cluster)}.", f"From {when(cluster)}."]
     if cluster.busiest() < len(cluster.declines):
-        said.append(f"At most {cluster.busiest()} within 5 minutes.")
+        sentences.append(f"At most {cluster.busiest()} within 5 minutes.")
     if cluster.stopped:
-        said.append(f"The processor stopped {cluster.stopped} of them.")
-    return " ".join(said)
+        sentences.append(f"The processor stopped {cluster.stopped} of them.")
+    return " ".join(sentences)
 
 
 def when(cluster: Cluster) -> str:

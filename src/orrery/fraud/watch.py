@@ -97,9 +97,9 @@ def _panel(found: LastSearch) -> Panel:
     )
 
 
-def _push(group: Sequence[Cluster]) -> outbox.Draft:
+def _push(group: Sequence[Cluster]) -> outbox.OutboxDraft:
     stopped = all(one.stopped == len(one.declines) for one in group)
-    return outbox.Draft(
+    return outbox.OutboxDraft(
         id=f"fraud-{group[0].id}",
         channel="push",
         title="Declined payments in a cluster",

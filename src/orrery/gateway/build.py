@@ -5,7 +5,7 @@ from datetime import timedelta
 from orrery.edge.auth import ServiceBearer
 from orrery.gateway.cloud_health import CloudHealth
 from orrery.gateway.health import SECRET, GatewayHealth
-from orrery.gateway.overview import CLOUD_TITLE, TITLE, CloudOverview, Overview
+from orrery.gateway.overview import CLOUD_TITLE, TITLE, CloudOverview, GatewayOverview
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
@@ -30,7 +30,7 @@ def build(runtime: Runtime) -> Parts:
         routers=[routes.router()],
         own_checks=[health.check, cloud.check],
         panels=[
-            PanelSource(TITLE, Overview(health, runtime.clock).panel, 75),
+            PanelSource(TITLE, GatewayOverview(health, runtime.clock).panel, 75),
             PanelSource(CLOUD_TITLE, CloudOverview(cloud, runtime.clock).panel, 76),
         ],
         figures=[

@@ -36,7 +36,7 @@ Kind = Literal[
 """What is known of the gateway; the first three are good."""
 
 PASSING: frozenset[Kind] = frozenset({"starting", "stopping"})
-"""What lies between two attempts: the trouble from before lasts meanwhile."""
+"""States between two attempts: the trouble from before lasts meanwhile."""
 
 _VERIFY = "`orrery gateway guest verify --unit UNIT` on the gateway's machine"
 _SERVER_ERRORS = range(500, 600)
@@ -79,7 +79,7 @@ UNKNOWN = Diagnosis(
     "Whether the gateway works is unknown: there is no ping.",
     f"See whether the machine runs and reaches this site; {_VERIFY} names what is wrong.",
 )
-"""The diagnosis without a ping: only the machine itself can tell these errors apart."""
+"""The diagnosis without a ping: only the machine itself can distinguish these errors."""
 
 
 def is_dead(probe: str) -> bool:
@@ -88,11 +88,11 @@ def is_dead(probe: str) -> bool:
 
 
 def kind_of(ping: Ping) -> Kind:
-    """Return what a ping says."""
+    """Return the kind of a ping."""
     if ping.state in {"active", "reloading"}:
         return _kind_of_active(ping.probe, ping.judgement)
-    if said := _SAID.get(ping.state):
-        return said
+    if kind := _OF_STATE.get(ping.state):
+        return kind
     if ping.exec_main_status == CREDENTIALS:
         return "credentials"
     if ping.result == "start-limit-hit":
@@ -118,7 +118,7 @@ def _kind_of_inactive(ping: Ping) -> Kind:
     return _ON_THE_WAY.get(ping.state, "failed")
 
 
-_SAID: dict[str, Kind] = {"paused": "paused", "missing": "missing", "masked": "masked"}
+_OF_STATE: dict[str, Kind] = {"paused": "paused", "missing": "missing", "masked": "masked"}
 _DEAD: dict[str, Kind] = {"none": "hanging", "502": "tunnel"}
 _ON_THE_WAY: dict[str, Kind] = {"activating": "starting", "deactivating": "stopping"}
 

@@ -1,4 +1,4 @@
-"""Whether the gateway's machine would be started again, as far as the last report of the cloud says."""
+"""Whether the gateway's machine would be started again, by the last report of the cloud."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 
 PART, WEBHOOK = "gateway cloud", "gateway webhook"
-"""The webhook is a part of its own: a warning of two months must not hide a failure that comes meanwhile."""
+"""The webhook is its own part: a warning of two months must not hide a failure that comes meanwhile."""
 
 STOPPED_AFTER = timedelta(days=2)
 """Reports come each hour: without one for so long they have stopped."""
@@ -24,7 +24,7 @@ _DOCTOR = "Type `orrery gateway cloud doctor` where the cloud layer is set up."
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class CloudReason:
     """Something that is wrong, and what to do. What is `early` may pass by itself, and is not pushed."""
 
     why: str
@@ -55,14 +55,14 @@ class CloudHealth:
 
 
 def findings(report: CloudReport, now: datetime) -> Iterator[Finding]:
-    """Yield what a report says now."""
+    """Yield the findings of a report now."""
     yield _finding(PART, list(_reasons(report, now)), _well(report))
     expires, is_known = report.webhook_expires_at, WEBHOOK_PARTS.isdisjoint(gap.part for gap in report.unknown)
     well = f"The webhook expires on {expires:%Y-%m-%d}." if expires else "When the webhook expires is not known."
     yield _finding(WEBHOOK, list(_of_webhook(expires, now)) if expires or is_known else [], well)
 
 
-def _finding(part: str, reasons: list[Reason], well: str) -> Finding:
+def _finding(part: str, reasons: list[CloudReason], well: str) -> Finding:
     if not reasons:
         return Finding(part, "ok", well, essential=False)
     why = " ".join(one.why for one in reasons)
@@ -75,41 +75,43 @@ def _well(report: CloudReport) -> str:
     return f"Both alerts are on; the machine was {report.power} on {_clock_time(report.at)}."
 
 
-def _reasons(report: CloudReport, now: datetime) -> Iterator[Reason]:
-    # After a clock was put back, `at` may lie years ahead: that must not silence anything.
+def _reasons(report: CloudReport, now: datetime) -> Iterator[CloudReason]:
+    # After a clock was put back, `at` may be years ahead: that must not silence anything.
     if abs(now - report.at) > STOPPED_AFTER:
-        yield Reason(
+        yield CloudReason(
             f"No report of the cloud since {_clock_time(report.at)}.",
             "See why `orrery gateway cloud report` is not run each hour, or fails.",
         )
     alerts = {"health": report.health_alert, "deallocate": report.deallocate_alert}
     wrong = {name: state for name, state in alerts.items() if state in {"off", "missing"}}
     for name, state in wrong.items():
-        yield Reason(f"The {name} alert is {state}.", _APPLY, urgent=len(wrong) == len(alerts))
+        yield CloudReason(f"The {name} alert is {state}.", _APPLY, urgent=len(wrong) == len(alerts))
     yield from _of_jobs(report)
     for trouble in report.troubles:
-        yield Reason(trouble, _DOCTOR)
+        yield CloudReason(trouble, _DOCTOR)
     for gap in report.unknown:
         why = f"Not known since {_clock_time(gap.since)}: {gap.part} ({gap.state})."
-        yield Reason(why, _DOCTOR, early=gap.state == "unreadable" and abs(now - gap.since) <= STOPPED_AFTER)
+        yield CloudReason(why, _DOCTOR, early=gap.state == "unreadable" and abs(now - gap.since) <= STOPPED_AFTER)
 
 
-def _of_jobs(report: CloudReport) -> Iterator[Reason]:
+def _of_jobs(report: CloudReport) -> Iterator[CloudReason]:
     over = (job for job in report.jobs if job.status.lower() in {*_FAILED, _COMPLETED})
     last = next(over, None)
     if last and last.status.lower() in _FAILED:
         why = f"The last job of the runbook, of {_clock_time(last.started_at)}, ended as {last.status}."
-        yield Reason(why, "`orrery gateway cloud status` says why; `orrery gateway start` starts the machine.")
+        yield CloudReason(
+            why, "`orrery gateway cloud status` shows why; `orrery gateway start` starts the machine."
+        )
 
 
-def _of_webhook(expires: datetime | None, now: datetime) -> Iterator[Reason]:
+def _of_webhook(expires: datetime | None, now: datetime) -> Iterator[CloudReason]:
     if expires is None:
-        yield Reason("There is no webhook: alerts fire, and the runbook does not run.", _APPLY, urgent=True)
+        yield CloudReason("There is no webhook: alerts fire, and the runbook does not run.", _APPLY, urgent=True)
     elif expires <= now:
         why = f"The webhook expired on {expires:%Y-%m-%d}: alerts fire, and the runbook does not run."
-        yield Reason(why, _ROTATE, urgent=True)
+        yield CloudReason(why, _ROTATE, urgent=True)
     elif expires - now <= WEBHOOK_WARNED_BEFORE:
-        yield Reason(
+        yield CloudReason(
             f"The webhook expires on {expires:%Y-%m-%d}; after that no alert starts the machine.", _ROTATE
         )
 

@@ -1,4 +1,4 @@
-"""Whether the gateway works, as far as its pings say: silence and bad pings are findings (docs/decisions/0060).
+"""Whether the gateway works, by its pings: silence and bad pings are findings (docs/decisions/0060).
 
 good ──bad ping──▶ broken, early ──the grace since the last good ping──▶ broken ──good pings──▶ good
   └──silence of the grace──▶ broken
@@ -23,7 +23,7 @@ AFTER_START = timedelta(seconds=MINIMUM_GRACE)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class JudgedPing:
     """The last ping, if there is a record of it, and the finding from it."""
 
     last: LastPing | None
@@ -46,19 +46,19 @@ class GatewayHealth:
         except StoreError:
             return []
 
-    async def look(self) -> Look:
+    async def look(self) -> JudgedPing:
         """Read the last ping and judge it."""
         if not self._plan.expects:
-            return Look(None, Finding(PART, "off", "No guest pings this site.", essential=False))
+            return JudgedPing(None, Finding(PART, "off", "No guest pings this site.", essential=False))
         if not self._plan.has_token:
             todo = f"Put the token of the pings into the secret file {SECRET}."
             cause = secret_part(SECRET)
-            return Look(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
+            return JudgedPing(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
         found = await self._pings.last.find()
         now = self._clock.now()
         record = found.record if found else LastPing(expected_since=now - self._runs())
         last = record.moved(self._pings.jump(record))
-        return Look(last, self._finding(last, now))
+        return JudgedPing(last, self._finding(last, now))
 
     def _runs(self) -> timedelta:
         return timedelta(seconds=self._clock.monotonic() - self._began)
@@ -87,8 +87,8 @@ class GatewayHealth:
         return Finding(PART, "ok", why, todo, essential=False)
 
     def _silent(self, last: LastPing, at: datetime) -> Finding:
-        said = diagnosis(last.ping, token_script=self._plan.token_script).cause
-        before = f"The last one said: {said}" if said else "The last one was good."
+        cause = diagnosis(last.ping, token_script=self._plan.token_script).cause
+        before = f"By the last one: {cause}" if cause else "The last one was good."
         why = f"No ping since {_clock_time(at)}: whether the gateway works is unknown. {before}"
         return self._broken(why, UNKNOWN.fix)
 
@@ -97,7 +97,7 @@ class GatewayHealth:
         return Finding(PART, "broken", why, todo, essential=False, urgent=True, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:
-        # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+        # After a clock was put back, `since` may be years ahead: that must not silence anything.
         return abs(now - since) > self._plan.grace
 
 

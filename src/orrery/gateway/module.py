@@ -1,4 +1,4 @@
-"""The gateway as a module: what the site knows of it, the commands of its host, and those of the cloud."""
+"""The gateway as a module: what the site knows about it, the commands of its host, and those of the cloud."""
 
 from orrery.runtime.module import SITE, Command, Module, Named, Role
 
@@ -24,7 +24,7 @@ MODULE = Module(
         ),
         Command(
             "gateway pings",
-            "List what the gateway's pings said, when they were silent, and what was pushed.",
+            "List the gateway's pings by their content, the silences between them, and the pushes.",
             "orrery.gateway.cli.pings:command",
         ),
         Command(
@@ -59,7 +59,7 @@ MODULE = Module(
         ),
         Command(
             "gateway timeline",
-            "List the gateway's outages, or tell one as a story, with the layer that ended it.",
+            "List the gateway's outages, or show one step by step, with the layer that ended it.",
             "orrery.gateway.cli.timeline:command",
             role="cloud",
         ),

@@ -18,7 +18,7 @@ _ANSWERS = {"": "-", "none": "no answer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class GatewayOverview:
     """Reads the store only."""
 
     health: GatewayHealth

@@ -17,7 +17,7 @@ _PARTS = "gateway"
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class PingSilence:
     """A time without pings; `until` is None while it lasts."""
 
     since: datetime
@@ -26,7 +26,7 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class GatewayPush:
     """A push of the site about the gateway. What the guest pushes by itself is not known here."""
 
     at: datetime
@@ -41,8 +41,8 @@ class PingLog:
     """All of it since some time, oldest first."""
 
     stretches: Sequence[PingStretch]
-    silences: Sequence[Silence]
-    pushes: Sequence[Push]
+    silences: Sequence[PingSilence]
+    pushes: Sequence[GatewayPush]
     last_ping: LastPing | None
     cloud_report: CloudReport | None
     unreadable: Sequence[RecordUnreadable]
@@ -72,19 +72,19 @@ class PingLogs:
             page.unreadable,
         )
 
-    async def _pushes(self, since: datetime) -> list[Push]:
+    async def _pushes(self, since: datetime) -> list[GatewayPush]:
         rows = [row async for row in Outbox(self.pings.store, self.clock, {}).rows() if row.created_at >= since]
-        told = [row for row in rows if any(part.startswith(_PARTS) for part in parts_of(row))]
+        about = [row for row in rows if any(part.startswith(_PARTS) for part in parts_of(row))]
         return [
-            Push(row.created_at, row.title, row.body, row.priority, row.state)
-            for row in sorted(told, key=lambda row: row.created_at)
+            GatewayPush(row.created_at, row.title, row.body, row.priority, row.state)
+            for row in sorted(about, key=lambda row: row.created_at)
         ]
 
 
-def _silences(found: Sequence[PingStretch], now: datetime) -> Iterator[Silence]:
+def _silences(found: Sequence[PingStretch], now: datetime) -> Iterator[PingSilence]:
     for one in found:
         if one.silence is not None:
-            yield Silence(one.first_at - timedelta(seconds=one.silence), one.first_at, one.silence)
+            yield PingSilence(one.first_at - timedelta(seconds=one.silence), one.first_at, one.silence)
     last = max((one.last_at for one in found), default=now)  # after a clock was put back it is not the last one's
     if now - last > SILENCE:
-        yield Silence(last, None, (now - last).total_seconds())
+        yield PingSilence(last, None, (now - last).total_seconds())

@@ -40,7 +40,7 @@ class LastPing(Record):
 
     @property
     def ping(self) -> Ping:
-        """What the last ping said."""
+        """The last ping."""
         return Ping(**{one.name: getattr(self, one.name) for one in fields(Ping)})
 
     def moved(self, by: timedelta) -> "LastPing":
@@ -52,7 +52,7 @@ class LastPing(Record):
         )
 
     def followed_by(self, ping: Ping, now: datetime, grace: timedelta) -> "LastPing":
-        """Return the record after a ping; one that comes after a longer silence than `grace` begins anew."""
+        """Return the record after a ping; one that comes after a longer silence than `grace` begins again."""
         kind = kind_of(ping)
         goes_on = self.at is not None and abs(now - self.at) <= grace and self.trouble != ""
         if ping.is_good:
@@ -71,5 +71,5 @@ class LastPing(Record):
 
 
 def last_ping(store: Store, clock: Clock) -> Collection[LastPing]:
-    """Return the collection of the last ping. It is derived: the next ping, a minute later, makes it anew."""
+    """Return the collection of the last ping. It is derived: the next ping, a minute later, makes it again."""
     return Collection(store, clock, LastPing, "gateway:ping", derived=True)

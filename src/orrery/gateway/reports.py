@@ -18,7 +18,7 @@ AlertState = Literal["on", "off", "missing", "unknown"]
 GapState = Literal["not allowed", "unreadable"]
 
 WEBHOOK_PARTS = frozenset({"webhook", "action group"})
-"""Without one of these, the end of the webhook may not be known: the action group says which one it is."""
+"""Without one of these, the end of the webhook may not be known: the action group names it."""
 
 
 class ReportedJob(Record):
@@ -96,7 +96,7 @@ class Reports:
 
     @property
     def last(self) -> Collection[CloudReport]:
-        """The collection of the last report. It is derived: the next report makes it anew."""
+        """The collection of the last report. It is derived: the next report makes it again."""
         return Collection(self.store, self.clock, CloudReport, "gateway:report", life=lambda _: KEPT, derived=True)
 
     async def receive(self, report: CloudReport) -> None:

@@ -53,7 +53,7 @@ Trouble = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: one
 
 
 class _Body(BaseModel):
-    """How each body is read: what it says more than is known is ignored."""
+    """How each body is read: unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
@@ -160,11 +160,11 @@ class GatewayRoutes:
 
     def _report(self, body: ReportBody) -> CloudReport:
         now = self.reports.clock.now()
-        said = body.model_dump(exclude={"alerts", "unknown"})
+        fields = body.model_dump(exclude={"alerts", "unknown"})
         unknown = tuple(ReportedGap(part=gap.part, state=gap.state, since=now) for gap in body.unknown)
         alerts = body.alerts
         return CloudReport(
-            at=now, health_alert=alerts.health, deallocate_alert=alerts.deallocate, unknown=unknown, **said
+            at=now, health_alert=alerts.health, deallocate_alert=alerts.deallocate, unknown=unknown, **fields
         )
 
 

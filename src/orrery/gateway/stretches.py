@@ -1,4 +1,4 @@
-"""The pings of the last three months, as stretches: those in a row that say the same are one record."""
+"""The pings of the last three months, as stretches: those in a row with the same content are one record."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -20,14 +20,14 @@ SILENCE = timedelta(seconds=MINIMUM_GRACE)
 """A longer time without a ping begins a new stretch: a shutdown of the machine is shorter than the grace."""
 
 MOST_A_DAY = 200
-"""Stretches that begin on a day; what a gateway says that changes all the time is then put into the last one."""
+"""Stretches that begin on a day; a gateway that changes all the time is then put into the last one."""
 
 
 class PingStretch(Record):
-    """Pings that said the same: the first came at `first_at`, the last at `last_at`.
+    """Pings with the same content: the first came at `first_at`, the last at `last_at`.
 
     `silence` is for how many seconds there was no ping before the first one, when that was longer than it should
-    be. `mixed`: the day had its most stretches, and this one says what its last ping said.
+    be. `mixed`: the day had its most stretches, and this one holds its last ping.
     """
 
     v: Literal[1] = 1
@@ -45,14 +45,14 @@ class PingStretch(Record):
     silence: float | None = None
     mixed: bool = False
 
-    def says(self, ping: Ping) -> bool:
-        """Return whether a ping says the same."""
-        said = (self.kind, self.state, self.result, self.exec_main_status, self.probe)
-        return said == (kind_of(ping), ping.state, ping.result, ping.exec_main_status, ping.probe)
+    def is_of(self, ping: Ping) -> bool:
+        """Return whether a ping has the same content."""
+        content = (self.kind, self.state, self.result, self.exec_main_status, self.probe)
+        return content == (kind_of(ping), ping.state, ping.result, ping.exec_main_status, ping.probe)
 
     def goes_on_with(self, ping: Ping, now: datetime) -> bool:
         """Return whether a ping belongs to this stretch."""
-        return self.says(ping) and abs(now - self.last_at) <= SILENCE
+        return self.is_of(ping) and abs(now - self.last_at) <= SILENCE
 
     def moved(self, by: timedelta) -> "PingStretch":
         """Return the stretch after the wall clock was put forward by so much."""
@@ -60,21 +60,21 @@ class PingStretch(Record):
 
     def with_ping(self, ping: Ping, now: datetime) -> "PingStretch":
         """Return the stretch after one more ping."""
-        mixed = self.mixed or not self.says(ping)
-        return self.change(**_said(ping), last_at=now, count=self.count + 1, mixed=mixed)
+        mixed = self.mixed or not self.is_of(ping)
+        return self.change(**_content(ping), last_at=now, count=self.count + 1, mixed=mixed)
 
 
-def _said(ping: Ping) -> dict[str, Any]:
+def _content(ping: Ping) -> dict[str, Any]:
     """Return what a stretch keeps of a ping: all but for how long the unit is active."""
-    said = {name: value for name, value in asdict(ping).items() if name != "active_seconds"}
-    return {"kind": kind_of(ping), **said}
+    content = {name: value for name, value in asdict(ping).items() if name != "active_seconds"}
+    return {"kind": kind_of(ping), **content}
 
 
 def first_of(ping: Ping, now: datetime, before: PingStretch | None) -> PingStretch:
     """Return a new stretch, after the one before."""
     gap = abs(now - before.last_at) if before else timedelta(0)
     silence = gap.total_seconds() if gap > SILENCE else None
-    return PingStretch(first_at=now, last_at=now, silence=silence, **_said(ping))
+    return PingStretch(first_at=now, last_at=now, silence=silence, **_content(ping))
 
 
 def stretches(store: Store, clock: Clock) -> Collection[PingStretch]:

@@ -16,7 +16,7 @@ KEEP_TROUBLE = 5
 """Seconds that a shared cache may keep an answer without a count: it may be put right at any moment."""
 
 WHILE_REVALIDATING = 10
-"""Seconds that a shared cache may go on serving while it asks anew: tick 60 + edge 60 + this + poll 45 < 180."""
+"""Seconds that a shared cache may go on serving while it asks again: tick 60 + edge 60 + this + poll 45 < 180."""
 
 ROUNDING = 3
 """Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is
@@ -74,7 +74,7 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Cached
     total = current_count(snapshot, now, reachable=reachable)
     pages, pages_age = _shown_pages(snapshot.pages, total, now)
     listed = [page.model_dump() for page in pages.pages] if pages else []
-    fields: dict[str, object] = {"active": total.count, "pages": listed, **_common(total)}
+    fields: dict[str, object] = {"active": total.count, "pages": listed, **dated(total)}
     if pages and pages_age is not None:
         fields["pages_generated_at"] = stamp(pages.generated_at)
         fields["pages_age_s"] = floor(pages_age.total_seconds())
@@ -84,7 +84,7 @@ def site(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> Cached
 def cosmos(snapshot: Snapshot, now: datetime, *, reachable: bool = True) -> CachedAnswer:
     """Return the cosmos read: the count of the whole family."""
     total = current_count(snapshot, now, reachable=reachable)
-    return _answer({"totalUnique": total.count, "scope": "cosmos", **_common(total)}, total, None, None)
+    return _answer({"totalUnique": total.count, "scope": "cosmos", **dated(total)}, total, None, None)
 
 
 def _shown_pages(
@@ -92,7 +92,7 @@ def _shown_pages(
 ) -> tuple[Pages, timedelta] | tuple[None, None]:
     """Return the pages and their age, unless they or the total are too old to be shown, or the total is zero.
 
-    Pages may be older than the total: people on them beside a count of nobody would contradict it (decision 43).
+    Pages may be older than the total: people on them beside a count of zero would contradict it (decision 43).
     """
     found = age(pages.generated_at, now) if pages else None
     if pages is None or found is None or found > TOO_OLD_ABOVE or not total.count:
@@ -100,7 +100,8 @@ def _shown_pages(
     return pages, found
 
 
-def _common(total: CurrentCount) -> dict[str, object]:
+def dated(total: CurrentCount) -> dict[str, object]:
+    """Return the fields that date a count, with why it is not newer or is missing."""
     fields: dict[str, object] = {
         "generated_at": stamp(total.generated_at) if total.generated_at else None,
         "age_s": floor(total.age.total_seconds()) if total.age is not None else None,

@@ -9,7 +9,7 @@ from orrery.errors import NotConfigured, StoreError
 from orrery.live import keys
 from orrery.live.plan import Reason, TickPlan, may_read, plan
 from orrery.live.quota import PAUSES, TOTAL, Limits, Query, QuotaBudget
-from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, Report
+from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, UserReport
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
@@ -82,7 +82,7 @@ class StoredBudget:
         if not self._has_no_key:
             await self._change(lambda budget, now: budget.charged(queries, now))
 
-    async def ask(self, query: Query, by: By | None, limit: int | None) -> Report:
+    async def ask(self, query: Query, by: By | None, limit: int | None) -> UserReport:
         """Ask the provider, note the cost or the failure, and return the report.
 
         Raises `AnalyticsFailed` or `NotConfigured`.

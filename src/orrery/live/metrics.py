@@ -10,7 +10,7 @@ from datetime import datetime
 
 from orrery.live import keys
 from orrery.live.records import Active, PageCount, Pages
-from orrery.ports.analytics import By, Report, ReportRow
+from orrery.ports.analytics import By, ReportRow, UserReport
 from orrery.record import Record
 
 PAGES_AT_MOST = 25
@@ -26,7 +26,7 @@ class Metric:
 
     name: str
     key: str
-    value: Callable[[Report, datetime], Record]
+    value: Callable[[UserReport, datetime], Record]
     by: By | None = None
     limit: int | None = None
 
@@ -38,7 +38,7 @@ TOTAL = "total"
 def total(window_minutes: int) -> Metric:
     """Return the total over the last `window_minutes`."""
 
-    def value(report: Report, at: datetime) -> Active:
+    def value(report: UserReport, at: datetime) -> Active:
         return Active(active=report.total, generated_at=at, window_minutes=window_minutes)
 
     return Metric(TOTAL, keys.ACTIVE, value)
@@ -47,7 +47,7 @@ def total(window_minutes: int) -> Metric:
 def pages(paths: Mapping[str, str]) -> Metric:
     """Return the page breakdown; `paths` is the site's own index of titles (decision 22)."""
 
-    def value(report: Report, at: datetime) -> Pages:
+    def value(report: UserReport, at: datetime) -> Pages:
         most = sorted(report.rows, key=lambda row: -row.users)[:PAGES_AT_MOST]
         return Pages(pages=tuple(listed(row) for row in most), generated_at=at)
 

@@ -6,7 +6,7 @@ MODULE = Module(
     "live",
     sections=(
         Named("live", "orrery.live.settings:LiveSettings"),
-        Named("monitor", "orrery.live.settings:Monitor"),
+        Named("monitor", "orrery.live.settings:MonitorSettings"),
     ),
     secrets=(
         Named("admin_password_hash", "orrery.live.secrets:PASSWORD_HASH"),
@@ -19,7 +19,7 @@ MODULE = Module(
         "orrery.ports.tracker:Tracker",
     ),
     needs=("orrery.edge.auth:GuessLimiter",),
-    provides=("orrery.live.domain:LiveDomain",),
+    provides=("orrery.live.build:LiveDomain",),
     prefixes=("realtime:", "guided:"),
     commands=(
         Command("live", "Refresh, check and schedule the live visitor counter.", "orrery.live.cli.live:group"),

@@ -8,6 +8,7 @@ follows from the stored state, so after a failure of the tracker the next check 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -25,6 +26,7 @@ from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.record import Record
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, sortable
+from orrery.runtime.lasting import all_clear, push
 from orrery.runtime.tasks import together
 
 LABEL = "realtime-degraded"
@@ -47,21 +49,20 @@ APART_AT_MOST = timedelta(minutes=2)
 
 COUNTS_ONCE_IN = timedelta(seconds=60)
 """A check within this time of one that counted does not count: both may have seen the same cached bytes (spec 2,
-Limits: edge cache 60 s). It is also the time in which nobody else speaks to the tracker."""
+Limits: edge cache 60 s). It is also the time in which no other check uses the tracker."""
 
 GRACE = timedelta(minutes=2)
 """How long the workers wait before a bad check counts: a tick and an edge cache of 60 s each. After a jump of
 the clock, or a standstill, the count is old until the refresher has had its tick."""
 
 JUMP = timedelta(seconds=60)
-"""A wait that is off by more than this has met a jump of the clock."""
+"""A wait that is off by more than this saw a jump of the clock."""
 
 TRACKER_SECONDS = 45.0
-"""How long a check speaks to the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
+"""How long a check uses the tracker: less than `COUNTS_ONCE_IN`, so that two checks do not both open."""
 
 TITLE = "The live counter is degraded"
 
-TrackerCall = Literal["open", "comment", "close"]
 TrackerChange = Literal["opened", "found", "commented", "closed"]
 
 log = structlog.get_logger()
@@ -104,7 +105,7 @@ class MonitorState(Record):
 class MonitorResult:
     """The result of a check.
 
-    `reason` is None when the counter is well. A check that is not `counted` changed nothing. `trouble` says why
+    `reason` is None when the counter is well. A check that is not `counted` changed nothing. `trouble` is why
     the tracker is not up to date.
     """
 
@@ -128,7 +129,7 @@ def judge(site: PublicCount | None, cosmos: PublicCount | None, now: datetime) -
     reads = (("site", site), ("cosmos", cosmos))
     for name, reading in reads:
         if reading.error is not None:
-            return CheckFailure(f"error {reading.error}", f"The {name} read says {reading.error}.")
+            return CheckFailure(f"error {reading.error}", f"The {name} read reports {reading.error}.")
     aged = (_aged(name, reading, now) for name, reading in reads)
     return next((reason for reason in aged if reason), None) or _disagreement(site, cosmos)
 
@@ -184,41 +185,18 @@ def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
     return (*state.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
-def due_call(state: MonitorState) -> TrackerCall | None:
-    match state.tracker:
-        case "opening":
-            return "open"
-        case "closing":
-            return "close"
-        case "open":
-            return "comment" if state.told != state.kind else None
-        case "unknown" | "closed":
-            return None
-
-
-def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.Draft]:
+def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.OutboxDraft]:
     """Return the push to the owner when the counter became degraded, or is well again."""
     if before.degraded_since is None and after.degraded_since is not None:
         often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
         text = f"{often if after.bad < IN_A_ROW else ''}{after.reason}"
-        return [_push("degraded", after.degraded_since, TITLE, text)]
+        return [push(f"realtime-degraded-{sortable(after.degraded_since)}", TITLE, text)]
     if before.degraded_since is not None and after.degraded_since is None:
         minutes = (now - before.degraded_since) // timedelta(minutes=1)
         text = f"It was degraded for {minutes} minutes. Last: {before.reason}"
-        return [_push("recovered", before.degraded_since, "The live counter is well again", text)]
+        over = f"realtime-recovered-{sortable(before.degraded_since)}"
+        return [all_clear(over, "The live counter is well again", text)]
     return []
-
-
-def _push(what: Literal["degraded", "recovered"], since: datetime, title: str, text: str) -> outbox.Draft:
-    bad = what == "degraded"
-    return outbox.Draft(
-        id=f"realtime-{what}-{sortable(since)}",
-        channel="push",
-        title=title,
-        body=text,
-        priority="high" if bad else "low",
-        tags=("warning",) if bad else ("white_check_mark",),
-    )
 
 
 class Monitor:
@@ -258,8 +236,8 @@ class Monitor:
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _result(reason, before, counted=False)
         after = after_check(before, reason, now)
-        told = pushes(before, after, now) if self._pushes else []
-        version = await self._store_state(after, unmoved, outbox.enqueue(told, now))
+        due = pushes(before, after, now) if self._pushes else []
+        version = await self._store_state(after, unmoved, outbox.enqueue(due, now))
         if version is None:
             return _result(reason, before, counted=False)
         return await self._synchronize_tracker(reason, after, version)
@@ -301,8 +279,8 @@ class _TrackerSync:
         """Make the due calls; return why they were not completed, if they were not."""
         try:
             async with asyncio.timeout(TRACKER_SECONDS):
-                while call := due_call(self.state):
-                    await self._call(call)
+                while call := self._due():
+                    await call()
         except (TrackerFailed, NotConfigured) as error:
             trouble = str(error)
         except TimeoutError:
@@ -312,21 +290,23 @@ class _TrackerSync:
         log.warning("tracker is behind", why=trouble)
         return trouble
 
-    async def _call(self, call: TrackerCall) -> None:
-        match call:
-            case "open":
-                await self._open()
-            case "comment":
-                await self._comment()
-            case "close":
-                await self._close()
+    def _due(self) -> Callable[[], Awaitable[None]] | None:
+        match self.state.tracker:
+            case "opening":
+                return self._open
+            case "closing":
+                return self._close
+            case "open" if self.state.told != self.state.kind:
+                return self._comment
+            case _:
+                return None
 
     async def _open(self) -> None:
         """Open an issue, or use an open one: an answer was lost, or another person opened it."""
         issue = await self._tracker.find_open(LABEL)
-        told, done = ("", "found") if issue else (self.state.kind, "opened")
+        kind, done = ("", "found") if issue else (self.state.kind, "opened")
         issue = issue or await self._tracker.open(LABEL, TITLE, _opening(self.state))
-        self._note(done, tracker="open", issue=issue.id, url=issue.url, told=told)
+        self._note(done, tracker="open", issue=issue.id, url=issue.url, told=kind)
 
     async def _comment(self) -> None:
         """Comment the new reason; an issue that the owner closed stays closed."""

@@ -19,4 +19,4 @@ class PasswordProbe:
         elif self.is_password(password.encode()):
             yield Remark("the password matches")
         else:
-            yield Remark("the password is another one", "Make the hash anew: `orrery admin hash`.")
+            yield Remark("the password is another one", "Make a new hash: `orrery admin hash`.")

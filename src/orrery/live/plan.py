@@ -119,7 +119,7 @@ class _Tick:
         return self._dry(query) or ("pacing" if after.sure_apart() > self.sure_apart() else None)
 
     def sure_apart(self) -> int:
-        """Return how many ticks apart the totals last if nobody else takes any."""
+        """Return how many ticks apart the totals last without other consumers."""
         return self._apart(self.budget.cost(TOTAL), lambda window: window.remaining)
 
     def _total_apart(self) -> int:
@@ -134,7 +134,7 @@ class _Tick:
         return max(-(-ticks // rounds) if rounds > 0 else ticks + 1 for ticks, rounds in lasting)
 
     def _spare(self, window: TokenWindow) -> int:
-        """Return the tokens that nobody else needs until the refill: no total, no other consumer and no admin."""
+        """Return the tokens that neither totals nor other consumers nor admins need until the refill."""
         totals = self._ticks(window) * self.budget.cost(TOTAL)
         return window.remaining - totals - window.for_others(self.now) - RESERVE
 
@@ -163,8 +163,8 @@ class _Tick:
     @property
     def _errors_left(self) -> int:
         """Return how many errors may be risked: at least one when the provider answers."""
-        left, told = SERVER_ERRORS_AN_HOUR - len(self.budget.errors), self.budget.errors_left
-        return left if told is None else min(left, max(1, told))
+        left, reported = SERVER_ERRORS_AN_HOUR - len(self.budget.errors), self.budget.errors_left
+        return left if reported is None else min(left, max(1, reported))
 
 
 def _last_of_total(errors: Sequence[ServerError]) -> datetime:

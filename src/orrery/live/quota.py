@@ -45,7 +45,7 @@ ALL, REST = "all", "rest"
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """How long a refusal blocks, until one probe. `of_one`: it says nothing about other queries.
+    """How long a refusal blocks, until one probe. `of_one`: it concerns no other query.
 
     `by_owner`: it ends when a key, a right or a setting is put right, so that the total's success ends it for the
     other queries, and a process that starts looks again.
@@ -78,7 +78,7 @@ class Block(Record):
 
 
 class ServerError(Record):
-    """One server error, and which query met it."""
+    """One server error, and the query that got it."""
 
     query: Query
     at: AwareDatetime
@@ -151,11 +151,11 @@ class QuotaBudget(Record):
         corrected = self._corrected(query, quotas, now) if quotas else self
         sent = self.asked.get(query, now)
         # What was refused since this query was sent stays.
-        met = {scope: block for scope, block in self.blocks.items() if block.since < sent}
+        earlier = {scope: block for scope, block in self.blocks.items() if block.since < sent}
         own = scopes_of(query)
-        past = {met[scope].reason for scope in own if query == TOTAL and scope in met}
+        past = {earlier[scope].reason for scope in own if query == TOTAL and scope in earlier}
         mended = {reason for reason in past if PAUSES[reason].by_owner}
-        lifted = {scope for scope, block in met.items() if scope in own or block.reason in mended}
+        lifted = {scope for scope, block in earlier.items() if scope in own or block.reason in mended}
         return corrected.change(
             blocks={scope: block for scope, block in self.blocks.items() if scope not in lifted},
             failing=self.failing and query != TOTAL,
@@ -207,5 +207,5 @@ def _end(reason: Obstacle, now: datetime) -> datetime:
 
 
 def _holds(block: Block, now: datetime) -> bool:
-    """Return whether a block still says something: not one open to a probe for an hour, or of a wrong clock."""
+    """Return whether a block still counts: not one open to a probe for an hour, or of a wrong clock."""
     return now - HOUR < block.until <= _end(block.reason, now) + CLOCK_AHEAD

@@ -1,6 +1,6 @@
 """The public reads: bytes from the shared cache, and nothing else (spec 2, What the service does 2).
 
-Nothing here can reach the analytics provider: an import rule says so. An empty cache stays an empty answer.
+Nothing here can reach the analytics provider: an import rule checks it. An empty cache stays an empty answer.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ def last_outcome(store: Store, clock: Clock) -> Collection[RefreshOutcome]:
 
 
 async def read(records: Collection[R], unreadable: list[str] | None = None) -> R | None:
-    """Return the only record of a collection, or None when there is none that can be read.
+    """Return the only record of a collection, or None without a readable one.
 
     The log names a record that cannot be read; its key is added to `unreadable`.
     """

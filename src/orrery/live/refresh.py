@@ -27,7 +27,7 @@ TERM = timedelta(seconds=3 * DEADLINE)
 """How long a refresher that was killed keeps the others from its work; longer than a refresh may take."""
 
 PATIENCE = 5.0
-"""Seconds to wait for another process that is refreshing, so that every caller still hears an answer."""
+"""Seconds to wait for another process that is refreshing, so that every caller still gets an answer."""
 
 POLL_SECONDS = 0.1
 """Seconds between two reads while another process finishes its refresh."""
@@ -196,8 +196,8 @@ class Refresh:
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: RefreshOutcome | None) -> bool:
         """Write everything and release the lease in one commit, unless another process has taken it since."""
         lease = self._lease.fence(term.token)
-        said = [self._last_outcome.put(outcome)] if outcome else []
-        committed = await commit(self._store, Changes([*writes, *said, Delete(lease.key)], [lease]))
+        outcomes = [self._last_outcome.put(outcome)] if outcome else []
+        committed = await commit(self._store, Changes([*writes, *outcomes, Delete(lease.key)], [lease]))
         return isinstance(committed, Committed)
 
     async def _done(self) -> RefreshOutcome | None:

@@ -1,9 +1,8 @@
-"""The counter over HTTP (spec 2, Endpoints; decision 20). `edge/fast.py` serves the public reads."""
+"""The counter over HTTP (spec 2, Endpoints; decision 20). `edge/public_reads.py` serves the public reads."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from math import floor
+from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from fastapi import APIRouter, Request
@@ -11,11 +10,11 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
-from orrery.edge.fast import PUBLIC_HEADERS, is_known, known_part
 from orrery.edge.problems import Problem
+from orrery.edge.public_reads import PUBLIC_HEADERS, is_known, known_part
 from orrery.errors import NotConfigured, StoreError
-from orrery.live.admin_reads import AdminReads, GuidedCount, IntelCount
-from orrery.live.answers import NOT_BOUND
+from orrery.live.admin_reads import AdminReads, Intel
+from orrery.live.answers import NOT_BOUND, CurrentCount, dated
 from orrery.live.budget import NO_KEY
 from orrery.live.records import RefreshOutcome, stamp
 from orrery.live.refresh import Refresh
@@ -30,7 +29,7 @@ FIELDS = frozenset({b"realtime", b"intel", b"refresh"})
 GUIDED_PATH = "/guided/api/admin/realtime"
 
 NO_AUTH = "no-auth"
-"""The analytics key is missing, as an admin read says it (spec 2, Errors)."""
+"""The analytics key is missing, as an admin read reports it (spec 2, Errors)."""
 
 _PRIVATE = {"Cache-Control": "private, no-store"}
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
@@ -112,7 +111,7 @@ class GuidedRead(BaseModel):
 
 
 class Refused(BaseModel):
-    """What is said to those without a valid bearer, and when a part is missing."""
+    """The answer without a valid bearer, and when a part is missing."""
 
     ok: Literal[False]
     error: str
@@ -168,13 +167,13 @@ class LiveRoutes:
         return router
 
     async def read(self, request: Request) -> Response:
-        """Answer the admin's read; a public one never comes here, since `edge/fast.py` answers it."""
+        """Answer the admin's read; a public one never comes here, since `edge/public_reads.py` answers it."""
         if sorted(_asked(request).split(b"&")) != [b"intel=1", b"realtime=cosmos"]:
             raise _unknown_query()
         return await self._for_owner(request, self.admin_reads and self.admin_reads.intel, _intel, NO_AUTH)
 
     async def other(self, request: Request) -> Response:
-        """Answer a browser's preflight request for a header of its own; refuse other requests."""
+        """Answer a browser's preflight request for an own header; refuse other requests."""
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | _PREFLIGHT)
         if request.method == "HEAD":
@@ -258,35 +257,15 @@ def _refreshed(outcome: RefreshOutcome) -> dict[str, object]:
     return {"ok": True, "active": outcome.active, "pages_count": outcome.pages_count, "generated_at": made}
 
 
-def _intel(found: IntelCount) -> dict[str, object]:
-    total, planets = found.total, found.planets
-    fields: dict[str, object] = {
-        "totalUnique": total.count,
-        "scope": "cosmos",
-        "generated_at": stamp(total.generated_at) if total.generated_at else None,
-        "age_s": _whole(total.age),
-        "stale": total.stale,
-        "window_minutes": total.window_minutes,
-        "byPlanet": planets and [{"planet": row.label, "users": row.users} for row in planets],
-    }
-    return fields | _error(found.error or total.error)
+def _intel(found: Intel) -> dict[str, object]:
+    total, planets = found
+    by_planet = planets and [{"planet": row.label, "users": row.users} for row in planets]
+    return {"totalUnique": total.count, "scope": "cosmos", "byPlanet": by_planet, **dated(total)}
 
 
-def _guided(found: GuidedCount | str) -> dict[str, object]:
-    if isinstance(found, str):
-        return {"ok": False, "error": found}
-    fields: dict[str, object] = {
-        "active": found.active,
-        "generated_at": stamp(found.generated_at),
-        "age_s": _whole(found.age),
-        "window_minutes": found.window_minutes,
-    }
-    return fields | _error(found.error)
-
-
-def _error(error: str | None) -> dict[str, object]:
-    return {"error": error} if error else {}
-
-
-def _whole(seconds: timedelta | None) -> int | None:
-    return None if seconds is None else floor(seconds.total_seconds())
+def _guided(found: CurrentCount) -> dict[str, object]:
+    if found.generated_at is None:
+        return {"ok": False, "error": found.error}
+    fields = {"active": found.count, **dated(found)}
+    del fields["stale"]
+    return fields

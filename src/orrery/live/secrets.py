@@ -5,7 +5,7 @@ import re
 from typing import cast
 from urllib.parse import urlsplit
 
-from orrery.live.settings import LiveSettings, Monitor
+from orrery.live.settings import LiveSettings, MonitorSettings
 from orrery.runtime.secret import Form, SecretKind, SecretUse, unused, why_short
 from orrery.runtime.section import Mode, Sections
 from orrery.syntax.base_url import THIS_MACHINE
@@ -16,7 +16,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=]{20,}")
 
 
 def is_service_account(text: str) -> bool:
-    """Return whether a text is the key file of a service account, as far as its JSON tells."""
+    """Return whether a text is the key file of a service account, as far as its JSON shows."""
     return not isinstance(_key_file(text), Form)
 
 
@@ -27,13 +27,13 @@ def _counts(sections: Sections) -> bool:
 def _password_use(sections: Sections) -> SecretUse:
     return SecretUse(
         _counts(sections),
-        "nobody is admitted as the owner: no refresh from outside, no owner's reads, no owner's page.",
-        idle="Without it the owner's page admits nobody.",
+        "no owner is admitted: no refresh from outside, no owner's reads, no owner's page.",
+        idle="Without it the owner's page admits no one.",
     )
 
 
 def _password_form(text: str, _mode: Mode) -> Form:
-    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: nobody is admitted.")
+    return Form() if _HASH.fullmatch(text) else Form("It is no SHA-256 in hexadecimal digits: it admits no owner.")
 
 
 def _key_use(sections: Sections) -> SecretUse:
@@ -90,7 +90,7 @@ def _loads(pem: object) -> bool:
 
 
 def _tracker_use(sections: Sections) -> SecretUse:
-    if _counts(sections) and sections[Monitor].tracker == "github":
+    if _counts(sections) and sections[MonitorSettings].tracker == "github":
         return SecretUse(needed=True, stops="no issue is opened when the counter degrades.")
     return unused("No issue is opened with a tracker that wants one.")
 
@@ -108,7 +108,7 @@ SERVICE_ACCOUNT_KEY = SecretKind(
     ),  # what else is wrong with the file stops the counter alone
     form=_key_form,
     values=_key_values,
-    believed=True,
+    is_certain=True,
 )
 """The JSON key file of the analytics provider's service account, as it was downloaded."""
 

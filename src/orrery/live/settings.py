@@ -50,7 +50,7 @@ def _account(key_json: str | None) -> str | None:
         return None
 
 
-class Monitor(Section):
+class MonitorSettings(Section):
     """The tracker for issues about a degraded counter (decision 29), and the address of its public reads."""
 
     base_url: Address | None = None

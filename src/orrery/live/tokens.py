@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from orrery.ports.analytics import Bucket
+from orrery.ports.analytics import QuotaState
 from orrery.record import Record
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
@@ -51,7 +51,7 @@ class TokenWindow(Record):
     def charged(self, cost: int) -> Self:
         return self.change(remaining=max(0, self.remaining - cost))
 
-    def corrected(self, bucket: Bucket, charged: int, now: datetime) -> Self:
+    def corrected(self, bucket: QuotaState, charged: int, now: datetime) -> Self:
         """Return it with the figures of a report that was `charged`; a tenth more than before means a refill."""
         left, consumed = max(0, bucket.remaining), max(0, bucket.consumed)
         # What a query consumed does not count for the size: a wrong figure there would make it dear for days.

@@ -1,1 +1,1 @@
-"""The owner's page: it renders the panels of all modules and knows none of them."""
+"""The owner's page: it renders the panels of all modules and imports none of them."""

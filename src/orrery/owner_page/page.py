@@ -91,7 +91,7 @@ class OwnerPage:
 
 
 def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
-    """Return what wants the owner first, the worst at the top; the rest stays in its order."""
+    """Return what needs the owner first, the worst at the top; the rest stays in its order."""
     return sorted(panels, key=lambda panel: _rank(panel.tone))
 
 

@@ -1,4 +1,4 @@
-"""The accounts that sign in at their track's tenant, as a port: tokens in their names, and signing in anew."""
+"""The accounts that sign in at their track's tenant, as a port: tokens in their names, and a new sign-in."""
 
 from collections.abc import Callable
 from typing import Protocol

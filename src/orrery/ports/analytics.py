@@ -37,7 +37,7 @@ By = Literal["page", "planet"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class QuotaState:
     """One quota: how much this request used, and how much is left."""
 
     consumed: int
@@ -48,10 +48,10 @@ class Bucket:
 class Quotas:
     """The property's quotas in a report, in tokens except `server_errors`; None when a report has no figure."""
 
-    day: Bucket | None = None
-    hour: Bucket | None = None
-    project_hour: Bucket | None = None
-    server_errors: Bucket | None = None
+    day: QuotaState | None = None
+    hour: QuotaState | None = None
+    project_hour: QuotaState | None = None
+    server_errors: QuotaState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ReportRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class UserReport:
     """The provider's counts. No rows is a true zero (decision 21).
 
     A report that is not broken down has one row or none. The rows of another one must never be summed: a visitor
@@ -82,7 +82,7 @@ class Report:
 class Analytics(Protocol):
     """Counts active users in real time. Every call costs quota."""
 
-    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> Report:
+    async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> UserReport:
         """Return the users of now, in all, or by `by`, most users first, at most `limit` rows.
 
         `deadline` is in seconds and bounds the whole call. Raises `AnalyticsFailed`, or `NotConfigured` while the

@@ -12,7 +12,7 @@ class ApiUnreachable(OrreryError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiAnswer:
     """The API's answer; `headers` by lower-case names."""
 
     status: int
@@ -23,6 +23,6 @@ class Answer:
 class DelegatedApi(Protocol):
     """Asks the API of the settings. Raises `ApiUnreachable`; every status is an answer."""
 
-    def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> Answer:
+    def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> ApiAnswer:
         """Send one request, and follow no redirection. `path` begins with a slash and may have a query."""
         ...

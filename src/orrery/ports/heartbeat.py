@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Heartbeat(Protocol):
-    """Tells a watcher on another machine that the workers run and that nothing fails."""
+    """Reports to a watcher on another machine that the workers run and that nothing fails."""
 
     async def send(self) -> None:
         """Send one heartbeat; raise `DeliveryFailed` when the watcher did not accept it."""

@@ -17,7 +17,7 @@ class IdentityError(OrreryError):
 
 
 class IdentityRefused(IdentityError):
-    """The identity provider said no; `code` is its own word for why."""
+    """The identity provider refused; `code` is its own word for why."""
 
     http_status: ClassVar[int] = 502
     tag: ClassVar[str] = "identity-refused"
@@ -46,7 +46,7 @@ class Authority:
 class AccessToken:
     """A token for the API. It is read to refuse it, never to allow something (decision 38).
 
-    `claims` is the JSON of its payload, whose signature nobody but the API can verify; None when it is opaque.
+    `claims` is the JSON of its payload, whose signature only the API can verify; None when it is opaque.
     `granted` are the scopes that the answer named, empty when it named none.
     """
 
@@ -60,7 +60,7 @@ class SignedIn:
     """What the authority answered when a person signed in.
 
     `id_claims` is the JSON of the id token's payload; its signature was verified with a key of the authority.
-    `home_account` is `<object id>.<tenant id>` of the account at home, empty when the answer does not say it.
+    `home_account` is `<object id>.<tenant id>` of the account at home, empty when the answer does not name it.
     `cache` is what `silently` needs later: the library's own text, with the account's refresh token.
     """
 
@@ -114,7 +114,7 @@ class SignInFiles(Protocol):
     """One private file for each name. Raises `SignInFileUnusable`, naming what is wrong with the file."""
 
     def path_of(self, name: str) -> Path:
-        """Return where the file lies, for a sentence about it."""
+        """Return the file's path, for a sentence about it."""
         ...
 
     def read(self, name: str) -> bytes | None:

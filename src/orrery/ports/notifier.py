@@ -12,7 +12,7 @@ class DeliveryFailed(OrreryError):
     """A notification was not accepted.
 
     `permanent` is the caller's next decision: True means that a repeat cannot succeed. `refused`: the receiver
-    said no; else it may have taken the notification, and its answer was lost.
+    refused; else it may have taken the notification, and its answer was lost.
     """
 
     def __init__(self, message: str, *, permanent: bool, refused: bool = True) -> None:
@@ -26,7 +26,7 @@ Priority = Literal["low", "default", "high", "urgent"]
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """What to say. `id` is stable across repeats, so that a receiver can drop one it has seen.
+    """The text of a notification. `id` is stable across repeats, so that a receiver can drop one it has seen.
 
     `to` is an e-mail address for the buyer's mail and empty for the owner's push, whose topic is a setting.
     `sequence` is the same in every attempt to deliver this message, and in no other message; it is empty for one
@@ -43,7 +43,7 @@ class OutgoingMessage:
 
 
 Received = Callable[[OutgoingMessage], bool]
-"""Tells whether the receiver has a message."""
+"""Returns whether the receiver has a message."""
 
 
 class Notifier(Protocol):
@@ -54,7 +54,7 @@ class Notifier(Protocol):
         ...
 
     async def received(self, since: datetime) -> Received:
-        """Ask the receiver what it has got since then; raise `DeliveryFailed` when it does not say.
+        """Ask the receiver what it has got since then; raise `DeliveryFailed` without an answer.
 
         That is `permanent` when asking again cannot help. A receiver that can never be asked has nothing.
         """

@@ -12,7 +12,7 @@ Tone = Literal["good", "attention", "bad", "plain"]
 class Panel:
     """One part of the page: a headline, a tone, and perhaps a table. No personal data.
 
-    `todo` says what to do or type; `columns` are the heads of the `rows`, whose cells are text. A time in any of
+    `todo` is what to do or type; `columns` are the heads of the `rows`, whose cells are text. A time in any of
     these texts is written by `utc_text`, and a command between backticks: the page formats both. A panel with the
     tone `bad` or `attention` needs attention; `plain` is a part that is not in use, or a figure that is neither
     good nor bad.

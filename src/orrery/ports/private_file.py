@@ -12,11 +12,11 @@ class SignInFileUnusable(OrreryError):
 
 
 class PrivateFile(Protocol):
-    """A file of this user that nobody else may use. Every method raises `NotConfigured` for one that is not."""
+    """A file of this user that no other user may use. Every method raises `NotConfigured` for one that is not."""
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """Its path."""
         ...
 
     def read(self) -> bytes | None:
@@ -24,5 +24,5 @@ class PrivateFile(Protocol):
         ...
 
     def change(self, change: Callable[[bytes | None], bytes]) -> None:
-        """Replace it by what `change` makes of it, while nobody else changes it; raise what `change` raises."""
+        """Replace it by what `change` makes of it, under a lock; raise what `change` raises."""
         ...

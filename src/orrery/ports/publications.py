@@ -34,7 +34,7 @@ class Publications(Protocol):
     """Reads what is to be published, and writes it. Raises `PublicationRefused`; nothing is written then."""
 
     def read(self, source: Path) -> Material:
-        """Return a file, or a folder with all that is in it; raise `NotFound` when there is none.
+        """Return a file, or a folder with all that is in it; raise `NotFound` when it is missing.
 
         Refused are symbolic links, what is neither file nor folder, `.git`, what is hidden in a folder, and more
         than `MOST_ENTRIES` or `MOST_BYTES`.

@@ -14,7 +14,7 @@ class RunningSecrets:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ServiceRefusal:
     """An error as every operation answers it: its HTTP status, its tag and its sentence."""
 
     status: int = 0
@@ -29,6 +29,6 @@ class RunningService(Protocol):
         """Return the fingerprints of the service's secrets."""
         ...
 
-    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> Refusal | None:
+    async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> ServiceRefusal | None:
         """Post a JSON body to the public listener, and return how it was refused."""
         ...

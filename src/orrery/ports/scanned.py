@@ -56,7 +56,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HooksFolder:
-    """Where git looks for the hooks of a repository; `is_shared` when `core.hooksPath` says where."""
+    """Where git looks for the hooks of a repository; `is_shared` when `core.hooksPath` names it."""
 
     path: Path
     work_tree: Path

@@ -1,4 +1,4 @@
-"""The scanner of what is about to be published, as a port: it says what is wrong, and never quotes it."""
+"""The scanner of what is about to be published, as a port: it reports what is wrong, and never quotes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,5 +48,5 @@ class Scanner(Protocol):
         ...
 
     def scan(self, files: Mapping[str, bytes]) -> Scanned:
-        """Return what is wrong in files and their names; a file that cannot be read is a leak of its own kind."""
+        """Return what is wrong in files and their names; an unreadable file is a separate kind of leak."""
         ...

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Seller(Protocol):
-    """Sells something, and knows from where it was asked for."""
+    """Sells something, and keeps from where the request came."""
 
     @property
     def sells(self) -> bool:

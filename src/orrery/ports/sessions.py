@@ -1,4 +1,4 @@
-"""What other modules ask of the one that knows this deployment's payment sessions, as a port."""
+"""The payment sessions of this deployment for other modules, as a port."""
 
 from typing import Protocol
 

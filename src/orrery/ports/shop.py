@@ -6,7 +6,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The operation's answer: the processor's session, or a sentence why there is none.
+    """The operation's answer: the processor's session, or a sentence with the reason for its absence.
 
     `may_exist`: the answer was lost, or was not the service's, so a session may exist.
     """

@@ -21,12 +21,12 @@ class Signatures(Protocol):
 
 
 class OwnerKeys(Protocol):
-    """The owner's keys: those that the settings believe, and the one to sign with on this machine."""
+    """The owner's keys: those that the settings trust, and the one to sign with on this machine."""
 
     def signing_key(self, key: Path | None) -> Path:
         """Return the key to sign with: this one, or that of the settings.
 
-        Raises `NotConfigured` when there is none, or no key is believed.
+        Raises `NotConfigured` without one, or without a trusted key.
         """
         ...
 
@@ -38,5 +38,5 @@ class OwnerKeys(Protocol):
         ...
 
     def signatures(self, further: Sequence[str]) -> Signatures:
-        """Return the check that believes these public keys, too."""
+        """Return the check that trusts these public keys, too."""
         ...

@@ -5,8 +5,8 @@ from typing import Protocol
 
 
 class Snapshots(Protocol):
-    """Knows the snapshots that are there. Its calls block."""
+    """Finds the snapshots that are there. Its calls block."""
 
     def newest(self) -> datetime | None:
-        """Return when the newest snapshot was made, or None when there is none, or the folder cannot be read."""
+        """Return when the newest snapshot was made, or None without one, or when the folder cannot be read."""
         ...

@@ -18,7 +18,7 @@ MAXIMUM_KEY_BYTES = 512
 """The longest key, in UTF-8 bytes, that the key-value stores behind this port allow."""
 
 MAXIMUM_TTL = timedelta(days=36_525)
-"""The longest time to live: a century, so that every expiry is a date that a calendar knows."""
+"""The longest time to live: a century, so that every expiry is a valid date."""
 
 
 def encode_key(key: str) -> bytes:
@@ -130,7 +130,7 @@ class Store(Protocol):
     """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
 
     async def get(self, key: str) -> StoreEntry | None:
-        """Return the entry under `key`, or None when there is none or it has expired."""
+        """Return the entry under `key`, or None when it is missing or has expired."""
         ...
 
     async def scan(

@@ -16,13 +16,12 @@ from orrery.runtime.jobs import Job, Workers
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
-from orrery.runtime.overview import Overview
+from orrery.runtime.overview import FaultOverview
 from orrery.runtime.parts import Parts
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References, ReferringNotifier
 from orrery.runtime.runtime import Runtime
-from orrery.runtime.settings import BackupSettings, StoreSettings
-from orrery.runtime.settings import Heartbeat as HeartbeatSettings
+from orrery.runtime.settings import BackupSettings, HeartbeatSettings, StoreSettings
 from orrery.runtime.store_probe import MIB, StoreProbe
 from orrery.runtime.watch import EVERY, OutageWatch
 
@@ -37,7 +36,7 @@ def notifications(runtime: Runtime) -> Parts:
     outbox = Outbox(store, clock, notifiers)
     probe = StoreProbe(store, clock, runtime.section(StoreSettings).least_free_mib * MIB)
     findings = Findings(OwnerHealth(probe, outbox, runtime.need(Workers).failing, notifiers), references)
-    overview = Overview(outbox, findings.without_panels)
+    overview = FaultOverview(outbox, findings.without_panels)
     return Parts(
         module="notifications",
         jobs=[_delivery(outbox, runtime.need(Workers), one) for one in CHANNELS],

@@ -44,7 +44,7 @@ _ID = re.compile(rb"[\x21-\x7e]{1,512}")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Generic[R]):
+class StoredRecord(Generic[R]):
     """A record as it is stored: `version` is what a change of it is checked against."""
 
     id: str
@@ -54,14 +54,14 @@ class Stored(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[R]):
+class RecordPage(Generic[R]):
     """A part of a collection: what could be read, and why the rest could not."""
 
-    records: Sequence[Stored[R]] = ()
+    records: Sequence[StoredRecord[R]] = ()
     unreadable: Sequence[RecordUnreadable] = ()
 
-    def __add__(self, other: "Page[R]") -> "Page[R]":
-        return Page([*self.records, *other.records], [*self.unreadable, *other.unreadable])
+    def __add__(self, other: "RecordPage[R]") -> "RecordPage[R]":
+        return RecordPage([*self.records, *other.records], [*self.unreadable, *other.unreadable])
 
     @property
     def is_empty(self) -> bool:
@@ -97,7 +97,7 @@ class Collection(Generic[R]):
     A collection of one has its whole key as its prefix, and is used without ids. `index` returns the keys by which
     a record is found besides its id; each holds the id. `life` returns how long a record is kept from the moment
     at which it comes into its state; a later change in the same state leaves the rest of that time. `derived`: its
-    records are made anew from facts and lose nothing, so that even one of a newer `v` may be overwritten.
+    records are made from facts again and lose nothing, so that even one of a newer `v` may be overwritten.
     """
 
     store: Store
@@ -112,8 +112,8 @@ class Collection(Generic[R]):
         """Return where a record is stored."""
         return f"{self.prefix}{record_id}"
 
-    async def get(self, record_id: str = "") -> Stored[R] | None:
-        """Return a record, or None when there is none; raise `RecordUnreadable`."""
+    async def get(self, record_id: str = "") -> StoredRecord[R] | None:
+        """Return a record, or None when it is missing; raise `RecordUnreadable`."""
         entry = await self.entry(record_id)
         return self.read(entry) if entry else None
 
@@ -121,13 +121,13 @@ class Collection(Generic[R]):
         """Return what is stored in the place of a record, unread, or None when there is nothing."""
         return await self.store.get(self.key(record_id))
 
-    async def require(self, record_id: str = "") -> Stored[R]:
+    async def require(self, record_id: str = "") -> StoredRecord[R]:
         """Return a record; raise `NotFound` and `RecordUnreadable`."""
         if found := await self.get(record_id):
             return found
         raise NotFound(f"There is no {self.key(record_id)}.")
 
-    async def find(self, record_id: str = "") -> Stored[R] | None:
+    async def find(self, record_id: str = "") -> StoredRecord[R] | None:
         """Return a record, or None where one that cannot be read counts as none."""
         try:
             return await self.get(record_id)
@@ -150,7 +150,7 @@ class Collection(Generic[R]):
             raise unreadable(entry.key)
         return record, Unchanged(entry.key, entry.version)
 
-    def as_read(self, record_id: str, found: Stored[R] | None) -> Check:
+    def as_read(self, record_id: str, found: StoredRecord[R] | None) -> Check:
         """Return the check that a record is still what was read, or that there still is none."""
         return Unchanged(self.key(record_id), found.version) if found else Absent(self.key(record_id))
 
@@ -161,13 +161,13 @@ class Collection(Generic[R]):
 
     async def pages(
         self, within: str = "", *, limit: int | None = None, newest_first: bool = False
-    ) -> AsyncIterator[Page[R]]:
+    ) -> AsyncIterator[RecordPage[R]]:
         """Yield the records whose ids begin with `within`, by id, up to `limit`; between pages others go on."""
         walk = Walk(self.key(within), limit, newest_first=newest_first)
         async for entries in walk.over(self.store, self.clock):
             yield self._page(entries)
 
-    async def all(self, within: str = "") -> Page[R]:
+    async def all(self, within: str = "") -> RecordPage[R]:
         """Return all of `pages` at once: for what is few."""
         return await gathered(self.pages(within))
 
@@ -175,15 +175,15 @@ class Collection(Generic[R]):
         """Read all records, and return why some cannot be read."""
         return [error async for page in self.pages() for error in page.unreadable]
 
-    async def indexed(self, walk: "Walk") -> AsyncIterator[Page[R]]:
+    async def indexed(self, walk: "Walk") -> AsyncIterator[RecordPage[R]]:
         """Yield the records that the entries of an index lead to, in their order.
 
         An entry that leads nowhere, and is still there, is damaged: it is named in place of its record.
         """
         async for entries in walk.over(self.store, self.clock):
             found = [await self._behind(entry) for entry in entries]
-            yield Page(
-                [one for one in found if isinstance(one, Stored)],
+            yield RecordPage(
+                [one for one in found if isinstance(one, StoredRecord)],
                 [one for one in found if isinstance(one, RecordUnreadable)],
             )
 
@@ -195,12 +195,14 @@ class Collection(Generic[R]):
         async for entry in walk.entries(self.store, self.clock):
             yield entry
 
-    def changes(self, record_id: str, old: Stored[R] | None, new: R | None, *, anew: bool = False) -> Changes:
+    def changes(
+        self, record_id: str, old: StoredRecord[R] | None, new: R | None, *, renewed: bool = False
+    ) -> Changes:
         """Return what makes `new` of `old`, its index included: None of `old` adds, None of `new` deletes.
 
-        `anew`: its life begins again.
+        `renewed`: its life begins again.
         """
-        life = self._life(old, new, anew=anew)
+        life = self._life(old, new, renewed=renewed)
         before = set(self.index(old.record)) if old else set[str]()
         after = set(self.index(new)) if new else set[str]()
         # Entries that would expire are written again, as those of a record that becomes permanent.
@@ -239,31 +241,31 @@ class Collection(Generic[R]):
 
         return await compare_and_set(attempt, f"{self.key(record_id)} changes all the time; nothing was written.")
 
-    def read(self, entry: StoreEntry) -> Stored[R]:
+    def read(self, entry: StoreEntry) -> StoredRecord[R]:
         """Return the record in an entry of this collection; raise `RecordUnreadable`."""
         record = parse(self.kind, entry.value)
         if record is None:
             raise unreadable(entry.key)
-        return Stored(entry.key.removeprefix(self.prefix), record, entry.version, entry.expires_at)
+        return StoredRecord(entry.key.removeprefix(self.prefix), record, entry.version, entry.expires_at)
 
-    def _life(self, old: Stored[R] | None, new: R | None, *, anew: bool) -> timedelta | None:
+    def _life(self, old: StoredRecord[R] | None, new: R | None, *, renewed: bool) -> timedelta | None:
         if new is None:
             return None
         whole = self.life(new)
-        if anew or old is None or old.expires_at is None or self.life(old.record) != whole:
+        if renewed or old is None or old.expires_at is None or self.life(old.record) != whole:
             return whole
         return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
 
-    def _page(self, entries: Sequence[StoreEntry]) -> Page[R]:
-        records, left_out = list[Stored[R]](), list[RecordUnreadable]()
+    def _page(self, entries: Sequence[StoreEntry]) -> RecordPage[R]:
+        records, left_out = list[StoredRecord[R]](), list[RecordUnreadable]()
         for entry in entries:
             try:
                 records.append(self.read(entry))
             except RecordUnreadable as error:
                 left_out.append(error)
-        return Page(records, left_out)
+        return RecordPage(records, left_out)
 
-    async def _behind(self, index: StoreEntry) -> Stored[R] | RecordUnreadable | None:
+    async def _behind(self, index: StoreEntry) -> StoredRecord[R] | RecordUnreadable | None:
         try:
             if found := await self.get(indexed_id(index)):
                 return found
@@ -308,9 +310,9 @@ class Walk:
         return key >= self.until if self.newest_first else key <= self.until
 
 
-async def gathered(pages: AsyncIterator[Page[R]]) -> Page[R]:
+async def gathered(pages: AsyncIterator[RecordPage[R]]) -> RecordPage[R]:
     """Return pages as one."""
-    found: Page[R] = Page()  # a slotted dataclass cannot be made by its subscripted name
+    found: RecordPage[R] = RecordPage()  # a slotted dataclass cannot be made by its subscripted name
     async for page in pages:
         found += page
     return found
@@ -333,9 +335,9 @@ async def write(store: Store, writes: Sequence[Write]) -> None:
 
 
 async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: str) -> T:
-    """Return what `attempt` returns once it meets no conflict; raise `StoreUnavailable(busy)` after `ROUNDS`.
+    """Return what `attempt` returns once it has no conflict; raise `StoreUnavailable(busy)` after `ROUNDS`.
 
-    Each attempt reads anew what it decides by.
+    Each attempt reads again what it decides by.
     """
     for _ in range(ROUNDS):
         outcome = await attempt()
@@ -377,5 +379,5 @@ def indexed_id(index: StoreEntry) -> str:
 
 
 def unreadable(key: str) -> RecordUnreadable:
-    """Return the error that names a key; a digest in it stands for a person, and is left out."""
+    """Return the error that names a key; a digest in it represents a person, and is left out."""
     return RecordUnreadable(_DIGEST.sub("…", key))

@@ -27,9 +27,9 @@ class Findings:
         return [*await self.without_panels(), *own]
 
     async def without_panels(self) -> Sequence[Finding]:
-        """Return the findings that have no panel of their own on the owner's page.
+        """Return the findings without a separate panel on the owner's page.
 
-        What it says of the storage is as old as the last `all`.
+        Its finding of the storage is as old as the last `all`.
         """
         # A job's error may name a record, and with it a session.
         found = await self.health.local()

@@ -10,7 +10,7 @@ from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.store_probe import STORE, StoreProbe, broken_store
 from orrery.tls import advice
 
-_TODO = "Do that, then ask `orrery doctor` again: until then nobody can buy."
+_TODO = "Do that, then ask `orrery doctor` again: until then nothing can be sold."
 """What to do about the store."""
 
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
@@ -50,10 +50,10 @@ class OwnerHealth:
         return [await self._reach(channel) for channel in CHANNELS]
 
     async def _notifications(self) -> list[Finding]:
-        """Return each trouble as a part of its own, so that one that stays does not hide the next."""
+        """Return each trouble as a separate part, so that one that stays does not hide the next."""
         found = [await self._undelivered()]
         if refused := await self._outbox.dead(MOST_COUNTED):
-            # A refused e-mail has a push of its own (decision 12); a refused push has none.
+            # A refused e-mail causes a separate push (decision 12); a refused push does not.
             told = all(row.channel != "push" for row in refused)
             todo = "Look with `orrery notifications list`, then release or drop them."
             why = f"Refused permanently: {len(refused)}."

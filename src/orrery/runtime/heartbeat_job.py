@@ -6,7 +6,7 @@ from orrery.ports.heartbeat import Heartbeat
 
 
 class HeartbeatJob:
-    """Sends heartbeats while no other job fails and no notification is stuck: a stuck push reaches nobody."""
+    """Sends heartbeats while no other job fails and no notification is stuck, which no push could report."""
 
     JOB = "heartbeat"
 

@@ -35,7 +35,7 @@ class Job:
 
     An `aligned` job runs when the wall clock comes to a whole multiple of `every`: at :00 of each minute for 60 s.
     Runs that it misses during a long run, a suspended machine or a clock that was put forward are not made up for.
-    A job that runs `everywhere` is done by each process, without a lease, because it has a fence of its own.
+    A job that runs `everywhere` is done by each process, without a lease, because it has its own fence.
     """
 
     name: str

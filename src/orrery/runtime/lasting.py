@@ -25,16 +25,16 @@ R = TypeVar("R", bound=Record)
 
 def push(
     push_id: str, title: str, body: str, priority: Priority = "high", tag: str = "warning", /
-) -> outbox.Draft:
+) -> outbox.OutboxDraft:
     """Return a push for the owner; `tag` is shown as a picture before its title."""
-    return outbox.Draft(push_id, "push", title, body, priority=priority, tags=(tag,))
+    return outbox.OutboxDraft(push_id, "push", title, body, priority=priority, tags=(tag,))
 
 
-def alarm(push_id: str, title: str, body: str, /) -> outbox.Draft:
+def alarm(push_id: str, title: str, body: str, /) -> outbox.OutboxDraft:
     return push(push_id, title, body, "urgent", "rotating_light")
 
 
-def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /) -> outbox.Draft:
+def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /) -> outbox.OutboxDraft:
     return push(push_id, title, body, priority, "white_check_mark")
 
 
@@ -49,27 +49,27 @@ class Lasting(Generic[R]):
         return await self.record.entry() is not None
 
     async def known(self) -> R | None:
-        """Return the record, or None where there is none, or one that cannot be read."""
+        """Return the record, or None where it is missing or cannot be read."""
         found = await self.record.find()
         return found.record if found else None
 
-    async def begin(self, new: R | None, told: outbox.Draft) -> bool:
+    async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
         """Store the record with its push; return False where it lasts or was reported already.
 
-        Without a record only the push is enqueued: nothing tells when it ends.
+        Without a record only the push is enqueued: its end cannot be detected.
         """
         now = self.record.clock.now()
         changes = self.record.changes("", None, new) if new else Changes()
-        enqueued = Changes(outbox.enqueue([told], now), outbox.unseen([told]))
+        enqueued = Changes(outbox.enqueue([push], now), outbox.unseen([push]))
         return not isinstance(await commit(self.record.store, changes + enqueued), Conflict)
 
-    async def end(self, told: outbox.Draft) -> bool:
+    async def end(self, push: outbox.OutboxDraft) -> bool:
         """Delete the record with an all-clear; return False where nothing lasts, or another process was first."""
         entry = await self.record.entry()
         if entry is None:
             return False
         over = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
-        enqueued = Changes(outbox.enqueue([told], self.record.clock.now()))
+        enqueued = Changes(outbox.enqueue([push], self.record.clock.now()))
         return not isinstance(await commit(self.record.store, over + enqueued), Conflict)
 
     async def change(self, make: Callable[[R | None], R | None]) -> bool:
@@ -107,7 +107,7 @@ class Pace:
 
 
 async def unless_store_fails(found: Awaitable[Finding]) -> list[Finding]:
-    """Return a finding, or none when the store fails: that has a finding of its own."""
+    """Return a finding, or none when the store fails: that has a separate finding."""
     try:
         return [await found]
     except StoreError:

@@ -30,12 +30,12 @@ class Lease:
     def __init__(self, store: Store, clock: Clock, name: str, holder: str, term: timedelta) -> None:
         self._store = store
         self._clock = clock
-        # One that cannot be read is free, or nobody would ever do the job.
+        # One that cannot be read is free, or the job would never run.
         self._held = Collection(store, clock, Holder, f"lease:{name}", derived=True)
         self._holder = holder
         self._term = term
         self.since = 0
-        """The store's version since which nobody else has held the lease; 0 while it is another's."""
+        """The store's version since which no other process has held the lease; 0 while it is another's."""
 
     async def take(self) -> int | None:
         """Take or renew the lease; return its fencing token, or None while another holds it."""

@@ -1,4 +1,4 @@
-"""A module of Orrery as plain data: the names that everybody knows, and where its code is.
+"""A module of Orrery as plain data: the names that all code may use, and where its code is.
 
 Importing every module's data imports none of its code: a command loads the code that it uses, and nothing else.
 """
@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 Role = Literal["site", "cockpit", "guest", "cloud", "scan"]
-"""What a process is for (decision 40): it loads the sections and secrets of its role only."""
+"""The role of a process (decision 40): it loads the sections and secrets of its role only."""
 
 SITE: frozenset[Role] = frozenset({"site"})
 
@@ -31,7 +31,7 @@ class Command:
 
     `plain`: the target takes the arguments, and in the role scan its deployment, and returns the exit code,
     without typer; a group of such commands has no target. `whole`: the command uses the
-    services of every module, not only those of its own and of what it needs.
+    services of every module, not only its own and those of its needs.
     """
 
     name: str

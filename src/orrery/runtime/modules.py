@@ -12,9 +12,9 @@ PUSHES: frozenset[Role] = frozenset({"site", "scan"})
 RUNTIME = Module(
     "runtime",
     sections=(
-        Named("server", "orrery.runtime.settings:Server"),
+        Named("server", "orrery.runtime.settings:ServerSettings"),
         Named("store", "orrery.runtime.settings:StoreSettings"),
-        Named("log", "orrery.runtime.settings:Log", READS_SETTINGS),
+        Named("log", "orrery.runtime.settings:LogSettings", READS_SETTINGS),
         Named("secrets", "orrery.runtime.settings:SecretFiles", SCANS_TOO),
         Named("tls", "orrery.runtime.settings:TlsSettings", SCANS_TOO),
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
@@ -25,8 +25,8 @@ RUNTIME = Module(
 NOTIFICATIONS = Module(
     "notifications",
     sections=(
-        Named("push", "orrery.runtime.settings:Push", PUSHES),
-        Named("mail", "orrery.runtime.settings:Mail"),
+        Named("push", "orrery.runtime.settings:PushSettings", PUSHES),
+        Named("mail", "orrery.runtime.settings:MailSettings"),
     ),
     secrets=(
         Named("push_token", "orrery.runtime.secrets:PUSH_TOKEN", PUSHES),
@@ -46,7 +46,7 @@ NOTIFICATIONS = Module(
 
 WATCH = Module(
     "watch",
-    sections=(Named("heartbeat", "orrery.runtime.settings:Heartbeat"),),
+    sections=(Named("heartbeat", "orrery.runtime.settings:HeartbeatSettings"),),
     ports=("orrery.ports.heartbeat:Heartbeat", "orrery.ports.notifier:Notifiers"),
     needs=(
         "orrery.runtime.jobs:Workers",

@@ -14,8 +14,8 @@ class Intent(Sealed):
     """One change that needs the owner's approval. The intent itself never changes.
 
     `body` is sent, `before` has the values at the proposal, `summary` is one line for a person.
-    `deployment` says where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
-    nobody can try by the digest which address stood here.
+    `deployment` is where it was proposed: an approval counts nowhere else. `salt` is random: once it is erased,
+    the digest cannot be tried against addresses.
     """
 
     v: Literal[1] = 1
@@ -45,7 +45,7 @@ class Operation:
     `OperationUnanswered` without an answer; its other errors, `OperationRefused`, `NotConfigured` and `Invalid`,
     mean that nothing was changed. `happened` reads whether the change was made. Where the change takes two calls,
     both raise `PartlyDone` when only one of them was made. An operation with `covers` takes standing approvals:
-    `covers` returns whether one includes a target. `remains` says where personal data stay that it has sent.
+    `covers` returns whether one includes a target. `remains` names the places that keep personal data it has sent.
     """
 
     name: str

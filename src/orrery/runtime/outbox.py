@@ -34,9 +34,9 @@ from orrery.ports.store import (
     Write,
 )
 from orrery.record import Record
-from orrery.runtime.collection import Changes, Collection, Stored, commit, compare_and_set, sortable
+from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, sortable
 from orrery.runtime.due import SLACK
-from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, Wait, keys
+from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
 from orrery.runtime.repeats import Repeats
 from orrery.runtime.tasks import together
 
@@ -92,7 +92,7 @@ class Notification(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class OutboxDraft:
     """A notification to be enqueued. `id` is stable: the same id is never enqueued twice while it is kept."""
 
     id: str
@@ -104,7 +104,7 @@ class Draft:
     tags: tuple[str, ...] = ()
 
 
-def enqueue(drafts: Sequence[Draft], now: datetime, *, held_because: str = "") -> list[Write]:
+def enqueue(drafts: Sequence[OutboxDraft], now: datetime, *, held_because: str = "") -> list[Write]:
     """Return the writes that enqueue `drafts`, for the commit of the change that they report.
 
     With a reason they are held back.
@@ -113,7 +113,7 @@ def enqueue(drafts: Sequence[Draft], now: datetime, *, held_because: str = "") -
 
 
 async def commit_with(
-    store: Store, changes: Changes, drafts: Sequence[Draft], now: datetime, *, held_because: str = ""
+    store: Store, changes: Changes, drafts: Sequence[OutboxDraft], now: datetime, *, held_because: str = ""
 ) -> Committed | Conflict:
     """Commit `changes` with the notifications that report them, but for those whose ids are enqueued already.
 
@@ -130,12 +130,12 @@ async def commit_with(
         drafts = [draft for draft, check in zip(drafts, unseen(drafts), strict=True) if check.key not in known]
 
 
-def unseen(drafts: Sequence[Draft]) -> list[Check]:
+def unseen(drafts: Sequence[OutboxDraft]) -> list[Check]:
     """Return the checks that none of `drafts` was enqueued before."""
     return [Absent(f"{ROW}{draft.id}") for draft in drafts]
 
 
-async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
+async def tell_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
     """Enqueue `draft` unless its id was enqueued before and is still kept.
 
     Each call extends how long a delivered notification is kept, so a fault that lasts causes only one.
@@ -145,7 +145,7 @@ async def tell_once(store: Store, clock: Clock, draft: Draft) -> None:
     if old is None:
         changes = rows.changes(draft.id, None, _row(draft, clock.now()))
     elif old.expires_at and old.expires_at - clock.now() < KEEP_DELIVERED / 2:
-        changes = rows.changes(draft.id, old, old.record, anew=True)
+        changes = rows.changes(draft.id, old, old.record, renewed=True)
     else:
         return
     # A conflict means that another does the same at this moment, or that a row is there and cannot be read.
@@ -196,11 +196,11 @@ class Outbox:
         return before
 
     async def _index_anew(self) -> None:
-        """Put the rows into the lanes that the release before has enqueued or put off, which knows no lanes."""
-        known = {Wait.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
+        """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
+        known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
             due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")
-            if Wait(due, "", row_id) not in known and (found := await self._behind(index)):
+            if LaneTimes(due, "", row_id) not in known and (found := await self._behind(index)):
                 writes = [Put(key, index.value) for key in index_of(found.record)]
                 _ = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
 
@@ -254,7 +254,7 @@ class Outbox:
         latest = sortable(self._clock.now() + LONGEST_RETRY + SLACK)
         while True:
             newest = self._rows.entries(lane, limit=_MOST_PUT_OFF, newest_first=True)
-            ahead = [index async for index in newest if Wait.of(index).due > latest]
+            ahead = [index async for index in newest if LaneTimes.of(index).due > latest]
             for index in ahead:
                 if found := await self._behind(index):
                     await self._replace(found, found.record.change(due_at=self._clock.now()))
@@ -265,14 +265,14 @@ class Outbox:
         found = [await self._behind(index) async for index in self._rows.entries(prefix, limit=limit)]
         return [one.record for one in found if one]
 
-    async def _behind(self, index: StoreEntry) -> Stored[Notification] | None:
+    async def _behind(self, index: StoreEntry) -> StoredRecord[Notification] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
         row_id = _id(index)
         writes: list[Write] = [Delete(index.key)]
         try:
             found = await self._rows.get(row_id)
         except RecordUnreadable:
-            log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error says no more than that
+            log.error("notification cannot be read", id=row_id)  # noqa: TRY400  the error adds nothing to that
             writes.append(Put(f"{UNREADABLE}{row_id}", index.value))
         else:
             if found and index.key in index_of(found.record):
@@ -282,7 +282,7 @@ class Outbox:
             log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
-    async def _deliver(self, old: Stored[Notification], *, may_be_tried: bool) -> bool:
+    async def _deliver(self, old: StoredRecord[Notification], *, may_be_tried: bool) -> bool:
         """Try one row; return whether its channel works."""
         row, message = old.record, old.record.message()
         # Every change of a row that waits makes it due at another time.
@@ -313,17 +313,19 @@ class Outbox:
             raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
         return receiver
 
-    async def _failed(self, old: Stored[Notification], reason: str, *, permanent: bool = False) -> None:
+    async def _failed(self, old: StoredRecord[Notification], reason: str, *, permanent: bool = False) -> None:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
         due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: DeliveryState = "dead" if permanent else "waiting"
-        drafts = [_dead_letter(row, reason)] if permanent and row.channel != "push" else []
+        drafts = [_undeliverable(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
         await self._replace(old, failed, enqueue(drafts, now))
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
-    async def _replace(self, old: Stored[Notification], new: Notification, more: Sequence[Write] = ()) -> None:
-        """Replace a row that was tried, unless it has changed meanwhile: what was made of it then stands."""
+    async def _replace(
+        self, old: StoredRecord[Notification], new: Notification, more: Sequence[Write] = ()
+    ) -> None:
+        """Replace a row that was tried, unless it has changed meanwhile: that change then stays."""
         outcome = await commit(self._store, self._rows.changes(old.id, old, new) + Changes(more))
         if isinstance(outcome, Conflict):
             log.info("notification changed while it was sent", id=old.id, channel=old.record.channel)
@@ -346,7 +348,7 @@ def rows_of(store: Store, clock: Clock) -> Collection[Notification]:
     return Collection(store, clock, Notification, ROW, index_of, _life)
 
 
-def _row(draft: Draft, now: datetime, held_because: str = "") -> Notification:
+def _row(draft: OutboxDraft, now: datetime, held_because: str = "") -> Notification:
     return Notification(
         id=draft.id,
         channel=draft.channel,
@@ -388,8 +390,8 @@ def _id(index: StoreEntry) -> str:
     return index.value.decode(errors="replace")
 
 
-def _dead_letter(row: Notification, reason: str) -> Draft:
-    return Draft(
+def _undeliverable(row: Notification, reason: str) -> OutboxDraft:
+    return OutboxDraft(
         id=f"dead-{row.id}",
         channel="push",
         title="A notification cannot be delivered",

@@ -1,4 +1,4 @@
-"""Where notifications wait: a channel has lanes, whose keys say when each is due and when it came."""
+"""Where notifications wait: a channel has lanes, whose keys hold when each is due and when it came."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ def keys(channel: Channel, priority: Priority, due: datetime, came: datetime, ro
     return [f"{lane}{sortable(due)}:{sortable(came)}:{row_id}", f"{OF_ALL}{sortable(due)}:{row_id}"]
 
 
-class Wait(NamedTuple):
-    """What a key in a lane says: when the notification is tried next, and when it came; sortable texts."""
+class LaneTimes(NamedTuple):
+    """The times in a key of a lane: when the notification is tried next, and when it came; sortable texts."""
 
     due: str
     came: str
@@ -61,7 +61,7 @@ class Lanes:
         """Return how many were tried and came before `oldest`, at most `most`; both times are sortable texts."""
         found = 0
         async for index in self.waiting(*channels):
-            at = Wait.of(index)
+            at = LaneTimes.of(index)
             # What came after `latest`, in a future that a clock jump undid, is as old as can be.
             found += at.due != at.came and not oldest < at.came <= latest
             if found == most:
@@ -71,6 +71,6 @@ class Lanes:
     async def due(self, lane: str) -> AsyncIterator[StoreEntry]:
         """Yield the entries of what is due in a lane, oldest first."""
         async for index in Walk(lane).entries(self.store, self.clock):
-            if Wait.of(index).due > sortable(self.clock.now()):
+            if LaneTimes.of(index).due > sortable(self.clock.now()):
                 return
             yield index

@@ -14,7 +14,7 @@ _NOTIFICATIONS = (UNREADABLE, REFUSED, NOTIFICATIONS)
 """The parts about notifications, the worst first."""
 
 
-class Overview:
+class FaultOverview:
     """Turns findings and the outbox into panels."""
 
     def __init__(self, outbox: Outbox, findings: Callable[[], Awaitable[Sequence[Finding]]]) -> None:
@@ -22,7 +22,7 @@ class Overview:
         self._findings = findings
 
     async def parts(self) -> Panel:
-        """Return the panel of broken parts; notifications have a panel of their own."""
+        """Return the panel of broken parts; notifications have a separate panel."""
         found = [one for one in await self._findings() if one.part not in _NOTIFICATIONS]
         broken = [one for one in found if one.state == "broken"]
         working = sum(one.state == "ok" for one in found)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
-from orrery.edge.fast import Reads
+from orrery.edge.public_reads import ReadSources
 from orrery.errors import RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
@@ -53,8 +53,8 @@ class RestoreReport:
 class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
-    `direct` routes stand before the framework, `reads` answer a public path ahead of it. The
-    findings of `own_checks` have a panel of their own on the owner's page. `secret_probes` try secrets that are
+    `direct` routes come before the framework, `reads` answer a public path ahead of it. The
+    findings of `own_checks` have a separate panel on the owner's page. `secret_probes` try secrets that are
     present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`. `migrations`
     run when the store is opened, and do nothing when they are done. `at_start` runs before the service answers,
     `after_restore` after a restore of the store. `offers` are the services that commands ask for, and those that
@@ -65,7 +65,7 @@ class Parts:
     routers: Sequence[APIRouter] = ()
     private_routers: Sequence[APIRouter] = ()
     direct: Sequence[DirectRoute] = ()
-    reads: Mapping[str, Reads] = field(default_factory=dict[str, Reads])
+    reads: Mapping[str, ReadSources] = field(default_factory=dict[str, ReadSources])
     jobs: Sequence[Job] = ()
     checks: Sequence[Check] = ()
     own_checks: Sequence[Check] = ()

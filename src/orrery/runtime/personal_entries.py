@@ -25,7 +25,7 @@ R = TypeVar("R", bound=Record)
 
 
 class EntryErasure(Record):
-    """An entry was erased: after a restore of an older snapshot it is erased again. It names nobody."""
+    """An entry was erased: after a restore of an older snapshot it is erased again. It names no person."""
 
     v: Literal[1] = 1
     at: AwareDatetime

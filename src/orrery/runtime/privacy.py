@@ -160,7 +160,7 @@ class Privacy:
 
 
 async def commit_erasure(store: Store, changes: Changes) -> None:
-    """Commit one part of an erasure; where another change was first, the next round finds the data anew."""
+    """Commit one part of an erasure; where another change was first, the next round finds the data again."""
     if isinstance(await commit(store, changes), Conflict):
         log.info("personal data changed while it was erased")
 

@@ -20,7 +20,7 @@ class RawValues:
         return f"{self.prefix}{value_id}"
 
     async def get(self, value_id: str) -> StoreEntry | None:
-        """Return a value with its version, or None when there is none."""
+        """Return a value with its version, or None when it is missing."""
         return await self.store.get(self.key(value_id))
 
     def put(self, value_id: str, value: bytes) -> Put:

@@ -50,7 +50,7 @@ class References:
     def sequence(self, text: str) -> str:
         """Return 32 hexadecimal digits for the sequence of a message.
 
-        They take the store's key: nobody else can publish what is to come, and have it taken for delivered.
+        They take the store's key: no other program can publish future messages that would then count as delivered.
         """
         return hmac.digest(self._key, f"sequence {text}".encode(), "sha256").hex()[:32]
 

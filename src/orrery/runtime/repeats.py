@@ -1,7 +1,7 @@
 """Messages that may have been sent before: their receiver is asked whether it has them (decision record 76).
 
-No state is stored for it. A caller says of each message whether any process can have tried it; what this process
-tried itself, it remembers.
+No state is stored for it. The caller knows whether another process can have tried a message; this process
+remembers what it tried itself.
 """
 
 import asyncio

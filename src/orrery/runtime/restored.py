@@ -13,7 +13,7 @@ from orrery.errors import RecordUnreadable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store
 from orrery.record import Record
-from orrery.runtime.collection import Collection, Page, Stored, Walk, commit, write
+from orrery.runtime.collection import Collection, RecordPage, StoredRecord, Walk, commit, write
 from orrery.runtime.index_key import have_one_origin
 from orrery.runtime.outbox import KEEP_DELIVERED, Notification, rows_of
 
@@ -42,7 +42,7 @@ class Restored(Record):
     """When the store was last restored, and how far reconciliations have come since.
 
     `messages_known_since`: what was enqueued in the replaced store since then was taken over, so a message of a
-    later session that is not here was never sent. None where the replaced store does not tell.
+    later session that is not here was never sent. None where the replaced store does not show it.
     """
 
     v: Literal[1] = 1
@@ -160,7 +160,7 @@ class _Messages:
         kept = self._clock.now() - KEEP_DELIVERED
         return CLOCKS + (max(kept, before.messages_known_since or before.at) if before else kept)
 
-    async def _pages_of(self, replaced: Store) -> AsyncIterator[Page[Notification]]:
+    async def _pages_of(self, replaced: Store) -> AsyncIterator[RecordPage[Notification]]:
         try:
             async for page in rows_of(replaced, self._clock).pages():
                 self._is_whole = self._is_whole and not page.unreadable
@@ -179,7 +179,7 @@ class _Messages:
             self._decided.add(theirs.id)
             self.known += ours is not None
 
-    async def _hold(self, ours: Stored[Notification]) -> None:
+    async def _hold(self, ours: StoredRecord[Notification]) -> None:
         is_known = self._replaced is not None and self._replaced.went_on and self._is_whole
         because = NOT_THERE if is_known else NOT_WHOLE if self._replaced else NO_STORE
         held = ours.record.change(state="held", held_because=because)

@@ -21,7 +21,7 @@ class NotDeclaredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the root has chosen for this process: every module stands on it.
+    """What the composition root has chosen for this process, for every module.
 
     `deployment` is the id of this deployment. `port` makes the adapter of a port, once a process.
     """
@@ -93,14 +93,14 @@ class Runtime:
 def in_order(modules: Sequence[Module], given: set[str]) -> list[Module]:
     """Return the modules, each behind those whose protocols it needs; `given` are what the root provides itself.
 
-    Raises `NotDeclaredError` for a need that nobody provides, and for modules that need each other.
+    Raises `NotDeclaredError` for a need that no module provides, and for modules that need each other.
     """
     providers = {target: module for module in modules for target in module.provides}
     order = TopologicalSorter[str]()
     for module in modules:
         needed = [one for one in module.needs if one not in given]
         if missing := [one for one in needed if one not in providers]:
-            raise NotDeclaredError(f"Nobody provides {missing[0]}, which the module {module.name} needs.")
+            raise NotDeclaredError(f"No module provides {missing[0]}, which the module {module.name} needs.")
         order.add(module.name, *(providers[one].name for one in needed))
     try:
         names = list(order.static_order())

@@ -28,7 +28,7 @@ class SecretUse:
     """The use of a secret: whether a configured part needs it, and what stops without it.
 
     `stops` is empty where no configured part uses it. `essential`: without it the service is not ready. `idle`
-    says why it may be missing.
+    is the reason why it may be missing.
     """
 
     needed: bool
@@ -69,7 +69,7 @@ def one_value(text: str) -> list[str]:
 
 
 def one_a_line(text: str) -> list[str]:
-    """Return the values of a secret that has several, each on a line of its own."""
+    """Return the values of a secret that has several, one on each line."""
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
@@ -104,13 +104,13 @@ def why_no_password(name: str, text: str) -> str:
 def _why_invisible(name: str, part: str) -> str:
     if part.startswith(_BYTE_ORDER_MARK) or not part.isprintable():
         return (
-            f"The secret {name} holds an invisible character, as a byte order mark: write it anew as plain text."
+            f"The secret {name} holds an invisible character, as a byte order mark: write it again as plain text."
         )
     return ""
 
 
 def _why_quoted(name: str, part: str) -> str:
-    return f"The secret {name} stands in quotes: leave them out." if part != part.strip(_QUOTES) else ""
+    return f"The secret {name} is in quotes: remove them." if part != part.strip(_QUOTES) else ""
 
 
 def _no_remark(_text: str, _mode: Mode) -> Form:
@@ -129,7 +129,7 @@ class SecretKind:
     cannot be this secret, or nothing; with such a text nothing is started. `form` returns what looks wrong, or is
     worth knowing, of a text that can. `values` returns each value in the text, for the log's redaction; where the
     order and the lines of several values do not count, `several` is true. A text that another kind `recognizes`, a
-    pattern and its name, is refused, unless `believed`: `unusable` looks at everything itself.
+    pattern and its name, is refused, unless `is_certain`: `unusable` looks at everything itself.
     """
 
     use: Callable[[Sections], SecretUse]
@@ -137,7 +137,7 @@ class SecretKind:
     form: Callable[[str, Mode], Form] = _no_remark
     values: Callable[[str], list[str]] = one_value
     several: bool = False
-    believed: bool = False
+    is_certain: bool = False
     recognizes: Sequence[tuple[re.Pattern[str], str]] = field(default=())
 
     def recognized(self, text: str) -> str:

@@ -4,13 +4,13 @@ import re
 
 from orrery.runtime.secret import Form, SecretKind, SecretUse, unused, why_no_password
 from orrery.runtime.section import Mode, Sections
-from orrery.runtime.settings import Mail, Push
+from orrery.runtime.settings import MailSettings, PushSettings
 
 _NTFY_TOKEN = re.compile(r"tk_[A-Za-z0-9]+")
 
 
 def _push_use(sections: Sections) -> SecretUse:
-    push = sections[Push]
+    push = sections[PushSettings]
     if not (push.url and push.topic):
         return unused("No push server is configured.")
     stops = "pushes are refused by a server that wants it; they wait, this one too, until it is there."
@@ -22,7 +22,7 @@ def _push_form(text: str, _mode: Mode) -> Form:
 
 
 def _mail_use(sections: Sections) -> SecretUse:
-    mail = sections[Mail]
+    mail = sections[MailSettings]
     if not (mail.host and mail.sender):
         return unused("No mail server is configured.")
     if mail.username is None:
@@ -33,4 +33,4 @@ def _mail_use(sections: Sections) -> SecretUse:
 PUSH_TOKEN = SecretKind(use=_push_use, form=_push_form)
 
 MAIL_PASSWORD = SecretKind(use=_mail_use, unusable=lambda name, text, _: why_no_password(name, text))
-"""Some mail services hand out passwords in groups of four; its characters are the owner's affair."""
+"""Some mail services hand out passwords in groups of four; Orrery does not check its characters."""

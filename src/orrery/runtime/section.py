@@ -42,7 +42,7 @@ Address = Annotated[str, AfterValidator(_https_or_here)]
 
 
 _MAPPED = ip_network("::ffff:0:0/96")
-"""IPv4 addresses in IPv6 clothes: client addresses are compared without them."""
+"""IPv4 addresses in IPv6 form: client addresses are compared without them."""
 
 
 def _are_networks(networks: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from orrery.runtime.section import Address, Networks, Section
 from orrery.syntax.base_url import THIS_MACHINE
 
 
-class Server(Section):
+class ServerSettings(Section):
     """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
 
     host: str = "127.0.0.1"
@@ -22,7 +22,7 @@ class Server(Section):
     @classmethod
     def _is_this_machine(cls, host: str) -> str:
         if host not in THIS_MACHINE:
-            raise ValueError(f"the private listener is for this machine only: {', '.join(THIS_MACHINE)}")
+            raise ValueError(f"the private listener must be an address of this machine: {', '.join(THIS_MACHINE)}")
         return host
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ def _address(host: str, port: int) -> str:
 
 
 class HasStore(Section):
-    """The section of a role that says where its store is, in one of its keys; each role with a store has one."""
+    """The section of a role that has the path of its store, in one of its keys; each role with a store has one."""
 
     STORE_KEY: ClassVar[str]
 
@@ -81,7 +81,7 @@ class BackupSettings(Section):
     keep: int = Field(14, ge=1)
 
 
-class Log(Section):
+class LogSettings(Section):
     """How the service logs."""
 
     format: Literal["auto", "json", "console"] = "auto"
@@ -89,25 +89,25 @@ class Log(Section):
 
 
 class SecretFiles(Section):
-    """Where the secret files lie, unless the service manager names a credentials directory."""
+    """The folder of the secret files, unless the service manager names a credentials directory."""
 
     directory: Path | None = None
 
 
 class TlsSettings(Section):
-    """Whose certificates are believed beside those of the well-known authorities (decision 0048)."""
+    """Whose certificates are trusted beside those of the well-known authorities (decision 0048)."""
 
     ca_file: Path | None = None
 
 
-class Push(Section):
+class PushSettings(Section):
     """The owner's push messages, by ntfy."""
 
     url: Address | None = None
     topic: str | None = None
 
 
-class Mail(Section):
+class MailSettings(Section):
     """The buyers' e-mail, by SMTP."""
 
     host: str | None = None
@@ -123,7 +123,7 @@ class Mail(Section):
         return self
 
 
-class Heartbeat(Section):
+class HeartbeatSettings(Section):
     """An address that the workers fetch each minute while all is well, so that silence is noticed elsewhere."""
 
     url: Address | None = None

@@ -1,4 +1,4 @@
-"""Every task has an owner, which waits for its end and notices its failure."""
+"""Every task has an owner, which waits for its end and handles its failure."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine

@@ -1,13 +1,13 @@
 """Notifies the owner of each outage once, and once of its end (decision 41).
 
-    well ──broken──▶ suspected ──still or again broken──▶ told ──well for 10 minutes──▶ well ("works again")
+    well ──broken──▶ suspected ──still or again broken──▶ pushed ──well for 10 minutes──▶ well ("works again")
                          └──────well for 10 minutes────▶ well
 
 A finding that its part has already judged over time (`Finding.settled`) counts at the first look, broken or well;
 one that its part calls too early (`Finding.early`) stays suspected.
 An outage is stored and changes in one commit with its push: a restart neither repeats the one nor loses the
 other. An outage of the store itself is kept in memory, and its push needs no store (decision 73). Each process
-checks, because each knows only its own failing jobs; a part is well when all find it well.
+checks, because each has only its own failing jobs; a part is well when all find it well.
 """
 
 import asyncio
@@ -102,7 +102,7 @@ def _is_urgent(finding: Finding) -> bool:
 
 
 def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
-    # After a clock was put back, `since` may lie years ahead: that must not silence anything.
+    # After a clock was put back, `since` may be years ahead: that must not silence anything.
     return abs(now - since) >= time
 
 
@@ -218,7 +218,7 @@ class OutageWatch:
             try:
                 known[part] = self._outages.replaceable_in(entry)
             except RecordUnreadable as error:
-                log.warning("the owner is not told of this part", part=part, why=str(error))
+                log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
         # Until its outage is over: a part that follows from it may take longer to work again.
         causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
@@ -252,7 +252,7 @@ _BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
 
 def _pushes(
     changes: Sequence[_Change], findings: Sequence[Finding], now: datetime, of_store: PartOutage | None
-) -> list[outbox.Draft]:
+) -> list[outbox.OutboxDraft]:
     """Return the pushes about changes, and the one about the end of an outage `of_store`."""
     by_part = {one.part: one for one in findings}
     begun = [by_part[one.part] for one in changes if one.alarm > 0]
@@ -260,7 +260,7 @@ def _pushes(
     return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
 
 
-def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
+def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.OutboxDraft]:
     if not begun:
         return []
     texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
@@ -268,7 +268,9 @@ def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.Draft]:
     return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
 
-def _over_push(over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: datetime) -> list[outbox.Draft]:
+def _over_push(
+    over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: datetime
+) -> list[outbox.OutboxDraft]:
     texts: dict[str, str] = {}
     for one in over:
         finding = by_part.get(one.part)
@@ -279,9 +281,9 @@ def _over_push(over: Sequence[PartOutage], by_part: Mapping[str, Finding], now: 
     return [_push(_WORKS, texts, now, "low", "white_check_mark")] if texts else []
 
 
-def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.Draft:
+def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.OutboxDraft:
     first, *more = texts
-    return outbox.Draft(
+    return outbox.OutboxDraft(
         id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
         title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",

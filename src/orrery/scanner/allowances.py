@@ -1,6 +1,6 @@
 """What may stay although it was found: with a reason, and until a day.
 
-In a text it is said in a comment, in the line of the finding or in the line above:
+In a text it is a comment in the line of the finding, or in the line above:
 `orrery:allow secret until=2027-01-31 reason="made up"`, with the kind of the finding or the id of its rule.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from orrery.scanner.baseline import Baseline, why_refused
-from orrery.scanner.findings import Finding, Match
+from orrery.scanner.findings import Match, ScanFinding
 
 REACH = 4 * 1024
 """Bytes on each side of a finding's first byte in which an allowance is looked for: a line can be a whole file."""
@@ -37,11 +37,11 @@ class Allowances:
         for number, one in enumerate(self.baseline.entries):
             self._numbers.setdefault(one.fingerprint, []).append(number)
 
-    def judge(self, finding: Finding, text: bytes, match: Match) -> Iterator[Finding]:
-        """Yield the finding unless it is allowed, and one of its own for an allowance that does not count."""
+    def judge(self, finding: ScanFinding, text: bytes, match: Match) -> Iterator[ScanFinding]:
+        """Yield the finding unless it is allowed, and another finding for an allowance that does not count."""
         if self._is_in_baseline(finding):
             return
-        refused: list[Finding] = []
+        refused: list[ScanFinding] = []
         for line, allowance in _beside(text, match.start):
             if _name(allowance) in {finding.kind, finding.rule.lower()}:
                 why = why_refused(finding.kind, _reason(allowance), _until(allowance), self.today)
@@ -49,7 +49,7 @@ class Allowances:
                     return
                 at = finding.line + line if finding.line else 0
                 why = f"This allowance does not count: {why}."
-                refused.append(Finding("allowance", finding.place, at, finding.rule, why=why))
+                refused.append(ScanFinding("allowance", finding.place, at, finding.rule, why=why))
         yield finding
         yield from refused
 
@@ -61,7 +61,7 @@ class Allowances:
             if number not in self._used
         )
 
-    def _is_in_baseline(self, finding: Finding) -> bool:
+    def _is_in_baseline(self, finding: ScanFinding) -> bool:
         entries = self.baseline.entries
         numbers = [one for one in self._numbers.get(finding.fingerprint, ()) if entries[one].allows(finding)]
         self._used.update(numbers)
@@ -74,7 +74,7 @@ def _beside(text: bytes, start: int) -> Iterator[tuple[int, bytes]]:
     after = text[start : start + REACH].partition(b"\n")[0]
     lines = {-1: before[-2] if len(before) > 1 else b"", 0: before[-1] + after}
     for number, line in lines.items():
-        yield from ((number, said) for said in line.split(_MARK)[1:])
+        yield from ((number, allowance) for allowance in line.split(_MARK)[1:])
 
 
 def _name(allowance: bytes) -> str:

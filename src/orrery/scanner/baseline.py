@@ -1,15 +1,16 @@
 """The baseline: findings that may stay, each by its keyed fingerprint, with a reason and until a day."""
 
 import re
-import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
 from orrery.errors import Invalid
-from orrery.scanner.findings import Finding, Kind
+from orrery.scanner.findings import Kind, ScanFinding
+from orrery.scanner.toml_tables import parsed
 
 LONGEST = timedelta(days=366)
 """How far ahead an allowance may end: what may stay for longer is looked at again after a year."""
@@ -19,15 +20,14 @@ NEVER: frozenset[Kind] = frozenset(
 )
 """What nothing allows: a customer (spec 3, Authentication 4), and each kind that one may hide in.
 
-A watched domain or address may be a customer's; a label or a canary says that the whole document is track A's; and
-nobody knows what is in a file that could not be read.
+A watched domain or address may be a customer's; a label or a canary marks the whole document as track A's; and
+a file that could not be read may hold anything.
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*allowed[ \t]*\]\]", re.MULTILINE)
-_KEYS = frozenset({"fingerprint", "kind", "place", "reason", "until"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class BaselineEntry:
     reason: str
     until: date | None
 
-    def allows(self, finding: Finding) -> bool:
+    def allows(self, finding: ScanFinding) -> bool:
         """Return whether a finding is this one."""
         known = (finding.fingerprint, finding.kind) == (self.fingerprint, self.kind)
         return known and (finding.place == self.place or fnmatchcase(finding.place, self.place))
@@ -75,20 +75,20 @@ class Baseline:
 
     name: str = ""
     entries: tuple[BaselineEntry, ...] = ()
-    refused: tuple[Finding, ...] = ()
+    refused: tuple[ScanFinding, ...] = ()
 
 
 def read_baseline(file: Path, today: date) -> Baseline:
     """Return the baseline in a file; raise `Invalid` when it cannot be read."""
     text = _text(file)
     lines = [text.count("\n", 0, found.start()) + 1 for found in _HEADING.finditer(text)]
-    numbered = dict(enumerate(lines))
+    numbered = dict(enumerate(lines, 1))
     counting: list[BaselineEntry] = []
-    refused: list[Finding] = []
-    for number, entry in enumerate(_entries(file, text)):
+    refused: list[ScanFinding] = []
+    for number, entry in enumerate(_entries(file, text), 1):
         if why := entry.why_refused(today):
-            said = f"Entry {number + 1} of the baseline does not count: {why}."
-            refused.append(Finding("allowance", str(file), numbered.get(number, 0), why=said))
+            sentence = f"Entry {number} of the baseline does not count: {why}."
+            refused.append(ScanFinding("allowance", str(file), numbered.get(number, 0), why=sentence))
         else:
             counting.append(entry)
     return Baseline(str(file), tuple(counting), tuple(refused))
@@ -98,35 +98,23 @@ def _text(file: Path) -> str:
     try:
         if file.is_file() or not file.exists():
             return file.read_bytes().decode()
-        said = "it is no file"
+        reason = "it is no file"
     except OSError as error:
-        said = error.strerror
+        reason = error.strerror
     except UnicodeDecodeError:
-        said = "it is not UTF-8"
-    raise Invalid(f"The baseline {file} cannot be read: {said}.")
+        reason = "it is not UTF-8"
+    raise Invalid(f"The baseline {file} cannot be read: {reason}.")
 
 
-def _entries(file: Path, text: str) -> list[BaselineEntry]:
-    try:
-        document: dict[str, object] = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        raise Invalid(f"The baseline {file} is not TOML.") from None
-    given = document.pop("allowed", [])
-    if document or not isinstance(given, list):
-        raise Invalid(f"The baseline {file} holds something else than [[allowed]].")
-    return [_entry(file, number, one) for number, one in enumerate(cast("list[object]", given), 1)]
-
-
-def _entry(file: Path, number: int, given: object) -> BaselineEntry:
-    fields = cast("dict[str, object]", given) if isinstance(given, dict) else {"": ""}
-    if fields.keys() - _KEYS:
-        raise Invalid(f"Entry {number} of the baseline {file} has a key other than {', '.join(sorted(_KEYS))}.")
-    until = fields.pop("until", None)
-    if until is not None and type(until) is not date:
-        raise Invalid(f"Entry {number} of the baseline {file} has a wrong until: write a day, as 2027-01-31.")
-    texts = {name: fields.get(name, "") for name in _KEYS - {"until"}}
-    if not all(isinstance(one, str) for one in texts.values()):
-        raise Invalid(f"Entry {number} of the baseline {file} has a value that is not a string.")
-    if texts["kind"] not in KINDS:
-        raise Invalid(f"Entry {number} of the baseline {file} has none of the kinds {', '.join(KINDS)}.")
-    return BaselineEntry(**cast("dict[str, str]", texts), until=until)
+def _entries(file: Path, text: str) -> Iterator[BaselineEntry]:
+    top = parsed(text.encode(), f"The baseline {file}")
+    tables = top.tables("allowed")
+    top.no_more()
+    for number, table in enumerate(tables, 1):
+        table.where = f"Entry {number} of the baseline {file}"
+        kind = table.text("kind")
+        if kind not in KINDS:
+            raise table.refusal(f"has none of the kinds {', '.join(KINDS)}.")
+        fingerprint, place, reason = (table.text(key) for key in ("fingerprint", "place", "reason"))
+        yield BaselineEntry(fingerprint, kind, place, reason, table.day("until"))
+        table.no_more()

@@ -31,7 +31,7 @@ class Subject:
     _without: Counter[Match] = field(default_factory=Counter[Match], repr=False)
     _allowed: set[Match] = field(default_factory=set[Match], repr=False)
 
-    def met_in_a_line(self, match: Match, *, is_allowed: bool) -> None:
+    def note_in_a_line(self, match: Match, *, is_allowed: bool) -> None:
         """Note a match that has a line."""
         value = replace(match, start=0, end=0)
         self._in_lines[value] += 1
@@ -39,7 +39,7 @@ class Subject:
             self._allowed.add(value)
 
     def is_new_without_a_line(self, match: Match) -> bool:
-        """Return whether a match says more than those that have a line.
+        """Return whether a match adds something to those that have a line.
 
         A text with mark-up is searched without it, too, where it has no lines. What was allowed in its line hides
         as many there, and no further one.
@@ -52,7 +52,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextOfItem:
     """One text of an item. `path` is for the rules, `place` for the reader."""
 
     subject: Subject
@@ -66,10 +66,10 @@ class Batch:
     """The texts that wait for a common search."""
 
     detectors: Sequence[Detector]
-    texts: list[Text] = field(default_factory=list[Text])
+    texts: list[TextOfItem] = field(default_factory=list[TextOfItem])
     size: int = 0
 
-    def add(self, text: Text) -> None:
+    def add(self, text: TextOfItem) -> None:
         """Add a text."""
         self.texts.append(text)
         self.size += len(text.view.text) + len(BETWEEN)
@@ -79,7 +79,7 @@ class Batch:
         """Return whether it is time to search."""
         return self.size >= LARGEST
 
-    def matches(self) -> Iterator[tuple[Text, Match]]:
+    def matches(self) -> Iterator[tuple[TextOfItem, Match]]:
         """Yield what is in the texts, and forget them."""
         texts, self.texts, self.size = self.texts, [], 0
         for number, detectors in self._touched(texts).items():
@@ -88,7 +88,7 @@ class Batch:
                 for match in detector.matches(one.view.text, one.path):
                     yield one, match
 
-    def _touched(self, texts: Sequence[Text]) -> dict[int, list[Detector]]:
+    def _touched(self, texts: Sequence[TextOfItem]) -> dict[int, list[Detector]]:
         """Return the texts in which something may be, by their numbers, each with who may find it."""
         if len(texts) <= 1:
             return {number: [*self.detectors] for number in range(len(texts))}

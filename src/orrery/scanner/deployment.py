@@ -1,13 +1,13 @@
-"""What the composition root hands to the scanner's commands."""
+"""What the composition root hands to the scanner's commands: each function is one of its adapters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from orrery.ports.scanned import HooksFolder, Source
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import FingerprintKey
 from orrery.scanner.policy import Policy
 
 if TYPE_CHECKING:
@@ -17,47 +17,39 @@ if TYPE_CHECKING:
     from orrery.ports.private_file import PrivateFile
     from orrery.scanner.watch_list_file import WatchListFile
 
+Config = Path | None
+"""The settings file that a command names; without one that of the user or the machine counts, if there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What the settings and the watch-list say. `notes` are sentences for the summary, such as that there is none.
+    """The content of the settings and the watch-list. `notes` are sentences for the summary.
 
     `rules` are the settings' further files of rules for secrets.
     """
 
     policy: Policy = field(default_factory=Policy)
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    fingerprints: FingerprintKey = field(default_factory=FingerprintKey)
     allowances: Allowances = field(default_factory=Allowances)
     rules: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-class Sources(Protocol):
-    """Where a scan reads from; each raises `Invalid` for what cannot be scanned at all."""
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a scan reads from; each raises `Invalid` for what cannot be scanned at all.
 
-    def files(self, paths: Sequence[Path]) -> Source:
-        """Return files and folders as they are."""
-        ...
+    `staged` is what the next commit of a repository would change, and its author; `history` is all that a
+    repository holds. `outgoing` is what a push would send: it takes the lines that git gives its hook, and the
+    name of the remote. `message` is that of a commit that is being made, and `text` is standard input.
+    """
 
-    def staged(self, folder: Path) -> Source:
-        """Return what the next commit of a repository would change, and its author."""
-        ...
-
-    def history(self, folder: Path) -> Source:
-        """Return all that a repository holds: blobs, messages, authors, tags, names of branches and files."""
-        ...
-
-    def outgoing(self, folder: Path, references: str, remote: str = "") -> Source:
-        """Return what a push would send; `references` are the lines that git gives its hook, `remote` its name."""
-        ...
-
-    def message(self, file: Path) -> Source:
-        """Return the message of a commit that is being made."""
-        ...
-
-    def text(self, text: bytes) -> Source:
-        """Return what came by standard input."""
-        ...
+    files: Callable[[Sequence[Path]], Source]
+    staged: Callable[[Path], Source]
+    history: Callable[[Path], Source]
+    outgoing: Callable[[Path, str, str], Source]
+    message: Callable[[Path], Source]
+    text: Callable[[bytes], Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,101 +65,64 @@ Push = Callable[["OutgoingMessage"], None]
 """Sends one push; raises `DeliveryFailed`."""
 
 
-class Rounds(Protocol):
-    """What a round of the destinations stands on; each raises `SettingsError`."""
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a round of the destinations needs; each raises `SettingsError`.
 
-    def places(self, config: Path | None) -> Sequence[PublicDestination]:
-        """Return the destinations of track B that have a folder."""
-        ...
+    `places` are the destinations of track B that have a folder. `pushed` is the file of what was pushed. `push`
+    raises `NotConfigured` when nothing can be sent. `now` is in UTC.
+    """
 
-    def told(self, config: Path | None) -> "PrivateFile":
-        """Return the file of what was pushed."""
-        ...
-
-    def push(self, config: Path | None) -> Push:
-        """Return what sends a push; raise `NotConfigured` when nothing can be sent."""
-        ...
-
-    def now(self) -> "datetime":
-        """Return the time, in UTC."""
-        ...
+    places: Callable[[Config], Sequence[PublicDestination]]
+    pushed: Callable[[Config], "PrivateFile"]
+    push: Callable[[Config], Push]
+    now: Callable[[], "datetime"]
 
 
-class Protected(Protocol):
-    """The repositories in which each commit is to be searched."""
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """The repositories in which each commit is to be searched.
 
-    def all(self, config: Path | None) -> Sequence[Path]:
-        """Return those in which hooks were installed, and those that are a destination of the public track."""
-        ...
+    `all` are those in which hooks were installed, and those that are a destination of the public track. `add` and
+    `forget` take a folder of one; `forget` also takes a folder that was deleted.
+    """
 
-    def add(self, folder: Path) -> None:
-        """Note the repository that a folder is in."""
-        ...
-
-    def forget(self, folder: Path) -> None:
-        """Note it no more; a folder that is gone, too."""
-        ...
+    all: Callable[[Config], Sequence[Path]]
+    add: Callable[[Path], None]
+    forget: Callable[[Path], None]
 
 
-class Watching(Protocol):
-    """What the commands of the watch-list stand on."""
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """What the commands of the watch-list need.
 
-    def watch_list(self, config: Path | None) -> "WatchListFile":
-        """Return the watch-list of the settings; raise `SettingsError`."""
-        ...
+    `watch_list` raises `SettingsError`. `new_key` makes a key, and returns the file that it wrote, or the text of
+    the key when that is to be printed; it raises `Invalid`. `refuse_public` raises `Invalid` for a file of terms
+    in a repository. `today` is as in `2026-05-04`.
+    """
 
-    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
-        """Make a key; return where it was written, or its text when it is to be `printed`. Raises `Invalid`."""
-        ...
-
-    def refuse_public(self, file: Path) -> None:
-        """Raise `Invalid` for a file of terms that lies in a repository."""
-        ...
-
-    def today(self) -> str:
-        """Return the day, as in `2026-05-04`."""
-        ...
+    watch_list: Callable[[Config], "WatchListFile"]
+    new_key: Callable[[Config, bool], str]
+    refuse_public: Callable[[Path], None]
+    today: Callable[[], str]
 
 
-class ScanDeployment(Protocol):
-    """The settings, secrets and adapters of a command of the role scan."""
+@dataclass(frozen=True, slots=True)
+class ScanDeployment:
+    """The settings, secrets and adapters of a command of the role scan.
 
-    @property
-    def sources(self) -> Sources:
-        """Where to read from."""
-        ...
+    `rounds`, `watching` and `protected` are loaded when a command asks for them: a hook needs none of them.
+    `this_orrery` are the words that start this installation from any folder. `hooks_folders` returns where a
+    repository has its hooks, for each work tree; it raises `Invalid` where there is no repository. `write_journal`
+    writes an entry of track B; it raises `NotConfigured` when the journal cannot keep it. `load` raises
+    `SettingsError`, and `NotConfigured` for a watch-list that cannot be read (decision 50).
+    """
 
-    @property
-    def rounds(self) -> Rounds:
-        """What a round of the destinations stands on."""
-        ...
-
-    @property
-    def watching(self) -> Watching:
-        """What the commands of the watch-list stand on."""
-        ...
-
-    @property
-    def this_orrery(self) -> tuple[str, ...]:
-        """The words that start this installation from any folder."""
-        ...
-
-    @property
-    def protected(self) -> Protected:
-        """The protected repositories."""
-        ...
-
-    def hooks_folders(self, folder: Path) -> Sequence[HooksFolder]:
-        """Return where a repository has its hooks, for each work tree; raise `Invalid` where there is none."""
-        ...
-
-    def write_journal(self, config: Path | None, text: str) -> None:
-        """Write an entry of track B into the journal; raise `NotConfigured` when it cannot be kept."""
-        ...
-
-    def load(self, config: Path | None) -> Loaded:
-        """Return what the settings say: `config`, else those of the user or the machine, else none (decision 50).
-
-        Raises `SettingsError`, and `NotConfigured` for a watch-list that cannot be read.
-        """
-        ...
+    sources: Sources
+    rounds: Callable[[], Rounds]
+    watching: Callable[[], Watching]
+    protected: Callable[[], Protected]
+    this_orrery: Callable[[], tuple[str, ...]]
+    hooks_folders: Callable[[Path], Sequence[HooksFolder]]
+    write_journal: Callable[[Config, str], None]
+    load: Callable[[Config], Loaded]

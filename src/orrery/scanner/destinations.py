@@ -10,9 +10,9 @@ from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.ports.private_file import PrivateFile
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import PublicDestination, Push, Sources
-from orrery.scanner.findings import Finding
+from orrery.scanner.findings import ScanFinding
+from orrery.scanner.pushed import Looked, News, PushedFindings
 from orrery.scanner.scanning import Scan
-from orrery.scanner.told import Looked, News, Told
 from orrery.syntax.lines import one_line
 
 MOST_LINES, LONGEST_LINE = 12, 160
@@ -39,7 +39,7 @@ def _sources(place: PublicDestination, sources: Sources) -> Iterator[Source]:
 
 
 def _looked(place: PublicDestination, scan: Scan, sources: Sources) -> Looked:
-    found: dict[Finding, None] = {}
+    found: dict[ScanFinding, None] = {}
     try:
         if not place.folder.is_dir():
             return Looked(place.name, trouble="Its folder is missing.")
@@ -57,8 +57,8 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
 
     Raises `NotConfigured` when the file of what was pushed cannot be used.
     """
-    told = Told.of(file.read())
-    news = told.news(looked)
+    pushed = PushedFindings.of(file.read())
+    news = pushed.news(looked)
     failed: list[str] = []
 
     def accepted(messages: Iterable[OutgoingMessage]) -> bool:
@@ -70,7 +70,7 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
             return False
         return True
 
-    after = told.after(
+    after = pushed.after(
         looked,
         now,
         findings=accepted(_of_findings(news)),
@@ -90,7 +90,7 @@ def _of_findings(news: News) -> Iterator[OutgoingMessage]:
     more = [f"and {further} more"] if further else []
     body = "\n".join([*listed, *more, f"See all: {COMMAND}"])
     number = len(news.findings)
-    title = f"{number} new finding{'s' if number > 1 else ''} in {_named(counts)}"
+    title = f"{number} new finding{'s' if number > 1 else ''} in {', '.join(counts)}"
     yield _message("leak", title, body, "urgent")
 
 
@@ -100,14 +100,14 @@ def _of_troubles(news: News) -> Iterator[OutgoingMessage]:
     by_reason: dict[str, list[str]] = {}
     for name, why in news.troubles.items():
         by_reason.setdefault(why, []).append(name)
-    lines = [_cut(f"{_named(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
+    lines = [_cut(f"{', '.join(names)}: {why}", 2 * LONGEST_LINE) for why, names in by_reason.items()]
     body = "\n".join([*lines[:MOST_LINES], "Until then leaks pass there unseen."])
     yield _message("no-scan", "The search for leaks has a gap", body, "high")
 
 
 def _of_return(news: News) -> Iterator[OutgoingMessage]:
     if news.searched_again:
-        body = f"{_named(news.searched_again)}: the search for leaks works again."
+        body = f"{', '.join(news.searched_again)}: the search for leaks works again."
         yield _message("scan-again", "The search for leaks is whole again", body, "low")
 
 
@@ -116,14 +116,10 @@ def _message(kind: str, title: str, body: str, priority: Literal["urgent", "high
     return OutgoingMessage(id=f"{kind}-{digest}", title=_cut(title, LONGEST_LINE), body=body, priority=priority)
 
 
-def _line(name: str, finding: Finding) -> str:
+def _line(name: str, finding: ScanFinding) -> str:
     """Return a finding as a line: its kind, destination and place, and never what was found."""
     where = f"{finding.place}:{finding.line}" if finding.line else finding.place
     return _cut(f"{finding.kind} in {name}: {where}", LONGEST_LINE)
-
-
-def _named(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def _cut(text: str, most: int) -> str:

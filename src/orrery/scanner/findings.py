@@ -1,16 +1,21 @@
 """What a scan finds: its kind and its place, and never the text itself (decision 39)."""
 
+import hmac
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal, Protocol, get_args
 
 WatchedKind = Literal["person", "customer", "project", "domain", "address"]
 """What a term of the watch-list is."""
 
 BETWEEN = b"\n\0\n"
-"""What stands between texts that are searched together: nothing that is looked for goes over it."""
+"""What separates texts that are searched together: nothing that is looked for goes over it."""
 
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
+
+FINGERPRINT_DIGITS = 12
+"""Hexadecimal digits: enough to distinguish the findings of one owner."""
 
 Kind = Literal[
     WatchedKind,
@@ -43,11 +48,11 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ScanFinding:
     """What must not be public.
 
     `line` is 0 where lines mean nothing. `fingerprint` is keyed, and empty without the key of the watch-list.
-    `since` is the first commit that has it. `why` says why something could not be searched.
+    `since` is the first commit that has it. `why` is the reason why something could not be searched.
     """
 
     kind: Kind
@@ -57,6 +62,19 @@ class Finding:
     fingerprint: str = ""
     since: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FingerprintKey:
+    """Makes fingerprints; without a key all are empty, because one without a key could be guessed."""
+
+    key: bytes = field(default=b"", repr=False)
+
+    def of(self, kind: str, value: str) -> str:
+        """Return the fingerprint of a finding."""
+        if not self.key:
+            return ""
+        return hmac.new(self.key, f"{kind}\0{value}".encode(), sha256).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 class Detector(Protocol):
@@ -72,5 +90,5 @@ class Detector(Protocol):
         ...
 
     def is_for_path(self, path: str) -> bool:
-        """Return whether a text with this path is searched by itself: its path says what to look for."""
+        """Return whether a text with this path is searched by itself: its path decides what to look for."""
         ...

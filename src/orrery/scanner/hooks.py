@@ -21,7 +21,7 @@ HOOKS = {
 """Each hook, and what `orrery tenants scan` is given in it."""
 
 KEPT = ".before-orrery"
-"""The end of the name of the folder that has the hooks of before; it lies beside the folder of the hooks.
+"""The end of the name of the folder that has the hooks of before; it is beside the folder of the hooks.
 
 There each keeps its own name, and finds above and beside itself what it found before (decision 80).
 """
@@ -62,7 +62,7 @@ class Hooks:
         """Raise `Invalid` where hooks would reach further than this repository, or would believe it."""
         if self.folder.is_shared and not may_be_shared:
             raise Invalid(
-                f"core.hooksPath says that the hooks are in {visible(str(self.folder.path))}: other repositories "
+                f"core.hooksPath puts the hooks into {visible(str(self.folder.path))}: other repositories "
                 "may use them, or they are committed with this one. To write them there anyway, add: --shared"
             )
         if self.settings and not self.settings.is_file():
@@ -127,7 +127,7 @@ class Hooks:
         return self.folder.path.resolve()
 
     def _kept(self, hook: str) -> Path:
-        """Return where a hook of before lies, once it was moved from where the first release put it."""
+        """Return where a hook of before is kept, once it was moved from where the first release put it."""
         kept, earlier = Path(f"{self._place}{KEPT}", hook), self._place / f"{hook}{KEPT}"
         if _is_there(earlier) and not _is_there(kept):
             kept.parent.mkdir(exist_ok=True)

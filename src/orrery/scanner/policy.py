@@ -1,4 +1,4 @@
-"""What a scan knows of the deployment: whose data is internal, and what is watched for."""
+"""The deployment as a scan sees it: whose data is internal, and what is watched for."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class Term:
 class Policy:
     """What is foreign. Without settings it is empty: then every tenant id is foreign, and no term is known.
 
-    `public_tenants` may be seen by all (that of track B); `internal_tenants` are found wherever they stand (that
+    `public_tenants` may be seen by all (that of track B); `internal_tenants` are found in every text (that
     of track A). `addresses` and `domains` are corporate, in lower case.
     """
 
@@ -29,5 +29,5 @@ class Policy:
 
     @property
     def is_blind(self) -> bool:
-        """There is a track A, and none of its names is known: then to find nothing says nothing about them."""
+        """There is a track A, and none of its names is known: then finding nothing proves nothing about them."""
         return bool(self.internal_tenants) and not self.terms

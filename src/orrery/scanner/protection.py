@@ -8,12 +8,12 @@ from orrery.errors import OrreryError
 from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import HOOKS, Hooks, HookState
-from orrery.scanner.told import Looked
+from orrery.scanner.pushed import Looked
 
 
 def states(folder: Path, deployment: ScanDeployment, settings: Path | None = None) -> Mapping[Path, HookState]:
     """Return each hook of a repository with its state, of all its work trees; raise what `hooks_folders` does."""
-    every = [Hooks(one, deployment.this_orrery, settings) for one in deployment.hooks_folders(folder)]
+    every = [Hooks(one, deployment.this_orrery(), settings) for one in deployment.hooks_folders(folder)]
     return {one.folder.path / hook: one.state(hook) for one in every for hook in HOOKS}
 
 
@@ -25,7 +25,7 @@ def gaps(config: Path | None, deployment: ScanDeployment) -> Iterator[Looked]:
     """
     with suppress(OrreryError):  # what cannot be loaded is the trouble of each destination
         yield Looked("watch-list", trouble=NO_NAMES if deployment.load(config).policy.is_blind else "")
-    folders = deployment.protected.all(config)
+    folders = deployment.protected().all(config)
     wrong = {str(one): why for one in folders if (why := _wrong(one, deployment))}
     why = (
         f"Protected repositories: {len(folders)}; of these {len(wrong)} without a hook, or with another program's "

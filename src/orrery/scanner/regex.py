@@ -1,7 +1,7 @@
 """RE2: regular expressions, many at once or one by one, in time linear to the text.
 
 A text is bytes, of whatever encoding it may be. A search for many whose memory does not suffice finds nothing, and
-says nothing: so each has a mark to find, and without the mark, all that it was for may be there.
+reports nothing: so each has a mark to find, and without the mark, each of its expressions may be there.
 """
 
 import re
@@ -89,10 +89,10 @@ def compiled(pattern: str | bytes, *, is_utf8: bool = False) -> Regex:
     try:
         made: Regex = _RE2.compile(octets, _options(is_utf8=is_utf8))
     except _RE2.error as error:
-        said: bytes = error.args[0]
+        message: bytes = error.args[0]
     else:
         return made
-    raise RegexRefused(said.decode(errors="replace").partition(":")[0])
+    raise RegexRefused(message.decode(errors="replace").partition(":")[0])
 
 
 class PaddedRegex:
@@ -168,7 +168,7 @@ def numbers(match: _Match, octets: bytes, count: int) -> set[int]:
 
 
 class Prefilter:
-    """Says quickly which of many rules' expressions can match in a text at all, by the words that they need."""
+    """Finds quickly which of many rules' expressions can match in a text at all, by the words that they need."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._all = set(range(len(patterns)))
@@ -196,7 +196,7 @@ def _fits(made: Any) -> bool:  # noqa: ANN401  the library's set or filter
 def places(text: bytes, *regexes: Regex, is_led: bool = False) -> Iterator[tuple[int, int]]:
     """Yield where several expressions match.
 
-    What `is_led` begins with the one character that tells where a word begins: it is left out.
+    What `is_led` begins with the one character before which no word goes on: it is left out.
     """
     for start, end in (found.span() for one in regexes for found in one.finditer(text)):
         yield start + (is_led and not text[start : start + 1].isalnum()), end
@@ -212,7 +212,7 @@ def outermost(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def around(regex: Regex, text: bytes, margin: int = MARGIN) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a text that are near what an expression matches; those that meet are one."""
+    """Yield the parts of a text that are near what an expression matches; those that touch are one."""
     found = regex.search(text)
     start = end = 0
     while found:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from orrery.scanner.findings import Finding, Kind
+from orrery.scanner.findings import Kind, ScanFinding
 from orrery.syntax.lines import visible
 
 REMEDIES: dict[Kind, str] = {
@@ -27,7 +27,7 @@ REMEDIES: dict[Kind, str] = {
 
 HISTORY = """\
 A commit keeps what a later one takes out. Before a push, change the commit that is named, by git rebase -i.
-After a push it counts as public: tell those whom it concerns, and revoke secrets. Then rewrite the history by
+After a push it counts as public: notify those whom it concerns, and revoke secrets. Then rewrite the history by
 git filter-repo (--path FILE --invert-paths, or --replace-text), push it with --force, and ask the host to delete
 what it has kept."""
 """How to take something out of a history."""
@@ -51,7 +51,7 @@ class Searched:
         return f"{counted(self.items, 'item')}, {size_of(self.bytes)}"
 
 
-def line_of(finding: Finding) -> str:
+def line_of(finding: ScanFinding) -> str:
     """Return a finding as one line for a person."""
     where = f"{finding.place}:{finding.line}" if finding.line else finding.place
     kind = f"{finding.kind} ({finding.rule})" if finding.rule else finding.kind
@@ -63,12 +63,12 @@ def line_of(finding: Finding) -> str:
     return visible("  ".join([f"{kind:<18}", where, *filter(None, further)]))
 
 
-def json_of(finding: Finding) -> str:
+def json_of(finding: ScanFinding) -> str:
     """Return a finding as a line of JSON."""
     return json.dumps({**asdict(finding), "do": REMEDIES[finding.kind]}).replace("\x7f", "\\u007f")
 
 
-def summary(findings: Sequence[Finding], searched: Searched, notes: Iterable[str]) -> Iterator[str]:
+def summary(findings: Sequence[ScanFinding], searched: Searched, notes: Iterable[str]) -> Iterator[str]:
     """Yield the lines behind the findings."""
     kinds: list[Kind] = list(dict.fromkeys(one.kind for one in findings))
     if kinds:
@@ -86,7 +86,7 @@ def summary(findings: Sequence[Finding], searched: Searched, notes: Iterable[str
 
 
 def json_summary(
-    findings: Sequence[Finding], searched: Searched, notes: Iterable[str], *, knows_names: bool
+    findings: Sequence[ScanFinding], searched: Searched, notes: Iterable[str], *, knows_names: bool
 ) -> str:
     """Return the last line of JSON."""
     counts = {"findings": len(findings), "items": searched.items, "bytes": searched.bytes}

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from orrery.ports.scanned import Item, NotRead, Source
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.batches import Batch, Subject, Text
-from orrery.scanner.findings import Detector, Finding, Match
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.batches import Batch, Subject, TextOfItem
+from orrery.scanner.findings import Detector, FingerprintKey, Match, ScanFinding
 from orrery.scanner.unpack.look import views
 from orrery.scanner.unpack.view import View
 
 MOST = 200
-"""Findings of one item that are reported: a list of customers says no more with each further line."""
+"""Findings of one item that are reported: further lines of a list of customers add nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,56 +19,56 @@ class Scan:
     """Searches a source. `progress` is called with the number of bytes of each item that was searched."""
 
     detectors: Sequence[Detector]
-    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    fingerprints: FingerprintKey = field(default_factory=FingerprintKey)
     allowances: Allowances = field(default_factory=Allowances)
     progress: Callable[[int], None] = lambda _: None
 
-    def findings(self, source: Source) -> Iterator[Finding]:
+    def findings(self, source: Source) -> Iterator[ScanFinding]:
         """Yield what must not be public, and what could not be searched."""
         batch = Batch(self.detectors)
         for item in source.items():
             if isinstance(item, NotRead):
-                yield Finding("unreadable", self._masked(item.place), why=item.why)
+                yield ScanFinding("unreadable", self._masked(item.place), why=item.why)
                 continue
             yield from self._of_item(item, batch, source)
             self.progress(item.size)
         yield from self._searched(batch, source)
 
-    def _of_item(self, item: Item, batch: Batch, source: Source) -> Iterator[Finding]:
+    def _of_item(self, item: Item, batch: Batch, source: Source) -> Iterator[ScanFinding]:
         subject = Subject(item.place, item.name, item.object)
         if item.name and not item.is_named_elsewhere:
             name = View("", item.name.encode(errors="surrogateescape"), 0)
-            batch.add(Text(subject, name, item.name, f"the name of {item.place}"))
+            batch.add(TextOfItem(subject, name, item.name, f"the name of {item.place}"))
         for view in views(item.name, item.content):
             if isinstance(view, NotRead):
                 place = self._masked(_joined(item.place, view.place))
-                yield from _reported([Finding("unreadable", place, why=view.why)], subject, source)
+                yield from _reported([ScanFinding("unreadable", place, why=view.why)], subject, source)
                 continue
-            batch.add(Text(subject, view, _joined(item.name, view.part), _joined(item.place, view.part)))
+            batch.add(TextOfItem(subject, view, _joined(item.name, view.part), _joined(item.place, view.part)))
             if batch.is_full:
                 yield from self._searched(batch, source)
 
-    def _searched(self, batch: Batch, source: Source) -> Iterator[Finding]:
-        found = dict[Subject, dict[Finding, None]]()
+    def _searched(self, batch: Batch, source: Source) -> Iterator[ScanFinding]:
+        found = dict[Subject, dict[ScanFinding, None]]()
         places = dict[str, str]()
         for text, match in batch.matches():
             if text.place not in places:
                 places[text.place] = self._masked(text.place)
             judged = list(self._judged(text, match, places[text.place]))
             if text.view.line:
-                text.subject.met_in_a_line(match, is_allowed=not judged)
+                text.subject.note_in_a_line(match, is_allowed=not judged)
             elif not text.subject.is_new_without_a_line(match):
                 continue
             found.setdefault(text.subject, {}).update(dict.fromkeys(judged))
         for subject, several in found.items():
             yield from _reported(several, subject, source)
 
-    def _judged(self, text: Text, match: Match, place: str) -> Iterator[Finding]:
+    def _judged(self, text: TextOfItem, match: Match, place: str) -> Iterator[ScanFinding]:
         view = text.view
         line = view.line + view.text.count(b"\n", 0, match.start) if view.line else 0
         fingerprint = self.fingerprints.of(match.kind, match.value)
-        finding = Finding(match.kind, place, line, match.rule, fingerprint)
-        # What has no lines is a name, or a text made of another one: nobody can have written a comment beside it.
+        finding = ScanFinding(match.kind, place, line, match.rule, fingerprint)
+        # What has no lines is a name, or a text made of another one, which has no comments.
         return self.allowances.judge(finding, view.text if view.line else b"", match)
 
     def _masked(self, place: str) -> str:
@@ -93,13 +92,13 @@ class Scan:
 
 
 def _reported(
-    found: Sequence[Finding] | dict[Finding, None], subject: Subject, source: Source
-) -> Iterator[Finding]:
+    found: Sequence[ScanFinding] | dict[ScanFinding, None], subject: Subject, source: Source
+) -> Iterator[ScanFinding]:
     """Yield the findings of one item with the first commit that has it, up to `MOST`."""
     for one in found:
         if subject.reported == MOST:
             why = f"It has {MOST} findings or more; only these are listed."
-            yield Finding("unreadable", one.place, why=why)
+            yield ScanFinding("unreadable", one.place, why=why)
         subject.reported += 1
         if subject.reported > MOST:
             return

@@ -21,9 +21,9 @@ Domain = Annotated[str, AfterValidator(_is_domain)]
 
 
 class ScanSettings(Section):
-    """What is searched for beyond the tracks, and where the files of the scanner lie.
+    """What is searched for beyond the tracks, and where the files of the scanner are.
 
-    `watch_list` and `told` are in the user's own folders by default.
+    `watch_list` and `told` are in the user's folders by default.
     """
 
     watch_list: Path | None = None

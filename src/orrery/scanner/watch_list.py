@@ -1,4 +1,4 @@
-"""The watch-list: terms that must not be public, in one encrypted file that lies outside of every repository."""
+"""The watch-list: terms that must not be public, in one encrypted file outside of every repository."""
 
 import json
 import secrets
@@ -14,8 +14,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from orrery.errors import Invalid, NotConfigured
 from orrery.scanner.detectors.spelling import address_of, value_of
-from orrery.scanner.findings import WATCHED, WatchedKind
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import WATCHED, FingerprintKey, WatchedKind
 from orrery.scanner.policy import Term
 
 MOST_TERMS = 100_000
@@ -59,22 +58,22 @@ def _bytes_of(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """What the one secret is made into: a key for each purpose, of which none tells another."""
+class WatchListKeys:
+    """The keys that are derived from the secret: one for each purpose, of which none reveals another."""
 
     secret: bytes = field(repr=False)
 
     @classmethod
-    def of(cls, text: str) -> "Keys":
+    def of(cls, text: str) -> "WatchListKeys":
         return cls(_bytes_of(text))
 
     @property
-    def fingerprints(self) -> Fingerprints:
-        return Fingerprints(self._derived(b"fingerprints"))
+    def fingerprints(self) -> FingerprintKey:
+        return FingerprintKey(self._derived(b"fingerprints"))
 
     @property
     def check(self) -> bytes:
-        """What stands in a list, which tells a wrong key from an altered file."""
+        """A mark in a list, which distinguishes a wrong key from an altered file."""
         return self._derived(b"check")[:_CHECK_BYTES]
 
     def cipher(self, salt: bytes) -> AESGCM:
@@ -120,12 +119,12 @@ class WatchList:
         """Return the entries of a term, which may have several kinds."""
         return [one for one in self.entries if folded(one.kind, one.text) == folded(one.kind, text)]
 
-    def of_fingerprint(self, fingerprint: str, fingerprints: Fingerprints) -> list[WatchListEntry]:
-        """Return the entries that a finding's fingerprint stands for."""
+    def of_fingerprint(self, fingerprint: str, fingerprints: FingerprintKey) -> list[WatchListEntry]:
+        """Return the entries with the fingerprint of a finding."""
         return [one for one in self.entries if fingerprint_of(one, fingerprints) == fingerprint]
 
 
-def fingerprint_of(entry: WatchListEntry, fingerprints: Fingerprints) -> str:
+def fingerprint_of(entry: WatchListEntry, fingerprints: FingerprintKey) -> str:
     """Return the fingerprint that a finding of an entry has."""
     return fingerprints.of(*_identity(entry))
 
@@ -134,8 +133,8 @@ def _identity(entry: WatchListEntry) -> tuple[str, str]:
     return entry.kind, folded(entry.kind, entry.text)
 
 
-def sealed(found: WatchList, keys: Keys) -> bytes:
-    """Return the file of a list: encrypted, and altered by nobody without the key."""
+def sealed(found: WatchList, keys: WatchListKeys) -> bytes:
+    """Return the file of a list: encrypted, and authenticated by the key."""
     rows = [{"kind": one.kind, "text": one.text, "added": one.added, "note": one.note} for one in found.entries]
     text = json.dumps({"entries": rows}, ensure_ascii=False, separators=(",", ":"))
     salt, nonce = secrets.token_bytes(_SALT_BYTES), secrets.token_bytes(_NONCE_BYTES)
@@ -143,7 +142,7 @@ def sealed(found: WatchList, keys: Keys) -> bytes:
     return head + nonce + keys.cipher(salt).encrypt(nonce, text.encode(), head)
 
 
-def opened(content: bytes, keys: Keys) -> WatchList:
+def opened(content: bytes, keys: WatchListKeys) -> WatchList:
     """Return the list in a file; raise `NotConfigured` with a clause about the file that quotes nothing of it."""
     if not content.startswith(_MAGIC):
         raise NotConfigured("is no watch-list, or was cut")

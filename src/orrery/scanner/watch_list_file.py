@@ -1,4 +1,4 @@
-"""The watch-list where it lies: opened with its key, and changed as a whole."""
+"""The file of the watch-list: opened with its key, and changed as a whole."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from orrery.errors import NotConfigured
 from orrery.ports.private_file import PrivateFile
-from orrery.scanner.watch_list import Keys, WatchList, opened, sealed
+from orrery.scanner.watch_list import WatchList, WatchListKeys, opened, sealed
 
 
 @dataclass(frozen=True, slots=True)
 class WatchListFile:
-    """The file and the text of its key, if there is one; `key_place` says in words where the key belongs.
+    """The file and the text of its key, if there is one; `key_place` names in words where the key belongs.
 
     Every method raises `NotConfigured` for a list that cannot be opened.
     """
@@ -24,14 +24,14 @@ class WatchListFile:
     def path(self) -> Path:
         return self.file.path
 
-    def keys(self) -> Keys:
+    def keys(self) -> WatchListKeys:
         """Return what the key is made into."""
         if self.key is None:
             raise NotConfigured(
                 f"The watch-list needs its key, and {self.key_place} is missing. "
                 "Where there is no list yet, type: orrery tenants watch new-key"
             )
-        return Keys.of(self.key)
+        return WatchListKeys.of(self.key)
 
     def require_key(self) -> None:
         """Return when the list can be opened, or begun."""
@@ -39,7 +39,7 @@ class WatchListFile:
             _ = self.keys()
 
     def read(self) -> WatchList | None:
-        """Return the list, or None when there is none."""
+        """Return the list, or None when its file is missing."""
         content = self.file.read()
         return None if content is None else self._opened(content)
 

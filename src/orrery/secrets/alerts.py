@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orrery.ports.notifier import Priority
-from orrery.runtime.outbox import Draft
+from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.secret import SecretUse
 from orrery.secrets.baseline import SecretEventKind, Trouble
 from orrery.secrets.fingerprints import DIRECTORY
@@ -42,11 +42,11 @@ _PRIORITIES: dict[SecretEventKind, Priority] = {
 _WHY: dict[Trouble, str] = {
     "vanished": "It is gone from where it lay.",
     "emptied": "It is empty where it lay.",
-    "changed": "It is another value than before, and nobody announced that.",
+    "changed": "It is another value than before, and the change was not announced.",
     "unreadable": "It cannot be read any more.",
     "refused": "The next start will be refused.",
     "mode": "More people of this machine may use its file than before.",
-    "restart": "The service holds another value than the one that lies there now.",
+    "restart": "The service holds another value than the one in the file now.",
 }
 
 _ANNOUNCE = 'If it was you: `orrery secrets announce {name} --reason "…"`.'
@@ -65,7 +65,7 @@ class SecretEvent:
 
 def pushes(
     events: Sequence[SecretEvent], uses: Mapping[str, SecretUse], now: datetime, after_restore: str
-) -> list[Draft]:
+) -> list[OutboxDraft]:
     """Return one push for each kind of event, so that a wipe of five variables is one message.
 
     `after_restore` is a sentence for changes, when the store was restored since it last knew the secrets.
@@ -82,7 +82,7 @@ def describe(trouble: Trouble, name: str) -> tuple[str, str]:
     if trouble == "restart":
         return _WHY[trouble], "Restart the service."
     if trouble == "refused":
-        return _WHY[trouble], "Type `orrery secrets check`: it says what is in the way."
+        return _WHY[trouble], "Type `orrery secrets check`: it shows the reason."
     if trouble == "mode":
         return _WHY[trouble], f"Take the rights away (chmod). {_ANNOUNCE.format(name=name)}"
     return _WHY[trouble], f"{TRAP} {_how_to_accept(trouble, name)}".strip()
@@ -94,14 +94,14 @@ def _push(
     uses: Mapping[str, SecretUse],
     now: datetime,
     restored: str,
-) -> Draft:
+) -> OutboxDraft:
     names = [event.name for event in events]
     lines = [f"{_called(event.name)}: {_sentence(event, uses)}" for event in events]
     more = [TRAP] if kind in ("vanished", "emptied", "changed", "unreadable") else []
     more += [_how_to_accept(kind, "NAME" if len(names) > 1 else names[0])]
     more += [restored] if kind == "changed" else []
     priority = _PRIORITIES[kind]
-    return Draft(
+    return OutboxDraft(
         id=f"secret-{kind}-{now:%Y%m%dT%H%M%S.%f}",
         channel="push",
         title=f"{_TITLES[kind]}: {', '.join(map(_called, names))}",
@@ -122,7 +122,7 @@ def _sentence(event: SecretEvent, uses: Mapping[str, SecretUse]) -> str:
         case "removed" | "appeared":
             return "Restart the service, so that it knows." if event.needs_restart else "The service knows."
         case "refused":
-            return "Something in it stops the next start. Type `orrery secrets check`: it says what."
+            return "Something in it stops the next start. Type `orrery secrets check`: it shows the reason."
         case "mode":
             return "More people of this machine may use the file than before. Take the rights away (chmod)."
         case _:
@@ -136,7 +136,7 @@ def _loss(event: SecretEvent, uses: Mapping[str, SecretUse]) -> str:
     if not use.stops:
         return "Nothing that is configured uses it."
     if event.kind == "changed":
-        return f"Another value lies there than before. If it is wrong: {use.effect}"
+        return f"The file has another value than before. If it is wrong: {use.effect}"
     if event.held:
         return f"The running service still holds it. From its next start on: {use.effect}"
     return f"From now on: {use.effect}"

@@ -1,7 +1,7 @@
 """The known state of each secret, and how the present state differs from it. Pure.
 
     learned ──same──▶ nothing
-       │ ├──another value, or the old one again, announced──▶ learned anew ("rotated")
+       │ ├──another value, or the old one again, announced──▶ learned again ("rotated")
        │ └──gone, empty, other, unreadable──▶ alarm, once ──as before──▶ "back"
 
 The known state belongs to the deployment; an alarm belongs to the process that raised it. So two processes that

@@ -52,10 +52,10 @@ class HeldSecrets:
 
 
 class ObservedSecrets(Protocol):
-    """The secrets of this process, in its memory and where they lie; no value leaves it.
+    """The secrets of this process, in its memory and in their files; no value leaves it.
 
     `observer` identifies this process among those of the deployment, and is the same after a restart. `troubles`
-    says why a secret was left out, by its name; what concerns the folder is under "".
+    is why a secret was left out, by its name; what concerns the folder is under "".
     """
 
     observer: str
@@ -72,7 +72,7 @@ class ObservedSecrets(Protocol):
         ...
 
     async def observe(self, fingerprint: Fingerprinting) -> SecretObservations:
-        """Return the present state of each secret where it lies."""
+        """Return the present state of each secret in its file."""
         ...
 
     def uses(self) -> Mapping[str, SecretUse]:
@@ -216,10 +216,10 @@ class SecretsCheck:
         why, todo = describe(alarm.trouble, name)
         use = self.uses.get(name)
         stops = use is not None and use.needed and not self._holds(name)
-        said = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
+        sentence = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
         essential = bool(use and use.essential and stops)
         part = "secrets directory" if name == DIRECTORY else secret_part(name)
-        return Finding(part, "broken", said, todo, essential=essential, told=True)
+        return Finding(part, "broken", sentence, todo, essential=essential, told=True)
 
     def _row(self, name: str, baseline: Baseline | None, announced: Announcement | None) -> tuple[str, ...]:
         alarm = baseline.worst() if baseline else None

@@ -79,14 +79,14 @@ class Examination:
         observations = await self._secrets.observe(lambda _name, _value: "")
         baselines, announced = await self._check.baselines(), await self._check.announced()
         running = await self._service.held_secrets()
-        said = self._said(running)
+        summary = self._summary(running)
         ours = running if running and running.keyed_by == self._check.held.keyed_by else None
         context = ProbeContext(self._service if ours else None, password)
         known = _Known(baselines, announced, observations, ours, context)
         found = [await self._examined(name, use, known) for name, use in self._check.uses.items()]
-        return [*found, *self._folder(known)], said
+        return [*found, *self._folder(known)], summary
 
-    def _said(self, running: RunningSecrets | None) -> str:
+    def _summary(self, running: RunningSecrets | None) -> str:
         if running is None:
             return "The service does not run here: its memory and its webhook were not looked at."
         if running.keyed_by != self._check.held.keyed_by:
@@ -109,7 +109,7 @@ class Examination:
         theirs = known.service.secrets.get(name) if known.service else None
         baseline = known.baselines.get(name)
         if trouble := self._secrets.troubles.get(name):
-            yield Remark(trouble, "Put the right value there, in a file that nobody else may write.")
+            yield Remark(trouble, "Put the right value there, in a file that no other user may write.")
         elif lost := _lost(known.observations[name], baseline):
             yield Remark(*describe(lost, name))
             return

@@ -1,4 +1,4 @@
-"""What the headers of a message say about how it was sent: by a mailing list, to many, or by a machine."""
+"""How a message was sent, by its headers: by a mailing list, to many, or by a machine."""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ _POST = re.compile(r"<mailto:([^<>\s?]{1,255})", re.IGNORECASE)
 
 
 def is_bulk(headers: Mapping[str, str]) -> bool:
-    """Return whether headers, by their names in lower case, say that a message went to many or is a machine's.
+    """Return whether headers, by their names in lower case, show that a message went to many or is a machine's.
 
-    A list names itself (RFC 2919) or says how to leave it (RFC 2369); `Precedence` is older than either. What was
-    submitted automatically was written by nobody (RFC 3834).
+    A list names itself (RFC 2919) or how to leave it (RFC 2369); `Precedence` is older than either. What was
+    submitted automatically has no author (RFC 3834).
     """
     if headers.get("list-id") or headers.get("list-unsubscribe"):
         return True

@@ -1,4 +1,4 @@
-"""How long somebody asks to wait: a number of seconds, or a date (RFC 9110, 10.2.3)."""
+"""How long a server asks to wait: a number of seconds, or a date (RFC 9110, 10.2.3)."""
 
 import re
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The two tracks of data, and how what Orrery writes says which it is of (spec 3, Authentication 4)."""
+"""The two tracks of data, and the label of a track in all that Orrery writes (spec 3, Authentication 4)."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ _QUOTE = (
 """A quotation mark as copies have it: plain, doubled, escaped in a text, in mark-up, or curled."""
 
 _GAP = rb"(?:\s|<[^<>]{1,300}>|\x1b\[[0-9;]{0,20}m|&nbsp;|&#160;|\xc2?\xa0|%20)*+"
-"""What may stand between the parts of a label: white space, and colours for the web and for terminals."""
+"""What may come between the parts of a label: white space, and colours for the web and for terminals."""
 
 _COLON = rb"(?::|%3[aA]|=(?:>|&gt;))"
 
@@ -25,7 +25,7 @@ HEADER = "Orrery-Track"
 """The header that has the label of an HTTP answer whose body is not JSON."""
 
 _TIE = rb"(?:\x1b\[[0-9;]{0,20}m|<[^<>]{1,300}>|\r?\n[ \t>|]{0,100})*+"
-"""What may stand between the parts of a token: colours, and the end of a line that was too short for it."""
+"""What may come between the parts of a token: colours, and the end of a line that was too short for it."""
 
 _TOKEN = _TIE.join(
     [
@@ -40,7 +40,7 @@ _TOKEN = _TIE.join(
 _LABEL = re.compile(
     rb"(?<![A-Za-z_-])(?i:track)"
     + _GAP.join([b"", _QUOTE, _COLON, _QUOTE, rb"([AB])", _QUOTE])
-    # As JavaScript prints it, and as YAML on a line of its own.
+    # As JavaScript prints it, and as YAML on its own line.
     + rb"|(?<![A-Za-z_-])track\s*:\s*"
     + _QUOTE
     + rb"([AB])"
@@ -56,7 +56,7 @@ _REMOVED = re.compile(_TOKEN + rb"[ ]?(?:\r?\n)?")
 
 
 def label(track: Track) -> str:
-    """Return the token that says whose data it stands beside: a person reads it, and the gate finds it everywhere.
+    """Return the token that names the track of the data beside it, for a person and for the gate.
 
     It holds neither a blank nor what mark-up or CSV would write in another way, so copies keep it as it is.
     """
@@ -74,16 +74,16 @@ def without_tokens(text: str) -> str:
 
 
 def label_places(content: bytes, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int, Track]]:
-    """Yield where labels stand in a text without zero bytes: from, to, and the track."""
+    """Yield the positions of labels in a text without zero bytes: from, to, and the track."""
     for match in _LABEL.finditer(content, start, end):
         yield match.start(), match.end(), "A" if match[match.lastindex or 0] == b"A" else "B"
 
 
 def labels_in(content: bytes) -> frozenset[Track]:
-    """Return the tracks whose label stands anywhere in a text, be it UTF-8 or UTF-16, however it was printed.
+    """Return the tracks whose label is anywhere in a text, in UTF-8 or UTF-16, however it was printed.
 
     All JSON that Orrery writes about an account's data has the label `"track": "A"` or `"B"` beside it, and
-    everything else has the token of `label`, so a copy of it, or of a part with the label, still says whose it is.
+    everything else has the token of `label`, so a copy of it, or of a part with the label, still names its track.
     """
     found = {track for _, _, track in label_places(content.replace(b"\0", b""))}
     return frozenset[Track](track for track in TRACKS if track in found)

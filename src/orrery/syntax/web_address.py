@@ -1,7 +1,7 @@
 """Whether a text contains something that a reader or a payment page would treat as a web address.
 
 The list of top-level domains in `publicsuffixlist` distinguishes domains from other words with dots. No network is
-used (docs/decisions/0038).
+used (docs/decisions/0024).
 """
 
 import re
@@ -16,7 +16,7 @@ PRODUCT_NAMES = frozenset({"ADO.NET", "ASP.NET", "ML.NET", "VB.NET"})
 """Names of products that are written like a domain, in exactly this form."""
 
 RESERVED = frozenset({"alt", "example", "internal", "invalid", "local", "localhost", "test"})
-"""Top-level domains that nobody can buy and people write all the same (RFC 2606, 6761, 6762 and 9476)."""
+"""Top-level domains that cannot be bought and that people write all the same (RFC 2606, 6761, 6762 and 9476)."""
 
 _IDEOGRAPHIC_FULL_STOP = "\u3002"
 """A dot in a domain (RFC 3490, section 3.1); its half-width and full-width forms become it, or a dot, by NFKC."""
@@ -45,7 +45,7 @@ def find_web_address(text: str) -> str | None:
 
 
 def organization_of(domain: str) -> str:
-    """Return the domain that somebody registered, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
+    """Return the registered domain, in lower case: `corp.co.uk` of `mail.corp.co.uk`.
 
     One organization gives out all addresses below it.
     """

@@ -30,7 +30,7 @@ def accounts(settings: TenantsSettings) -> Iterator[TrackAccount]:
 def resolve(settings: TenantsSettings, name: str) -> TrackAccount:
     """Return the account with an address, or the only one with that name ahead of its @.
 
-    Raises `Invalid` with the choices when there is none, and when there are several.
+    Raises `Invalid` with the choices unless there is exactly one.
     """
     every, wanted = list(accounts(settings)), normal_email(name)
     if not every:

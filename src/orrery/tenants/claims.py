@@ -22,7 +22,7 @@ _MEMBER = 0
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the tokens of one account must say. The GUIDs are in lower case."""
+    """What the tokens of one account must hold. The GUIDs are in lower case."""
 
     authority: str
     tenant: str
@@ -83,7 +83,7 @@ class _Claims:
         """Refuse an object with a name twice: readers differ about which one counts."""
         names = [name for name, _ in pairs]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise self.refused(_shown(twice[0]), "stands twice")
+            raise self.refused(_shown(twice[0]), "occurs twice")
         return dict(pairs)
 
 
@@ -101,7 +101,7 @@ def judge_sign_in(id_claims: bytes, home_account: str, expected: Expected, now: 
     _refuse_guest(claims, expected)
     home = _HOME.fullmatch(home_account.casefold())
     if home is None:
-        raise SignInRefused("The answer does not say the home account (client_info): the sign-in is refused.")
+        raise SignInRefused("The answer does not name the home account (client_info): the sign-in is refused.")
     if home["tenant"] != expected.tenant:
         raise SignInRefused(
             "The account is a guest in this tenant, and at home in another (client_info utid): "
@@ -119,7 +119,7 @@ def judge_sign_in(id_claims: bytes, home_account: str, expected: Expected, now: 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an access token says of itself."""
+    """The claims of an access token."""
 
     scopes: tuple[str, ...]
     expires_at: datetime
@@ -128,12 +128,12 @@ class Access:
 def judge_access(
     payload: bytes | None, granted: Iterable[str], object_id: str, expected: Expected, now: datetime
 ) -> Access:
-    """Return what an access token says, or raise `SignInRefused`, which names the claim.
+    """Return the claims of an access token, or raise `SignInRefused`, which names the claim.
 
-    Nothing that it says allows anything: the track is that of the sign-in. `granted` are the scopes of the answer.
+    No claim of it allows anything: the track is that of the sign-in. `granted` are the scopes of the answer.
     """
     if payload is None:
-        raise SignInRefused("The access token is opaque, so nobody can see whose it is: the sign-in is refused.")
+        raise SignInRefused("The access token is opaque, so its account is unknown: the sign-in is refused.")
     claims = _Claims("access token", payload)
     claims.require("tid", [expected.tenant], "names another tenant")
     claims.require("iss", expected.issuers, "names another authority")
@@ -154,7 +154,7 @@ def _refuse_guest(claims: _Claims, expected: Expected) -> None:
     if claims.has("idp"):
         claims.require("idp", expected.issuers, "names another tenant: the account is a guest in this one")
     if claims.has("acct") and claims.number("acct") != _MEMBER:
-        raise claims.refused("acct", "says that the account is a guest in this tenant")
+        raise claims.refused("acct", "marks the account as a guest in this tenant")
 
 
 def _judge_times(claims: _Claims, now: datetime) -> datetime:

@@ -9,7 +9,7 @@ from orrery.errors import TrackRefused
 from orrery.syntax.track import Track
 from orrery.tenants.settings import Destination, TenantsSettings
 
-How = Literal["lies in", "holds", "lies in or holds what overlaps with"]
+How = Literal["is in", "holds", "is in or holds what overlaps with"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Says whether data may go to a place."""
+    """Decides whether data may go to a place."""
 
     settings: TenantsSettings
 
@@ -42,7 +42,7 @@ class Gate:
                 raise TrackRefused(f"{place} {one}: data of track {foreign[0]} cannot go there.")
 
     def touched_by(self, place: Path) -> list[Touched]:
-        """Return each destination that a place lies in or that lies in it, and those that overlap with these.
+        """Return each destination that a place is in or that is in it, and those that overlap with these.
 
         So where the destinations of two tracks overlap, neither takes anything.
         """
@@ -50,7 +50,7 @@ class Gate:
         further = self._touched([one.destination.folder for one in near if one.destination.folder])
         known = [one.destination for one in near]
         return near + [
-            Touched("lies in or holds what overlaps with", one.track, one.destination)
+            Touched("is in or holds what overlaps with", one.track, one.destination)
             for one in further
             if one.destination not in known
         ]
@@ -60,18 +60,18 @@ class Gate:
             if one.folder is None:
                 continue
             if any(lies_in(place, one.folder) for place in places):
-                yield Touched("lies in", track, one)
+                yield Touched("is in", track, one)
             elif any(lies_in(one.folder, place) for place in places):
                 yield Touched("holds", track, one)
 
 
 def overlap(one: Path, other: Path) -> bool:
-    """Tell whether two places are the same, or one lies in the other, wherever links lead."""
+    """Return whether two places are the same, or one is in the other, wherever links lead."""
     return lies_in(one, other) or lies_in(other, one)
 
 
 def lies_in(place: Path, folder: Path) -> bool:
-    """Tell whether a place is a folder or lies in it, wherever links lead; raise `TrackRefused` for a circle."""
+    """Return whether a place is a folder or is in it, wherever links lead; raise `TrackRefused` for a circle."""
     where, outer = _resolved(place), _resolved(folder)
     return any(_same(one, outer) for one in (where, *where.parents))
 
@@ -80,7 +80,7 @@ def _resolved(place: Path) -> Path:
     try:
         return place.resolve()
     except (OSError, RuntimeError, ValueError):
-        raise TrackRefused(f"It cannot be said where {place} leads: its links form a circle.") from None
+        raise TrackRefused(f"It is unknown where {place} leads: its links form a circle.") from None
 
 
 def _same(one: Path, other: Path) -> bool:

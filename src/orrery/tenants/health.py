@@ -61,7 +61,7 @@ class TracksHealth:
         except OrreryError as error:
             return Finding(part, "broken", str(error), "Make the folder, or correct `folder` in the settings.")
         if others:
-            todo = "Give each track folders of its own: until then, data of neither goes there."
+            todo = "Give each track its own folders: until then, data of neither goes there."
             return Finding(part, "broken", f"{folder} {others[0]}.", todo)
         if destination.kind == "repository" and not (folder / ".git").exists():
             return Finding(part, "broken", f"{folder} is no git repository.", "Name its topmost folder.")
@@ -73,9 +73,9 @@ class TracksHealth:
             try:
                 Gate(self.settings).require(TRACKS, place)
             except OrreryError as error:
-                yield Finding(name, "broken", str(error), "Move it, and say where it is in the settings.")
+                yield Finding(name, "broken", str(error), "Move it, and name its new place in the settings.")
             else:
-                yield Finding(name, "ok", "lies in no destination")
+                yield Finding(name, "ok", "is in no destination")
 
     def _tool(self) -> Finding:
         program = self.settings.tool.program

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection, Page, commit, sortable
+from orrery.runtime.collection import Collection, RecordPage, commit, sortable
 from orrery.syntax.track import Track
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.records import TrackJournalEntry
@@ -55,15 +55,15 @@ class Journal:
         _ = await commit(self._store, self.entries.changes(entry_id, None, entry))
         return entry_id
 
-    async def newest(self, limit: int, track: Track | None = None) -> Page[TrackJournalEntry]:
+    async def newest(self, limit: int, track: Track | None = None) -> RecordPage[TrackJournalEntry]:
         """Return up to `limit` entries, of one track or of both, the newest first.
 
         What cannot be read on the way is named whatever the track: it may be of either.
         """
-        found: Page[TrackJournalEntry] = Page()
+        found: RecordPage[TrackJournalEntry] = RecordPage()
         async for page in self.entries.pages(newest_first=True):
             wanted = [one for one in page.records if track in (None, one.record.track)]
-            found += Page(wanted, page.unreadable)
+            found += RecordPage(wanted, page.unreadable)
             if len(found.records) >= limit:
                 break
-        return Page(found.records[:limit], found.unreadable)
+        return RecordPage(found.records[:limit], found.unreadable)

@@ -34,7 +34,7 @@ class PublishedFile:
 class Published:
     """What was published, and where: `path` is inside the destination, and empty for a post.
 
-    `notes` say what the scanner did not search for.
+    `notes` name what the scanner did not search for.
     """
 
     destination: str
@@ -98,7 +98,7 @@ class Publishing:
         if folder is None:
             return self._publish_post(content, target)
         if not target.path or target.path.endswith("/"):
-            raise Invalid(f"Say which file it becomes, such as {target.destination.name}/note.md.")
+            raise Invalid(f"Name the file that it becomes, such as {target.destination.name}/note.md.")
         inside = target.inside("")
         self._require_place(folder, inside)
         files = {inside.name: content}
@@ -171,7 +171,7 @@ class Publishing:
 
 
 def _is_beside(source: Path, private: Path) -> bool:
-    """Tell whether a place is named after a private one beside it, as a database's log and its copies are."""
+    """Return whether a place is named after a private one beside it, as a database's log and its copies are."""
     where, kept = source.resolve(), private.resolve()
     return where.parent == kept.parent and where.name.lstrip(".").startswith((f"{kept.name}-", f"{kept.name}."))
 

@@ -1,4 +1,4 @@
-"""A direct request with one account's token, whose answer says which track it is of (spec 3, Authentication 4)."""
+"""A direct request with one account's token, whose answer names its track (spec 3, Authentication 4)."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from orrery.errors import Invalid, TrackRefused
-from orrery.ports.delegated import Answer, DelegatedApi
+from orrery.ports.delegated import ApiAnswer, DelegatedApi
 from orrery.syntax.track import labels_in
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.sign_ins import SignIns
@@ -34,7 +34,7 @@ class Labelled:
     """The API's answer with the account that asked, and so with its track."""
 
     account: TrackAccount
-    answer: Answer
+    answer: ApiAnswer
 
     @property
     def is_success(self) -> bool:

@@ -8,7 +8,7 @@ _OF_THE_SIGN_IN = frozenset({"openid", "profile", "email", "offline_access"})
 _READING = re.compile(r"[A-Za-z][A-Za-z0-9-]*\.Read(Basic)?(\.(All|Shared))?")
 
 _KEEPING = frozenset({"Mail.ReadWrite", "Mail.ReadWrite.Shared", "Tasks.ReadWrite", "Tasks.ReadWrite.Shared"})
-"""They write drafts and tasks, and send nothing: the vendor says so of each.
+"""They write drafts and tasks, and send nothing, by the vendor's description of each.
 
 Others of the form `….ReadWrite` do: Chat.ReadWrite posts messages, Calendars.ReadWrite sends invitations,
 MailboxSettings.ReadWrite makes rules that forward mail, Files.ReadWrite shares with others.

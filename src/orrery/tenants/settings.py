@@ -46,7 +46,7 @@ def _can_be_asked_for(scopes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Destination(Section):
-    """One place where data of a track may go. `folder` is where it lies; a social one has none: a post is text."""
+    """One place where data of a track may go. `folder` is its place; a social one has none: a post is text."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
     kind: DestinationKind
@@ -74,7 +74,7 @@ class ToolSettings(Section):
     """The command-line tool of `orrery tenants run`.
 
     `account_flag` names the account, `account_aliases` are its other names, and `account_variable` is the variable
-    that names an account, too; `words_ahead` is how many words of a command stand ahead of the flag; `cleared` are
+    that names an account, too; `words_ahead` is how many words of a command come before the flag; `cleared` are
     further variables that the tool must not see. `server_mode` are the words that start its server mode, which
     ignores flag and variable (spec 3, Authentication 4).
     """

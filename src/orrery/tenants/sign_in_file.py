@@ -14,7 +14,7 @@ from orrery.tenants.settings import Guid, TrackSettings
 
 
 class SignIn(Record):
-    """One account that signed in: what its verified id token said (decision 38), and the library's cache."""
+    """One account that signed in: the claims of its verified id token (decision 38), and the library's cache."""
 
     tenant: Guid
     object_id: Guid

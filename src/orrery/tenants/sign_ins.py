@@ -68,7 +68,7 @@ class SignIns:
                 yield one, error
 
     def token(self, name: str) -> AccountToken:
-        """Return a token of an account that signed in, judged anew."""
+        """Return a token of an account that signed in, judged again."""
         account, track = self._of(name)
         file = self.file(account.track)
         sign_in = file.all().get(account.name)

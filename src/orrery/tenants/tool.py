@@ -45,7 +45,7 @@ def arguments(tool: ToolSettings, account: str, accounts: Iterable[str], given: 
 
 
 def _objections(tool: ToolSettings, account: str, anyone: re.Pattern[str], argument: str) -> Iterator[str]:
-    """Yield why an argument is refused; it is quoted only as far as it is nobody's name."""
+    """Yield why an argument is refused; it is quoted only where it cannot be a name."""
     if _LINE_ENDS.search(argument):
         yield " has a line break or a NUL in it."
     if any(found[0] != account.casefold() for found in anyone.finditer(_decoded(argument).casefold())):
@@ -75,8 +75,8 @@ def _may_be(flag: str, word: str) -> bool:
         return False
     if _abbreviates(flag, word):
         return True
-    letter = _bare(flag)
-    return len(letter) == 1 and word[1:2] not in _DASHES and letter in _bare(word)
+    name = _bare(flag)
+    return len(name) == 1 and word[1:2] not in _DASHES and name in _bare(word)
 
 
 def _abbreviates(flag: str, word: str) -> bool:

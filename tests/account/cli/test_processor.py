@@ -31,7 +31,7 @@ class NobodyAsked(Runner):
     """A runner that has no service."""
 
 
-NOBODY = NobodyAsked()  # pyright: ignore[reportAbstractUsage]  what is refused asks nobody
+NO_PERSON = NobodyAsked()  # pyright: ignore[reportAbstractUsage]  what is refused asks nobody
 
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -156,7 +156,7 @@ def test_entries_since() -> None:
 def test_addresses_that_are_none(email: str) -> None:
     """An empty one would list everybody, and a mistyped one say that there is nobody."""
     with pytest.raises(Invalid, match="not an e-mail address"):
-        processor.customers(email, runner=NOBODY)
+        processor.customers(email, runner=NO_PERSON)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_addresses_that_are_none(email: str) -> None:
 def test_ids_that_are_none(session_id: str) -> None:
     """What is no session's id is refused before the settings are read."""
     with pytest.raises(Invalid, match="begins with cs_"):
-        processor.session(session_id, runner=NOBODY)
+        processor.session(session_id, runner=NO_PERSON)
 
 
 @pytest.mark.parametrize("since", ["", "x", "0d", "-1d", "1w", "30"])
@@ -182,7 +182,7 @@ def test_times_that_are_none(since: str) -> None:
     )
     for command in commands:
         with pytest.raises(Invalid, match="is not a duration"):
-            command(since=since, runner=NOBODY)
+            command(since=since, runner=NO_PERSON)
 
 
 def test_rules_ask_nobody(capsys: pytest.CaptureFixture[str]) -> None:

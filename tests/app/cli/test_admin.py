@@ -17,12 +17,6 @@ PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 HASH = hashlib.sha256(PASSWORD.encode()).hexdigest()
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
 def hashed(given: bytes, *more: str) -> str:
     """Return what the command prints for a line of a pipe; raise its error."""
     result = CliRunner().invoke(group, ["hash", *more], input=given)

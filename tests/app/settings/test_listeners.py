@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.settings.reader import load
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from tests.support.machine import Machine, machine_in
 
 
@@ -25,14 +25,14 @@ def test_one_port_for_both(machine: Machine, host: str) -> None:
 def test_any_free_port_for_both(machine: Machine) -> None:
     """Port 0 stands for any free one, and two of them differ."""
     machine.write("[server]\nport = 0\nprivate_port = 0\n")
-    assert load()[0][Server].port == 0
+    assert load()[0][ServerSettings].port == 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "gateway.example", ""])  # noqa: S104  nothing listens
 def test_the_private_listener_is_for_this_machine(machine: Machine, host: str) -> None:
     """An address that others can reach is refused for the private listener."""
     machine.write(f'[server]\nprivate_host = "{host}"\n')
-    assert "the private listener is for this machine only" in machine.refusal()
+    assert "the private listener must be an address of this machine" in machine.refusal()
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_the_private_listener_is_for_this_machine(machine: Machine, host: str) -
 )
 def test_where_a_client_on_this_machine_asks(host: str, private_host: str, addresses: tuple[str, str]) -> None:
     """A service that listens everywhere is asked at the loopback address; an IPv6 address stands in brackets."""
-    server = Server(host=host, port=8080, private_host=private_host, private_port=8081)
+    server = ServerSettings(host=host, port=8080, private_host=private_host, private_port=8081)
     assert (server.address, server.private_address) == addresses

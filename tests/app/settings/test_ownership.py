@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.settings.ownership import NOBODYS_AFFAIR, Users, why_foreign
+from orrery.app.settings.ownership import NO_REASON, Users, why_foreign
 from orrery.app.settings.reader import load, load_settings, load_usable
 from orrery.app.settings.secret_observation import observe
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints
@@ -174,7 +174,7 @@ def status(mode: int, user: int, group: int) -> os.stat_result:
 def test_a_group_of_ones_own_is_oneself(mode: int, user: int, group: int, asks: int, believed: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """A group may write when nobody is in it but those who are believed anyway."""
     why = why_foreign(status(mode, user, group), asks, USERS)
-    assert (why == NOBODYS_AFFAIR) is believed
+    assert (why == NO_REASON) is believed
 
 
 def test_a_group_that_somebody_joined() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from orrery.app.settings.reader import SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
-from orrery.live.settings import Monitor
+from orrery.live.settings import MonitorSettings
 from orrery.runtime.module import Role
-from orrery.runtime.settings import SandboxSettings, SecretFiles, Server, StoreSettings
+from orrery.runtime.settings import SandboxSettings, SecretFiles, ServerSettings, StoreSettings
 from tests.support.machine import Machine, machine_in
 
 PATHS = """
@@ -83,7 +83,7 @@ def test_an_empty_variable_names_no_file(machine: Machine) -> None:
     """`ORRERY_CONFIG=` is as good as none."""
     machine.write("[server]\nport = 9000\n")
     machine.set(ORRERY_CONFIG="")
-    assert load()[0][Server].port == 9000
+    assert load()[0][ServerSettings].port == 9000
 
 
 def test_a_named_file_must_be_there(machine: Machine) -> None:
@@ -111,7 +111,7 @@ def test_relative_paths_begin_in_the_folder_of_the_settings(machine: Machine) ->
     assert settings[StoreSettings].path == folder / "data" / "orrery.db"
     assert settings[SecretFiles].directory == folder / "secrets"
     assert settings[SandboxSettings].clock_file == folder / "clock"
-    assert settings[Monitor].file == Path("/var/lib/orrery/issues.json")
+    assert settings[MonitorSettings].file == Path("/var/lib/orrery/issues.json")
     assert settings[ApprovalSettings].signing_key == Path.home() / ".ssh" / "owner"
 
 

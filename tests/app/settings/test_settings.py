@@ -16,8 +16,8 @@ from orrery.app.settings.sections import file_model, sections_of
 from orrery.checkout.selling.params import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
-from orrery.live.settings import Monitor
-from orrery.runtime.settings import Log, SecretFiles, Server, StoreSettings
+from orrery.live.settings import MonitorSettings
+from orrery.runtime.settings import LogSettings, SecretFiles, ServerSettings, StoreSettings
 from orrery.scanner.settings import ScanSettings
 from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
@@ -42,7 +42,7 @@ def test_no_key_is_needed(machine: Machine) -> None:
     """With an empty file and no secret everything has its default, and nothing is sold."""
     machine.write("")
     settings, secrets = load()
-    assert (settings.mode, settings[Server].port, list(settings[CheckoutSettings].catalogue())) == (
+    assert (settings.mode, settings[ServerSettings].port, list(settings[CheckoutSettings].catalogue())) == (
         "live",
         8080,
         [],
@@ -55,7 +55,7 @@ def test_the_file(machine: Machine) -> None:
     """orrery.toml in the working directory is read."""
     machine.write(f'mode = "test"\n[server]\nport = 9000\n{PRODUCT}')
     settings, _ = load()
-    assert (settings.mode, settings[Server].port) == ("test", 9000)
+    assert (settings.mode, settings[ServerSettings].port) == ("test", 9000)
     assert [product.title for product in settings[CheckoutSettings].catalogue()] == ["CISSP"]
 
 
@@ -64,15 +64,15 @@ def test_the_environment_goes_before_the_file(machine: Machine) -> None:
     machine.write('mode = "test"\n[server]\nport = 9000\nprivate_port = 9001\n')
     machine.set(ORRERY_SERVER__PORT="9002", ORRERY_MODE="sandbox", ORRERY_LOG__LEVEL="debug")
     settings, _ = load()
-    assert (settings[Server].port, settings[Server].private_port) == (9002, 9001)
-    assert (settings.mode, settings[Log].level) == ("sandbox", "debug")
+    assert (settings[ServerSettings].port, settings[ServerSettings].private_port) == (9002, 9001)
+    assert (settings.mode, settings[LogSettings].level) == ("sandbox", "debug")
 
 
 def test_a_list_from_the_environment(machine: Machine) -> None:
     """A list is written as JSON."""
     machine.write("")
     machine.set(ORRERY_SERVER__TRUSTED_PROXIES='["10.0.0.0/8", "fd00::/8"]')
-    assert load()[0][Server].trusted_proxies == ("10.0.0.0/8", "fd00::/8")
+    assert load()[0][ServerSettings].trusted_proxies == ("10.0.0.0/8", "fd00::/8")
 
 
 def test_a_list_that_is_no_json(machine: Machine) -> None:
@@ -131,7 +131,7 @@ def test_other_variables_are_none_of_ours(machine: Machine) -> None:
     """Variables without our prefix are left alone."""
     machine.write("")
     machine.set(ORRERYX_PORT=MARK, SERVER__PORT=MARK, MODE=MARK)
-    assert load()[0][Server].port == 8080
+    assert load()[0][ServerSettings].port == 8080
 
 
 def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -268,7 +268,7 @@ def test_settings_are_frozen(machine: Machine) -> None:
         with pytest.raises(FrozenInstanceError):
             setattr(target, name, "x")
     with pytest.raises(ValueError, match="frozen"):
-        setattr(settings[Server], "port", "x")  # noqa: B010  the type checker knows that it is frozen
+        setattr(settings[ServerSettings], "port", "x")  # noqa: B010  the type checker knows that it is frozen
 
 
 def test_what_init_writes_loads_as_it_is(machine: Machine) -> None:
@@ -294,7 +294,7 @@ def test_what_init_writes_for_the_system_has_absolute_paths(machine: Machine) ->
     machine.write(init.settings_text(Path("/etc/orrery")))
     settings = load_settings()
     assert settings[StoreSettings].path == Path("/var/lib/orrery/orrery.db")
-    assert settings[Monitor].file == Path("/var/lib/orrery/realtime-degraded.json")
+    assert settings[MonitorSettings].file == Path("/var/lib/orrery/realtime-degraded.json")
     assert settings[SecretFiles].directory == Path("/etc/orrery/secrets")
 
 

@@ -14,7 +14,7 @@ from orrery.app.settings.tables import table_of_variables
 from orrery.cockpit.settings import CockpitSettings
 from orrery.errors import Invalid
 from orrery.runtime.module import Role
-from orrery.runtime.settings import Push, Server
+from orrery.runtime.settings import PushSettings, ServerSettings
 from tests.support.machine import MARK, Machine, machine_in
 
 
@@ -79,7 +79,7 @@ def test_what_goes_first(
     """A variable goes before the file, one key before a whole section; a list is replaced as a whole."""
     machine.write(FILE)
     machine.set(**variables)
-    server = load_settings()[Server]
+    server = load_settings()[ServerSettings]
     assert (server.port, server.private_port, server.trusted_proxies) == (port, private_port, proxies)
 
 
@@ -96,7 +96,7 @@ def test_a_text_is_taken_as_it_is(machine: Machine, text: str) -> None:
     """What a text looks like does not make it something else; an empty one is a value, too."""
     machine.write('[push]\ntopic = "of-the-file"\n')
     machine.set(ORRERY_PUSH__TOPIC=text)
-    assert load_settings()[Push].topic == text
+    assert load_settings()[PushSettings].topic == text
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,10 @@ def test_a_file_of_variables_is_not_read(machine: Machine) -> None:
     """What other programs look for as `.env` is no source of settings."""
     machine.write("")
     (machine.folder / ".env").write_text("ORRERY_SERVER__PORT=9000\nORRERY_SURPRISE=1\n")
-    assert load_settings()[Server].port == 8080
+    assert load_settings()[ServerSettings].port == 8080
 
 
-@pytest.mark.parametrize("text", ["[Server]\nport = 9000\n", "MODE = 'test'\n", "[server]\nPort = 9000\n"])
+@pytest.mark.parametrize("text", ["[ServerSettings]\nport = 9000\n", "MODE = 'test'\n", "[server]\nPort = 9000\n"])
 def test_keys_of_the_file_are_in_small_letters(machine: Machine, text: str) -> None:
     """A name in other letters is unknown: beside the right one, one of both would be lost in silence."""
     machine.write(text)

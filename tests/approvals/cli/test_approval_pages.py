@@ -12,7 +12,7 @@ from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.approvals.progress import IntentProgress, Use
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
@@ -57,7 +57,7 @@ def see_plain(text: str) -> None:
 
 def proposal(progress: IntentProgress) -> Proposal:
     """Return the intent, which has come so far."""
-    return Proposal(INTENT, progress, Stored(INTENT.id, progress, 1))
+    return Proposal(INTENT, progress, StoredRecord(INTENT.id, progress, 1))
 
 
 def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,9 +124,9 @@ def test_what_is_sent_beside_what_stood_there() -> None:
     body: dict[str, JsonValue] = {"same": 1, "new": True, "changed": {"a": [1, "two"]}, "empty": {}}
     before: dict[str, JsonValue] = {"same": 1, "changed": {"a": [1, "one"]}, "seen": None}
     assert list(changes(body, before)) == [
-        "  same: 1 (sent as it stands)",
+        "  same: 1 (sent unchanged)",
         "+ new: true",
-        "  changed.a[0]: 1 (sent as it stands)",
+        "  changed.a[0]: 1 (sent unchanged)",
         '- changed.a[1]: "one"',
         '+ changed.a[1]: "two"',
         "+ empty: {}",
@@ -166,12 +166,12 @@ def test_log_rows_of_what_is_gone() -> None:
 @pytest.mark.parametrize(
     ("verified", "head", "said"),
     [
-        (HELD, None, "3 entries: each follows the one before, and signatures and intents are as it says."),
+        (HELD, None, "3 entries: each follows the one before, and signatures and intents agree with it."),
         (AuditResult(0, "", None, (), "", (), (), None), None, "The log is empty."),
         (AuditResult(3, "3:0", 2, (), "", (), (), None), None, "does not hold from entry 2 on"),
         (AuditResult(3, "3:0", None, (2,), "", (), (), None), None, "Without the owner's signature: entry 2."),
         (AuditResult(3, "3:0", None, (), "No tool.", (), (), None), None, "were not checked: No tool."),
-        (AuditResult(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as the log says: a\x1b[2J"),
+        (AuditResult(3, "3:0", None, (), "", (HOSTILE,), (), None), None, r"Not as in the log: a\x1b[2J"),
         (AuditResult(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
         (replace(HELD, repeated=(4,)), None, "after the end: entry 4. A signature counts once."),
         (replace(HELD, erased=("in-1", "in-2")), None, "Erased, with only the log left of them: in-1, in-2."),

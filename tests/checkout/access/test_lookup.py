@@ -1,13 +1,16 @@
-"""Who asks whether access is open (decision 11)."""
+"""Who has access (decision 11), to which product (decision 47), and under which title."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 
-from orrery.errors import RecordUnreadable
+from orrery.checkout.access.desk import Grant
+from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.records import GrantedBy
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.store import Put
-from tests.support.checkout import BUYER, Shop, session_json
+from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json, stored_access
 from tests.support.clock import START
 
 pytestmark = pytest.mark.anyio
@@ -134,3 +137,170 @@ async def test_a_record_that_might_open_the_access_is_named() -> None:
     with pytest.raises(RecordUnreadable):
         await shop.lookup.check_session("cs_1", "cissp")
     assert not (await shop.lookup.check_session("cs_1", "ccsp")).granted
+
+
+RENAMED = Product("isc2", "cissp", "Another title", "price_cissp")
+LATER = {"renamed": (RENAMED,), "gone": ()}
+
+
+async def bought(shop: Shop) -> str:
+    """Sell by a webhook."""
+    session_id = await shop.checkout_session()
+    assert await shop.receive("evt_1", session_json(session_id)) == "granted"
+    return session_id
+
+
+async def reconciled(shop: Shop) -> str:
+    """Grant a session whose offer was lost."""
+    shop.processor.sessions.append(session("cs_2", price_ids=("price_cissp",)))
+    assert (await shop.reconciliation.run()).granted == ["cs_2"]
+    return "cs_2"
+
+
+async def granted(shop: Shop, granted_by: GrantedBy = "owner") -> str:
+    """Grant access by the owner."""
+    expires_at = START + timedelta(days=9) if granted_by == "import" else None
+    return (await shop.desk.grant(Grant(BUYER, PRODUCT.key, granted_by, expires_at), "a test")).session_id
+
+
+async def imported(shop: Shop) -> str:
+    """Import access."""
+    return await granted(shop, "import")
+
+
+WAYS: dict[str, Callable[[Shop], Awaitable[str]]] = {
+    "sold": bought,
+    "reconciled": reconciled,
+    "granted": granted,
+    "imported": imported,
+}
+
+
+def later(shop: Shop, products: tuple[Product, ...]) -> Shop:
+    """Return the shop after a restart with these products."""
+    return Shop(shop.clock, shop.store, products=products)
+
+
+async def resent(shop: Shop, session_id: str) -> list[str]:
+    """Send the buyer's e-mail once more; return its subject."""
+    known = {row.id for row in await shop.told()}
+    await shop.desk.resend(session_id, "lost")
+    return [row.title for row in await shop.told() if row.id not in known]
+
+
+@pytest.mark.parametrize("products", LATER)
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_title_is_that_of_the_grant(way: str, products: str, shop: Shop) -> None:
+    """However access came to be, a later e-mail names what was bought, though the catalogue has changed."""
+    session_id = await WAYS[way](shop)
+    assert await resent(later(shop, LATER[products]), session_id) == ["Your access to CISSP"]
+
+
+@pytest.mark.parametrize("products", LATER)
+async def test_the_title_is_that_of_the_offer(products: str, shop: Shop) -> None:
+    """A payment that comes after the catalogue has changed is for what was offered."""
+    session_id = await shop.checkout_session()
+    after = later(shop, LATER[products])
+    assert await after.receive("evt_1", session_json(session_id)) == "granted"
+    assert {row.title for row in await after.told()} == {"Sold: CISSP", "Your access to CISSP"}
+
+
+@pytest.mark.parametrize(("products", "title"), [((RENAMED,), "Another title"), ((), "ISC2 CISSP")])
+async def test_access_of_an_earlier_release(products: tuple[Product, ...], title: str) -> None:
+    """A record without a title has today's, and vendor and code where the catalogue has none."""
+    shop = Shop(products=products)
+    await shop.store.commit(stored_access(record()))
+    assert await resent(shop, "cs_1") == [f"Your access to {title}"]
+
+
+async def test_an_offer_of_an_earlier_release() -> None:
+    """Where the offer has no title, the access gets that of the catalogue, and none of a product that is gone."""
+    for products, title in (((RENAMED,), "Another title"), ((), None)):
+        shop = Shop(products=products)
+        await shop.offered("cs_1")
+        await shop.receive("evt_1", session_json())
+        assert (await shop.access()).title == title
+
+
+async def test_a_title_names_nobody(shop: Shop) -> None:
+    """An erasure takes the buyer out, and leaves what was bought with the proof of the sale."""
+    session_id = await bought(shop)
+    await shop.privacy.erase(BUYER, "asked")
+    access = await shop.access(session_id)
+    assert (access.email, access.title) == ("", "CISSP")
+
+
+CHEAP, DEAR = Product("northwind", "cissp", "CISSP basics", "price_cheap"), PRODUCT
+RETIRED = Product("contoso", "cissp", "CISSP of old", "price_old")
+
+
+async def given(shop: Shop, product: Product) -> str:
+    """Give the buyer access to a product; return its session."""
+    return (await shop.desk.grant(Grant(BUYER, product.key, "owner"), "a test")).session_id
+
+
+async def open_to(shop: Shop, session_id: str, vendor_slug: str | None = None) -> list[bool]:
+    """Return whether the session, and its buyer's address, open the certification of that vendor."""
+    answers = (
+        await shop.lookup.check_session(session_id, "cissp", vendor_slug),
+        await shop.lookup.check_email(BUYER, "cissp", vendor_slug),
+    )
+    return [answer.granted for answer in answers]
+
+
+async def test_a_purchase_opens_no_other_vendors_product() -> None:
+    """Of two products with one certification code, the one that was bought is open and the other is not."""
+    shop = Shop(products=(CHEAP, DEAR))
+    session_id = await given(shop, CHEAP)
+    assert await open_to(shop, session_id, CHEAP.vendor_slug) == [True, True]
+    assert await open_to(shop, session_id, DEAR.vendor_slug) == [False, False]
+
+
+async def test_a_shared_code_needs_its_vendor() -> None:
+    """Where two products share the code, a check without the vendor is refused for every address."""
+    shop = Shop(products=(CHEAP, DEAR))
+    for session_id in (await given(shop, CHEAP), "cs_unknown"):
+        with pytest.raises(Invalid, match="vendorSlug"):
+            await shop.lookup.check_session(session_id, "cissp")
+    for email in (BUYER, "nobody@example.org"):
+        with pytest.raises(Invalid, match="vendorSlug"):
+            await shop.lookup.check_email(email, "cissp")
+
+
+@pytest.mark.parametrize("listed", [(), (DEAR,), (RETIRED,)])
+async def test_without_a_vendor_every_product_of_the_code_counts(listed: tuple[Product, ...]) -> None:
+    """Unless the catalogue lists two vendors, each purchase of the code opens it: of a retired vendor, too."""
+    for bought in (RETIRED, DEAR):
+        shop = Shop(products=listed)
+        session_id = await given(shop, bought)
+        assert await open_to(shop, session_id) == [True, True]
+        other = ({RETIRED, DEAR} - {bought}).pop()
+        assert await open_to(shop, session_id, other.vendor_slug) == [False, False]
+
+
+async def test_the_latest_end_of_a_code() -> None:
+    """A buyer of two vendors' products of one code, of which one or none is on sale, gets the latest end."""
+    shop = Shop(products=(DEAR,))
+    session_id = await given(shop, DEAR)
+    shop.clock.advance(3600)
+    await given(shop, RETIRED)
+    ends = [record.expires_at for record in await shop.lookup.records_of(BUYER)]
+    assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == max(ends)
+    assert (await shop.lookup.check_session(session_id, "cissp")).expires_at == min(ends)
+
+
+async def test_a_retired_third_vendor_leaves_a_code_shared() -> None:
+    """Where two products share the code, a check without the vendor is refused for a third one's buyer, too."""
+    shop = Shop(products=(CHEAP, DEAR))
+    session_id = await given(shop, RETIRED)
+    assert await open_to(shop, session_id, RETIRED.vendor_slug) == [True, True]
+    with pytest.raises(Invalid, match="vendorSlug"):
+        await shop.lookup.check_session(session_id, "cissp")
+
+
+@pytest.mark.parametrize(
+    ("products", "shared"), [((CHEAP, DEAR), ["cissp"]), ((DEAR, Product("isc2", "ccsp", "CCSP")), [])]
+)
+def test_a_shared_code_is_known(products: tuple[Product, ...], shared: list[str]) -> None:
+    """The catalogue knows which codes more than one vendor has."""
+    assert Catalogue(products).shared_codes() == shared

@@ -1,21 +1,24 @@
-"""A visitor's key leads to its session while that can be paid or was paid, and then to a new one (decision 2)."""
+"""A visitor's key leads to a session that can be paid, and is what was asked for (decision 2)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.session_states import LEAST_LEFT
 from orrery.checkout.errors import KeyReused, SessionMismatch
+from orrery.checkout.selling.creation_health import WRITTEN_EVERY
 from orrery.checkout.selling.service import CreatedSession, Purchase
 from orrery.errors import StoreUnavailable
+from orrery.ports.health import Finding
 from orrery.ports.processor import SessionStatus
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
-from tests.support.checkout import OTHER, PRODUCT, Shop, session_json
+from tests.support.checkout import OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.clock import ManualClock
 from tests.support.till import Rehearsal
 from tests.support.unreliable_store import UnreliableStore
@@ -207,3 +210,57 @@ async def test_the_next_click_after_a_session_of_something_else(shop: Shop) -> N
     shop.processor.answers_with = {}
     assert (await click(shop)).id == "cs_2"
     assert len({call.idempotency_key for call in shop.processor.calls}) == 2
+
+
+ONCE = Purchase(PRODUCT.key, "203.0.113.7")
+
+
+async def outage(shop: Shop) -> Finding:
+    """Return how session creation goes."""
+    (found,) = await shop.creation_health.local()
+    return found
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"url": url} for url in (None, "", "/relative", "javascript:alert(1)", "https://", "https://[")),
+        {"url": "http://pay.example/1"},
+        {"livemode": True},
+        {"id": "cs_live_1"},
+        {"id": "pi_1"},
+        {"id": "cs_1/../2"},
+        {"mode": "subscription"},
+        {"mode": None},
+        {"status": "complete"},
+        {"status": "expired"},
+        {"amount_total": 0},
+        {"currency": None},
+        {"metadata": metadata_of(OTHER)},
+        {"price_ids": ("price_ccsp",)},
+        {"payment_status": "no_payment_required"},
+    ],
+    ids=str,
+)
+async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any], shop: Shop) -> None:
+    """A session that is not what was asked for reaches no visitor; none is stored, and the first is an outage."""
+    shop.processor.answers_with = wrong
+    with pytest.raises(SessionMismatch):
+        await shop.checkout.create(ONCE)
+    found = await outage(shop)
+    assert (found.state, found.urgent, found.essential) == ("broken", True, False)
+    assert found.why.endswith(" No visitor was sent there.")
+    shop.clock.advance(11 * 60)
+    assert (await outage(shop)).state == "broken"  # no visitor came: that proves nothing
+    for _ in range(2):
+        with pytest.raises(SessionMismatch):
+            await shop.checkout.create(ONCE)
+        assert not (await outage(shop)).essential  # two clicks of one visitor take no other product off the air
+        shop.clock.advance(WRITTEN_EVERY.total_seconds())
+    shop.clock.advance(180)
+    with pytest.raises(SessionMismatch):
+        await shop.checkout.create(ONCE)
+    assert (await outage(shop)).essential
+    assert await shop.entries("offer") == []
+    shop.clock.advance(700)
+    assert (await outage(shop)).state == "ok"

@@ -1,10 +1,15 @@
-"""A preflight that is killed anywhere: the next ones find its sessions, and leave none open (issue 4, item 1)."""
+"""A preflight that is killed, forged, or whose session somebody completed (decision 15)."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from orrery.checkout import keys
+from orrery.checkout.records import KEEP_TRIALS, OwnSession, Trial
+from orrery.checkout.selling.preflight import PreflightReport
+from orrery.checkout.selling.service import Purchase
+from orrery.errors import ApprovalRefused
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT
@@ -16,7 +21,6 @@ pytestmark = pytest.mark.anyio
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 UNDER_WAY = 121
 """Seconds after which what was started is no longer under way."""
-
 DAY = 24 * 3600
 
 
@@ -212,3 +216,146 @@ async def test_an_approval_that_cannot_be_read() -> None:
     report = await rehearsal.again().run()
     assert [one.result for one in report.cleaned] == ["left open"]
     assert report.to_sign
+
+
+async def visited() -> tuple[Rehearsal, str, str]:
+    """Return a deployment with a visitor's open session, an approved run, and the ids of both."""
+    rehearsal = Rehearsal()
+    await rehearsal.preflighted()
+    visitor = await rehearsal.checkout.create(Purchase(PRODUCT.key, "203.0.113.7", "a click"))
+    intent_id = (await rehearsal.run("isc2/cissp")).to_sign or ""
+    await rehearsal.sign(intent_id)
+    return rehearsal, visitor.id, intent_id
+
+
+async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Trial:
+    """Store a trial of this run as it would be, but for these fields."""
+    run_id = (await rehearsal.approvals.proposal(intent_id)).intent.target
+    sound = next(trial for trial in await rehearsal.stored_trials() if trial.product == PRODUCT.key)
+    trial = sound.change(run_id=run_id, intent_id=intent_id, **fields)
+    kept, left = f"{keys.TRIAL}{keys.trial_id(run_id, trial.product)}", keys.trial_left(run_id, trial.product)
+    await rehearsal.memory.commit([Put(kept, trial.to_bytes(), KEEP_TRIALS), Put(left, b"", KEEP_TRIALS)])
+    return trial
+
+
+async def claimed(rehearsal: Rehearsal, session_id: str, run_id: str) -> None:
+    """Record a session as one of a run's own."""
+    own = OwnSession(session_id=session_id, made_by="preflight", run_id=run_id, made_at=rehearsal.clock.now())
+    await rehearsal.memory.commit([Put(f"{keys.OWN_SESSION}{session_id}", own.to_bytes(), KEEP_TRIALS)])
+
+
+async def see_spared(rehearsal: Rehearsal, visitor: str) -> None:
+    """See that the visitor's session can still be paid, and that nobody is asked to sign its end."""
+    assert rehearsal.till.open() == [visitor]
+    assert not [one for one in await rehearsal.approvals.proposals() if one.intent.target == visitor]
+    assert (await rehearsal.approvals.verify()).holds
+
+
+async def test_a_forged_record_of_an_own_session() -> None:
+    """What was offered to a visitor is no session of a run, though a record says so."""
+    rehearsal, visitor, intent_id = await visited()
+    run_id = (await rehearsal.approvals.proposal(intent_id)).intent.target
+    await claimed(rehearsal, visitor, run_id)
+    with pytest.raises(ApprovalRefused, match="does not cover"):
+        await rehearsal.approvals.use(intent_id, visitor)
+    await see_spared(rehearsal, visitor)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+async def test_a_forged_trial_that_names_the_session(recorded: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """A trial that names a visitor's session ends; the next run tries the product with a session of its own."""
+    rehearsal, visitor, intent_id = await visited()
+    trial = await forged(rehearsal, intent_id, state="open", session_id=visitor)
+    if recorded:
+        await claimed(rehearsal, visitor, trial.run_id)
+    report = await rehearsal.run("isc2/cissp")
+    assert [one.result for one in report.outcomes] == ["unreadable"]
+    await see_spared(rehearsal, visitor)
+    assert (await rehearsal.run("isc2/cissp")).is_well
+    await see_spared(rehearsal, visitor)
+
+
+async def test_a_forged_trial_of_an_earlier_run() -> None:
+    """It is no session to clean up, either."""
+    rehearsal, visitor, intent_id = await visited()
+    trial = await forged(rehearsal, intent_id, state="open", session_id=visitor)
+    await claimed(rehearsal, visitor, trial.run_id)
+    report = await rehearsal.run("isc2/ccsp")
+    assert [one.result for one in report.cleaned] == ["unreadable"]
+    await see_spared(rehearsal, visitor)
+
+
+async def test_a_forged_trial_with_the_visitors_key() -> None:
+    """A trial that would ask under the key of a visitor's session asks under its own."""
+    rehearsal, visitor, intent_id = await visited()
+    key = next(key for key, (_, session_id) in rehearsal.till.keys.items() if session_id == visitor)
+    await forged(rehearsal, intent_id, state="asked", session_id=None, idempotency_key=key)
+    assert (await rehearsal.run("isc2/cissp")).is_well
+    await see_spared(rehearsal, visitor)
+
+
+async def completed(rehearsal: Rehearsal, **fields: object) -> PreflightReport:
+    """Run a preflight whose session a visitor completes, with these fields, before it can be expired."""
+    rehearsal.till.after["create"] = [LOST, LOST]
+    await rehearsal.preflighted()
+    made = rehearsal.till.sessions["cs_1"]
+    rehearsal.till.sessions["cs_1"] = replace(made, status="complete", **fields)  # pyright: ignore[reportArgumentType]  any field of a session
+    return await rehearsal.run()
+
+
+async def test_paid_meanwhile() -> None:
+    """A test session that somebody has paid is told as such: by the run, by an urgent push, and on the page."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    report = await completed(rehearsal, payment_status="paid", livemode=True)
+    (outcome,) = report.outcomes
+    assert (report.is_well, outcome.result, outcome.session_id, outcome.intent_id) == (
+        False,
+        "completed",
+        "cs_1",
+        None,
+    )
+    assert outcome.note.startswith("Somebody paid it before it could be expired: refund it by hand")
+    assert "no money" not in outcome.note
+    (push,) = [row for row in await rehearsal.told() if row.priority == "urgent"]
+    assert (push.id, push.channel) == ("preflight-completed-cs_1", "push")
+    assert outcome.note in push.body
+    assert await rehearsal.receipt() is not None, "the parameters were accepted all the same"
+    panel = await rehearsal.preflight.panel()
+    assert (panel.tone, "Completed test sessions: cs_1. Where money moved, refund it by hand" in panel.todo) == (
+        "attention",
+        True,
+    )
+    assert (await rehearsal.run()).to_sign, "the run is over, and the next one cleans up nothing"
+    assert rehearsal.till.open() == []
+
+
+@pytest.mark.parametrize(
+    ("payment", "livemode", "told"),
+    [
+        ("paid", False, "Somebody paid it before it could be expired: it is not of live mode, so no money moves."),
+        ("unpaid", True, "its payment is under way, before it could be expired: refund it by hand"),
+        ("no_payment_required", True, "there was nothing to pay"),
+    ],
+)
+async def test_completed_meanwhile(payment: str, livemode: bool, told: str) -> None:  # noqa: FBT001  a row of the table
+    """What moved is told as it is: a test payment, one that is still to come, or none."""
+    report = await completed(Rehearsal(products=(PRODUCT,)), payment_status=payment, livemode=livemode)
+    assert [one.result for one in report.outcomes] == ["completed"]
+    assert told in report.outcomes[0].note
+
+
+async def test_completed_after_a_kill() -> None:
+    """A session of an earlier run that somebody has completed is told by the run that cleans up, once."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.after["create"] = [LOST, LOST]
+    await rehearsal.preflighted()
+    rehearsal.till.sessions["cs_1"] = replace(
+        rehearsal.till.sessions["cs_1"], status="complete", payment_status="paid"
+    )
+    later = rehearsal.again(api_version="2026-09-30.endive")
+    report = await later.run()
+    assert [one.result for one in report.cleaned] == ["completed"]
+    assert (await later.run()).cleaned == []
+    assert [row.id for row in await later.told() if row.priority == "urgent"] == ["preflight-completed-cs_1"]
+    elsewhere = later.again(deployment="another")
+    assert "Completed" not in (await elsewhere.preflight.panel()).todo

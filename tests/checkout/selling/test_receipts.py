@@ -1,25 +1,36 @@
-"""What a receipt proves, and what differs from it (change rule 1): pure."""
+"""What a receipt proves, what a session must show (change rules 1 and 2), and the result of a trial: pure."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.records import Receipt
+from orrery.checkout.records import Receipt, Trial, TrialState
 from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import (
+    Condition,
     ParameterChange,
+    catalogue_conditions,
     changes,
     digest_of,
+    failed,
     is_unaltered,
     parameters_of,
     price_of,
+    rule_conditions,
+    sold_conditions,
     stored_form,
     trial_key,
 )
-from orrery.ports.processor import Parameter, Parameters
-from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
+from orrery.checkout.selling.trials import TrialResult, outcome_of
+from orrery.ports.processor import CheckoutSession, Parameter, Parameters
+from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS, metadata_of
+from tests.support.checkout import session as some_session
+from tests.support.clock import START
 
 SENT = session_parameters(PRODUCT, TERMS)
 VALUES = st.recursive(
@@ -128,3 +139,150 @@ def test_the_key_of_a_question() -> None:
     assert len(set(keys)) == len(keys)
     assert trial_key("run-1", PRODUCT.key, 1) == keys[0]
     assert max(map(len, keys)) < 255
+
+
+METHODS = "payment_method_types"
+THREE_D_SECURE = "payment_method_options.card.request_three_d_secure"
+MESSAGE = "custom_text.submit.message"
+REDUCED = replace(TERMS, three_d_secure="any_3ds_required")
+AS_IT_SHOULD_BE: dict[str, Any] = {
+    "payment_method_types": ("card", "link"),
+    "three_d_secure": "automatic",
+    "submit_message": "Instant access.",
+    "price_ids": ("price_cissp",),
+    "quantities": (1,),
+    "success_url": "https://shop.example/done?s={CHECKOUT_SESSION_ID}",
+    "cancel_url": "https://shop.example/isc2/cissp",
+}
+
+
+def session(**other: Any) -> CheckoutSession:  # noqa: ANN401  any field of a session
+    """Return a session that is as it should be, with other fields where given."""
+    return some_session(**(AS_IT_SHOULD_BE | other))
+
+
+def kinds(conditions: list[Condition]) -> list[str]:
+    """Return the names of those that do not hold."""
+    return [one.name for one in failed(conditions)]
+
+
+@pytest.mark.parametrize(
+    ("other", "letter", "sold"),
+    [
+        ({}, [], []),
+        ({"payment_method_types": ("link", "card")}, [METHODS], []),
+        ({"payment_method_types": ("card",)}, [METHODS], [METHODS]),
+        ({"payment_method_types": ("card", "link", "ideal")}, [METHODS], [METHODS]),
+        ({"payment_method_types": ("card", "link", "link")}, [METHODS], [METHODS]),
+        ({"payment_method_types": ()}, [METHODS], [METHODS]),
+        ({"three_d_secure": "any"}, [THREE_D_SECURE], [THREE_D_SECURE]),
+        ({"three_d_secure": "any_3ds_required"}, [THREE_D_SECURE], [THREE_D_SECURE]),
+        ({"three_d_secure": "Automatic"}, [THREE_D_SECURE], [THREE_D_SECURE]),
+        ({"three_d_secure": None}, [THREE_D_SECURE], [THREE_D_SECURE]),
+        ({"submit_message": None}, [MESSAGE], [MESSAGE]),
+        ({"submit_message": " \n"}, [MESSAGE], [MESSAGE]),
+        ({"submit_message": "Something else."}, [], []),
+        (
+            {"payment_method_types": ("card",), "three_d_secure": None, "submit_message": ""},
+            [METHODS, THREE_D_SECURE, MESSAGE],
+            [METHODS, THREE_D_SECURE, MESSAGE],
+        ),
+    ],
+)
+def test_the_three_conditions(other: dict[str, Any], letter: list[str], sold: list[str]) -> None:
+    """Each condition of change rule 2 fails by itself; the order of the methods matters to the letter only."""
+    assert kinds(rule_conditions(session(**other), "automatic")) == letter
+    assert kinds(sold_conditions(session(**other), SENT)) == sold
+
+
+def test_the_permitted_reduction() -> None:
+    """any_3ds_required is no drift where it is the setting; to the letter it fails, and the note says why."""
+    reduced = session(three_d_secure="any_3ds_required")
+    assert failed(sold_conditions(reduced, session_parameters(PRODUCT, REDUCED))) == []
+    (condition,) = failed(rule_conditions(reduced, "any_3ds_required"))
+    assert condition.note == (
+        "The setting is any_3ds_required, which is permitted; this check wants exactly automatic."
+    )
+    (condition,) = failed(rule_conditions(reduced, "automatic"))
+    assert condition.note == ""
+
+
+def test_methods_of_the_setting() -> None:
+    """Further methods that were sent are no drift; to the letter they are a difference."""
+    sent = session_parameters(PRODUCT, replace(TERMS, payment_method_types=("card", "link", "ideal")))
+    with_ideal = session(payment_method_types=("ideal", "card", "link"))
+    assert failed(sold_conditions(with_ideal, sent)) == []
+    assert kinds(rule_conditions(with_ideal, "automatic")) == [METHODS]
+
+
+@pytest.mark.parametrize(
+    ("other", "differing"),
+    [
+        ({}, []),
+        ({"price_ids": ("price_other",)}, ["price"]),
+        ({"price_ids": ("price_cissp", "price_cissp")}, ["price"]),
+        ({"price_ids": None}, ["price"]),
+        ({"quantities": (2,)}, ["quantity"]),
+        ({"quantities": None}, ["quantity"]),
+        ({"metadata": metadata_of(replace(PRODUCT, cert_code="ccsp"))}, ["metadata"]),
+        ({"metadata": metadata_of(PRODUCT) | {"more": "x"}}, ["metadata"]),
+        ({"success_url": "https://elsewhere.example/"}, ["success_url"]),
+        ({"cancel_url": None}, ["cancel_url"]),
+    ],
+)
+def test_what_must_be_the_catalogues(other: dict[str, Any], differing: list[str]) -> None:
+    """Price, quantity, metadata and both addresses are compared one by one."""
+    assert kinds(catalogue_conditions(session(**other), SENT)) == differing
+
+
+OUTCOMES: dict[TrialState, tuple[TrialResult, bool, bool]] = {
+    "asked": ("unanswered", False, False),
+    "open": ("unsettled", True, False),
+    "expired": ("accepted", True, False),
+    "completed": ("completed", True, False),
+    "left open": ("left open", True, True),
+    "rejected": ("rejected", False, False),
+    "gone": ("unreadable", False, False),
+}
+"""By state: the result, whether its session is named, and whether an approval is."""
+
+
+def test_each_state_has_an_outcome() -> None:
+    """No state is forgotten."""
+    assert OUTCOMES.keys() == {*get_args(TrialState)}
+
+
+def trial(state: TrialState, *, stand_in: bool = False) -> Trial:
+    """Return a trial in this state, with all that it may have."""
+    return Trial(
+        run_id="run-1",
+        deployment="d",
+        intent_id="in_run",
+        vendor_slug="northwind",
+        cert_code="cloud-navigator",
+        digest="digest",
+        parameters={},
+        api_version="v",
+        stand_in=stand_in,
+        idempotency_key="key",
+        state=state,
+        session_id="cs_1",
+        expiry_intent_id="in_expiry",
+        note="why",
+        asked_at=START,
+    )
+
+
+@pytest.mark.parametrize("state", OUTCOMES)
+def test_the_outcome_of_a_trial(state: TrialState) -> None:
+    """A session is named once the processor has made it, the approval only while it is waited for."""
+    result, has_session, has_intent = OUTCOMES[state]
+    found = outcome_of(trial(state))
+    assert (found.result, found.note) == (result, "why")
+    assert found.session_id == ("cs_1" if has_session else None)
+    assert found.intent_id == ("in_expiry" if has_intent else None)
+
+
+def test_a_stand_in_is_only_tried() -> None:
+    """With another's price it has no receipt."""
+    assert outcome_of(trial("expired", stand_in=True)).result == "tried"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
-from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, Mail, Meeting, Shape
-from orrery.cockpit.waiting import Reason, said_of
+from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, GraphMail, GraphShape, Meeting
+from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
 from tests.support.malformed_graph import Answer, OddGraph, malformed_graph
@@ -70,8 +70,8 @@ MEETING: dict[str, Any] = {
     "location": {"displayName": "Room 1"},
     "webLink": "https://calendar.example/e1",
 }
-KINDS: Mapping[Part, tuple[dict[str, Any], type[Shape]]] = {
-    "mail": (MAIL, Mail),
+KINDS: Mapping[Part, tuple[dict[str, Any], type[GraphShape]]] = {
+    "mail": (MAIL, GraphMail),
     "teams": (CHAT, Chat),
     "meeting": (MEETING, Meeting),
 }
@@ -87,7 +87,7 @@ NEEDED = {"id", "receivedDateTime", "start"}
 """Without these an item has no place in the list: it is counted as unreadable."""
 
 
-def aliases(shape: type[Shape]) -> list[str]:
+def aliases(shape: type[GraphShape]) -> list[str]:
     """Return the fields of a shape by the vendor's names."""
     return [str(one.alias) for one in shape.model_fields.values()]
 
@@ -148,7 +148,7 @@ async def test_one_field(graph: OddGraph, part: Part, name: str) -> None:
         return
     assert len(found) + unreadable == len(odd) + 1
     for how in UNSAID if name not in NEEDED else ():
-        assert [said_of(one, frozenset()) for one in of_odd(found, how)] == [None], how
+        assert [own_reason_of(one, frozenset()) for one in of_odd(found, how)] == [None], how
 
 
 @pytest.mark.parametrize("name", aliases(ChatMessage))
@@ -161,7 +161,7 @@ async def test_one_field_of_the_last_word(graph: OddGraph, name: str) -> None:
     assert len(found) + unreadable == len(odd) + 1 - too_old
     for how in UNSAID if name not in {"id", "createdDateTime"} else ():
         wanted = "no-message" if name == "from" else None
-        assert [said_of(one, frozenset()) for one in of_odd(found, how)] == [wanted], how
+        assert [own_reason_of(one, frozenset()) for one in of_odd(found, how)] == [wanted], how
 
 
 @pytest.mark.parametrize("part", KINDS)
@@ -200,7 +200,7 @@ async def test_what_a_message_says(graph: OddGraph, name: str) -> None:
     """Whom it names, its flags and its headers decide."""
     changes, reason = RECIPIENTS[name]
     [found], _ = await read(graph, "mail", {**MAIL, **changes})
-    assert said_of(found, LIST) == reason
+    assert own_reason_of(found, LIST) == reason
 
 
 CHANGES: dict[str, tuple[dict[str, object], Reason | None]] = {
@@ -223,8 +223,8 @@ async def test_what_changes(graph: OddGraph, name: str, first: str) -> None:
         {"value": pages.pop(0), "@odata.deltaLink": f"{graph.url}/v1.0/x?t={len(pages)}"},
     )
     mailbox = graph.mailbox()
-    assert [said_of(one, frozenset()) for one in await listed(mailbox)] == [was]
-    assert [said_of(one, frozenset()) for one in await listed(mailbox)] == [reason or was]
+    assert [own_reason_of(one, frozenset()) for one in await listed(mailbox)] == [was]
+    assert [own_reason_of(one, frozenset()) for one in await listed(mailbox)] == [reason or was]
 
 
 async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:
@@ -255,7 +255,7 @@ async def test_which_meetings_wait(graph: OddGraph, name: str) -> None:
     """Own time without anybody else, and what was declined or cancelled, does not."""
     changes, reason = MEETINGS[name]
     [found], _ = await read(graph, "meeting", {**MEETING, **changes})
-    assert said_of(found, LIST) == reason
+    assert own_reason_of(found, LIST) == reason
 
 
 async def test_removed_in_the_first_reading(graph: OddGraph) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, timedelta
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
-from orrery.cockpit.waiting import Reason, said_of, why_not
+from orrery.cockpit.waiting import Reason, own_reason_of, why_not
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.graph import GraphBox, graph
@@ -61,7 +61,7 @@ async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:
 async def reasons(mailbox: MicrosoftMailbox) -> dict[str, Reason | None]:
     """Return why each message does not wait, by its subject."""
     now = mailbox.client.clock.now()
-    return {one.subject: why_not(one, said_of(one, WATCHED), now, None) for one in await listed(mailbox)}
+    return {one.subject: why_not(one, own_reason_of(one, WATCHED), now, None) for one in await listed(mailbox)}
 
 
 @pytest.mark.parametrize("trace", [{}, {"flagged": False}, {"sent": False}])

@@ -10,12 +10,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
 def tokens(tracks: Tracks) -> AccountTokens:
     """Return the tokens of Ann, who is signed in."""
     tracks.sign_in(ANN_A)

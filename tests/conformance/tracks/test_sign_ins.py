@@ -102,7 +102,7 @@ def test_a_name_of_two_accounts(tracks: Tracks) -> None:
 
 DOCTORED: list[tuple[dict[str, object], str]] = [
     ({"part": "id", "drop": "tid"}, "id token's claim tid is missing"),
-    ({"part": "id", "double": "tid"}, "id token's claim tid stands twice"),
+    ({"part": "id", "double": "tid"}, "id token's claim tid occurs twice"),
     ({"part": "id", "set": "tid", "value": 7}, "id token's claim tid is not a text"),
     ({"part": "id", "set": "aud", "value": CLIENT_A[::-1]}, "id token's claim aud names another app"),
     ({"part": "id", "sign": "foreign"}, "signature of the id token is wrong"),
@@ -114,7 +114,7 @@ DOCTORED: list[tuple[dict[str, object], str]] = [
     ({"part": "access", "drop": "scp"}, "access token's claim scp is missing"),
     ({"part": "access", "set": "roles", "value": ["Mail.Read"]}, "access token's claim roles is there"),
     ({"part": "access", "set": "idtyp", "value": "app"}, "access token's claim idtyp is not user"),
-    ({"part": "access", "double": "oid"}, "access token's claim oid stands twice"),
+    ({"part": "access", "double": "oid"}, "access token's claim oid occurs twice"),
     ({"part": "answer", "set": "scope", "value": "User.Read Mail.Send"}, "Mail.Send"),
 ]
 
@@ -219,7 +219,7 @@ def test_clocks_far_apart(tracks: Tracks, seconds: int, claim: str) -> None:
 def test_keys_at_another_address(tracks: Tracks) -> None:
     """Keys are believed at the authority's own address only."""
     tracks.box.doctor("discovery", set="jwks_uri", value="https://elsewhere.example/keys")
-    with pytest.raises(IdentityUnreachable, match="does not say where its keys are"):
+    with pytest.raises(IdentityUnreachable, match="does not name the address of its keys"):
         tracks.sign_in(ANN_A)
     assert tracks.kept() == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.errors import NotConfigured
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Cause, Quotas, Report, ReportRow
+from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
 from orrery.sandbox.analytics.access import service_account_key
 from tests.sandbox.analytics import (
     CONCURRENT,
@@ -26,7 +26,7 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.waiting import PATIENCE
 
 
-def ask(adapter: GoogleAnalytics, dimension: By | None = None, limit: int | None = None) -> Report:
+def ask(adapter: GoogleAnalytics, dimension: By | None = None, limit: int | None = None) -> UserReport:
     """Ask for one report."""
     return asyncio.run(adapter.active_users(dimension, limit=limit, deadline=PATIENCE))
 
@@ -43,7 +43,9 @@ def test_the_total(provider: Provider) -> None:
     """A report without a dimension has one row, the total, and has the quotas."""
     report = ask(provider.adapter())
     assert report.rows == (ReportRow("", VISITORS),)
-    assert report.quotas == Quotas(Bucket(10, 24_990), Bucket(10, 4_990), Bucket(10, 1_740), Bucket(0, 10))
+    assert report.quotas == Quotas(
+        QuotaState(10, 24_990), QuotaState(10, 4_990), QuotaState(10, 1_740), QuotaState(0, 10)
+    )
 
 
 def test_the_minutes_that_are_counted(provider: Provider) -> None:
@@ -163,7 +165,7 @@ def test_callers_at_once_share_one_mint(provider: Provider) -> None:
     provider.quota(bucket=CONCURRENT, size=40, left=40)
     adapter, before = provider.adapter(), provider.known()["minted_tokens"]
 
-    async def all_at_once() -> list[Report]:
+    async def all_at_once() -> list[UserReport]:
         return await asyncio.gather(*(adapter.active_users(deadline=PATIENCE) for _ in range(20)))
 
     assert [report.total for report in asyncio.run(all_at_once())] == [VISITORS] * 20
@@ -178,7 +180,7 @@ def test_callers_at_once_share_one_mint_after_a_refusal(provider: Provider) -> N
     before = provider.known()["minted_tokens"]
     provider.fault("analytics_401", count=8)
 
-    async def all_at_once() -> list[Report]:
+    async def all_at_once() -> list[UserReport]:
         return await asyncio.gather(*(adapter.active_users(deadline=PATIENCE) for _ in range(8)))
 
     assert len(asyncio.run(all_at_once())) == 8

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from orrery.adapters.ga4 import LONGEST_ANSWER, GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
-from orrery.ports.analytics import AnalyticsFailed, Bucket, By, Quotas, Report
+from orrery.ports.analytics import AnalyticsFailed, By, Quotas, QuotaState, UserReport
 from orrery.sandbox.analytics.access import service_account_key
 from tests.support.hasty_loop import run_ahead
 from tests.support.serving import serving
@@ -64,7 +64,7 @@ def stranger(folder: Path, report: Answer, token: Answer = a_token) -> Generator
 
 def asked(
     folder: Path, report: Body, dimension: By | None = None, token: Answer = a_token, deadline: float = PATIENCE
-) -> Report:
+) -> UserReport:
     """Return what the adapter makes of this answer: a response's maker, or the body of a 200."""
     with stranger(folder, lambda: report() if callable(report) else JSONResponse(report), token) as adapter:
         return asyncio.run(adapter.active_users(dimension, deadline=deadline))
@@ -146,8 +146,8 @@ def test_a_figure_that_no_reader_can_hold(tmp_path: Path) -> None:
         ({"tokensPerHour": {"consumed": 2**63}}, None),
         ({"tokensPerDay": "much"}, None),
         ({}, Quotas()),
-        ({"tokensPerDay": {"remaining": 5}}, Quotas(day=Bucket(0, 5))),
-        ({"tokensPerHour": {"consumed": 4}, "tokensPerWeek": {}}, Quotas(hour=Bucket(4, 0))),
+        ({"tokensPerDay": {"remaining": 5}}, Quotas(day=QuotaState(0, 5))),
+        ({"tokensPerHour": {"consumed": 4}, "tokensPerWeek": {}}, Quotas(hour=QuotaState(4, 0))),
     ],
 )
 def test_quotas(tmp_path: Path, quota: object, read: Quotas | None) -> None:

@@ -11,9 +11,9 @@ from orrery.gateway.cloud.findings import GuestSaid, findings
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
-from orrery.ports.cloud import Health, Job, MachineFound
+from orrery.ports.cloud import Health, MachineFound, RunbookJob
 from orrery.ports.cloud.errors import CloudUnreachable
-from orrery.ports.cloud.machine import Reply, RestartFailed
+from orrery.ports.cloud.machine import MachineReply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text
 
@@ -21,7 +21,11 @@ GOOD = GuestSaid(Ping("active", "200"))
 
 
 def broken(
-    found: Survey, *jobs: Job, guest: GuestSaid | None = GOOD, minutes: float = 12, health: Health = "Available"
+    found: Survey,
+    *jobs: RunbookJob,
+    guest: GuestSaid | None = GOOD,
+    minutes: float = 12,
+    health: Health = "Available",
 ) -> list[Finding]:
     said = findings(found, WANTED, text, Activity(health, [*(jobs or (job(),))], minutes), guest)
     return [one for one in said if one.state == "broken"]
@@ -69,7 +73,7 @@ def test_error_start_is_forbidden_is_read_from_the_last_job() -> None:
     steps = restart("", MACHINE)
     next(steps)
     with pytest.raises(RestartFailed) as failed:
-        steps.send(Reply(403, NOW))
+        steps.send(MachineReply(403, NOW))
     one = the_one(broken(COMPLETE, job("Failed", str(failed.value))))
     assert (one.part, "orrery gateway cloud apply" in one.todo) == ("jobs", True)
 
@@ -103,7 +107,7 @@ def test_error_tunnel_answers_502() -> None:
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:
     """Nobody guesses what only the guest can know."""
     said = findings(COMPLETE, WANTED, text, QUIET)
-    assert next(one for one in said if one.part == "service").why.startswith("Cannot tell")
+    assert next(one for one in said if one.part == "service").why.startswith("Unknown")
 
 
 def test_a_list_of_pings_that_cannot_be_read_is_a_part() -> None:

@@ -39,8 +39,8 @@ def test_a_legal_name_is_taken(text: str, unit: str, name: str) -> None:
         ("gw.socket", "of type socket"),
         ("gw@.service", "is a template"),
         ("gw@", "is a template"),
-        ("@eu.service", "something must stand before"),
-        (".service", "something must stand before"),
+        ("@eu.service", "something must come before"),
+        (".service", "something must come before"),
         ("x" * 240, "too long"),
     ],
 )

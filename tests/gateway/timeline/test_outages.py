@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orrery.gateway.cloud.ping_file import PingFile, Silence, Stretch
+from orrery.gateway.cloud.ping_file import FiledSilence, PingFile, Stretch
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.events import Kind, Source, TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import Layer, outages, steps
 from orrery.gateway.timeline.picture import lanes, svg
 from orrery.gateway.timeline.pings import ping_events
-from orrery.ports.cloud import Job, MachineEvent
+from orrery.ports.cloud import MachineEvent, RunbookJob
 
 BEGAN = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ CLOUD = [
     MachineEvent(at(138), "Microsoft.Compute/virtualMachines/start/action", "Started"),
     MachineEvent(at(220), "Microsoft.Compute/virtualMachines/start/action", "Succeeded"),
 ]
-JOB = Job("1", "Completed", at(125), at(132), at(226))
+JOB = RunbookJob("1", "Completed", at(125), at(132), at(226))
 
 
 def entry(seconds: float, **fields: str) -> str:
@@ -108,7 +108,7 @@ def test_troubles_far_apart_are_two_outages_and_one_may_last() -> None:
 def test_one_ping_between_two_silences_ends_the_first_and_begins_the_second() -> None:
     """Both fall on its moment: the machine that pinged once and fell silent again is still down."""
     said = Stretch(state="active", probe="200", first_at=at(300), last_at=at(300))
-    silences = [Silence(since=at(0), until=at(300)), Silence(since=at(300), until=None)]
+    silences = [FiledSilence(since=at(0), until=at(300)), FiledSilence(since=at(300), until=None)]
     (one,) = outages(ping_events(PingFile([said], silences, [], None, 0)))
     assert (one.began_at, one.ended_at) == (at(0), None)
 

@@ -27,12 +27,6 @@ pytestmark = pytest.mark.anyio
 BASE = "https://counter.example.org"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Run on asyncio."""
-    return "asyncio"
-
-
 def refresher(transport: httpx2.AsyncBaseTransport, clock: Clock | None = None) -> Refresher:
     """Return a refresher that reaches a service without a socket."""
     service = HttpRefreshService(httpx2.AsyncClient(transport=transport), BASE)

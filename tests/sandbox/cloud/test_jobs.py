@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
-from orrery.ports.cloud.machine import Look, Reply, Start, Step
+from orrery.ports.cloud.machine import LookAtPower, MachineReply, Start, Step
 from tests.sandbox.cloud.official import ACCOUNT, IDENTITY, Official, operating
 
 
@@ -60,11 +60,11 @@ def test_a_second_call_finds_the_machine_running(cloud: Official) -> None:
 
 def test_what_a_look_shows(tmp_path: Path) -> None:
     """The power, the tag of a pause, and the true time since the webhook's call, whatever the factor."""
-    seen: list[Reply] = []
+    seen: list[MachineReply] = []
 
-    def keep(data: str) -> Generator[Step, Reply, str]:
+    def keep(data: str) -> Generator[Step, MachineReply, str]:
         del data
-        seen[:] = [(yield Look()), (yield Start())]
+        seen[:] = [(yield LookAtPower()), (yield Start())]
         return "kept"
 
     with operating(tmp_path, restart=keep, factor=30.0) as cloud:

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.app.scan.deployment import LocalDeployment
+from orrery.app.scan.deployment import DEPLOYMENT
 from orrery.app.scan.files import scan_files
-from orrery.scanner.told import Told
+from orrery.scanner.pushed import PushedFindings
 from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
@@ -64,10 +64,10 @@ def test_what_is_wrong_is_broken(user: ScanUser, change: str) -> None:
 def test_a_timer_that_stopped_is_broken(user: ScanUser) -> None:
     """The last round shows it, three hours late; nothing else would."""
     user.write("")
-    file, now = LocalDeployment().rounds.told(None), LocalDeployment().rounds.now()
+    file, now = DEPLOYMENT.rounds().pushed(None), DEPLOYMENT.rounds().now()
     for hours, state in ((1, "ok"), (4, "broken")):
         ended = (now - timedelta(hours=hours)).isoformat()
-        told = Told.of(None).after([], ended, findings=True, troubles=True, again=True)
+        told = PushedFindings.of(None).after([], ended, findings=True, troubles=True, again=True)
         file.change(lambda _, told=told: told.to_bytes())
         assert parts(user)[1]["timer"] == state
 
@@ -75,7 +75,7 @@ def test_a_timer_that_stopped_is_broken(user: ScanUser) -> None:
 def test_the_timers_folder_goes_first(user: ScanUser) -> None:
     """The unit of the system has a folder for each user: what it noted counts for a round by hand, too."""
     files = scan_files(None)
-    assert files.told().path == user.home / ".local/state/orrery/told"
+    assert files.pushed().path == user.home / ".local/state/orrery/told"
     there = user.home / "state"
     there.mkdir()
-    assert replace(files, timer_state=there).told().path == there / "told"
+    assert replace(files, timer_state=there).pushed().path == there / "told"

@@ -14,7 +14,7 @@ from orrery.scanner.cli.scan import command
 from orrery.scanner.destinations import MOST_LINES
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.plain_commands import plain
-from tests.support.scan_rounds import ScriptedDeployment
+from tests.support.scan_rounds import scripted_deployment
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
 TERM = "Northwind"
@@ -54,7 +54,7 @@ class Machine:
 
     def round(self, *options: str) -> tuple[int, str, str]:
         """Type the command; return exit code, output and sentences."""
-        deployment = ScriptedDeployment(self.phone)
+        deployment = scripted_deployment(self.phone)
         return self.user.types(lambda words: command(words, deployment), "--destinations", *options)
 
     @property

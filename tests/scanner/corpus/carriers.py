@@ -5,17 +5,13 @@ import bz2
 import gzip
 import lzma
 import struct
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Mapping
 from email.message import EmailMessage
-from io import BytesIO
-
-from pypdf import PdfReader, PdfWriter
-from pypdf.annotations import FreeText
 
 from tests.scanner.corpus.words import FOREIGN, LABEL, PUBLIC
+from tests.scanner.unpack import carriers
+from tests.scanner.unpack.pdfs import hexadecimal, pdf, written
 
 NAME = "Zeltha"
 HARMLESS = "Zelthamine"
@@ -27,21 +23,10 @@ S = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 def zipped(files: Mapping[str, bytes | str], comment: str = "") -> bytes:
     """Return a zip."""
-    with zipfile.ZipFile(out := BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-        archive.comment = comment.encode()
-    return out.getvalue()
-
-
-def tarred(files: Mapping[str, str]) -> bytes:
-    """Return a tar."""
-    with tarfile.open(fileobj=(out := BytesIO()), mode="w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content.encode())
-            archive.addfile(member, BytesIO(content.encode()))
-    return out.getvalue()
+    contents = {
+        name: content if isinstance(content, bytes) else content.encode() for name, content in files.items()
+    }
+    return carriers.zipped(contents, comment.encode())
 
 
 def docx(**parts: str) -> bytes:
@@ -72,61 +57,17 @@ def xlsx(**parts: str) -> bytes:
     return docx(word_document="<a/>", xl_workbook=parts.pop("xl_workbook", book), **parts)
 
 
-FONTS = "<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"
-
-
-def pdf(text: str = "Hello", title: str = "", note: str = "", attached: str = "", password: str = "") -> bytes:
-    """Return a document of one page."""
-    stream = f"BT /F1 12 Tf 20 200 Td ({text}) Tj ET"
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Resources {FONTS} >>",
-        f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
-    ]
-    body, at = "%PDF-1.4\n", list[int]()
-    for number, one in enumerate(objects, 1):
-        at.append(len(body))
-        body += f"{number} 0 obj\n{one}\nendobj\n"
-    table = "".join(f"{one:010} 00000 n \n" for one in at)
-    end = f"trailer << /Size 5 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
-    whole = f"{body}xref\n0 5\n0000000000 65535 f \n{table}{end}"
-    writer = PdfWriter(clone_from=PdfReader(BytesIO(whole.encode())))
-    writer.compress_identical_objects()
-    for page in writer.pages:
-        page.compress_content_streams()
-    if title:
-        writer.add_metadata({"/Title": title})
-    if note:
-        _ = writer.add_annotation(0, FreeText(text=note, rect=(0, 0, 100, 100)))
-    if attached:
-        writer.add_attachment("notes.txt", attached.encode())
-    if password:
-        writer.encrypt(password, algorithm="AES-256")
-    _ = writer.write(out := BytesIO())
-    return out.getvalue()
-
-
-def png(kind: bytes = b"", data: bytes = b"") -> bytes:
-    """Return a picture of one pixel with a chunk of its own."""
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    head = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    own = chunk(kind, data) if kind else b""
-    return head + own + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"")
-
-
-def jpeg(marker: int, data: bytes) -> bytes:
-    """Return the beginning of a picture, with a segment of its own."""
-    return b"\xff\xd8\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data + b"\xff\xd9"
+def png(kind: bytes, data: bytes) -> bytes:
+    """Return a picture of one pixel with another chunk."""
+    return carriers.png(carriers.chunk(kind, data))
 
 
 def exif(tag: int, value: bytes) -> bytes:
     """Return an EXIF segment with one tag of bytes."""
     entry = struct.pack("<HHII", tag, 1, len(value), 26)
-    return jpeg(0xE1, b"Exif\0\0II*\0" + struct.pack("<IH", 8, 1) + entry + struct.pack("<I", 0) + value)
+    return carriers.jpeg(
+        (0xE1, b"Exif\0\0II*\0" + struct.pack("<IH", 8, 1) + entry + struct.pack("<I", 0) + value)
+    )
 
 
 def mail(subject: str = "Hello", body: str = "Hello", attached: tuple[str, bytes] | None = None) -> bytes:
@@ -139,14 +80,6 @@ def mail(subject: str = "Hello", body: str = "Hello", attached: tuple[str, bytes
     return message.as_bytes()
 
 
-def encrypted_zip() -> bytes:
-    """Return a zip whose only member is marked as encrypted."""
-    content = bytearray(zipped({"secret.txt": "not readable"}))
-    content[6] |= 1
-    content[content.index(b"PK\x01\x02") + 8] |= 1
-    return bytes(content)
-
-
 def bomb() -> bytes:
     """Return an archive that unpacks to very much."""
     return zipped({"zeros.bin": bytes(300_000_000)})
@@ -156,7 +89,7 @@ NOTE = f"<p:notes {P}><a:p><a:r><a:t>Zel</a:t></a:r><a:r><a:t>tha</a:t></a:r></a
 TEXT = f"The offer for {NAME}."
 LONG = " ".join(f"Paragraph {number} of the offer." for number in range(20))
 
-TGZ = gzip.compress(tarred({"b.txt": TEXT}))
+TGZ = gzip.compress(carriers.tarred({"b.txt": TEXT.encode()}))
 
 LEAKS: dict[str, tuple[bytes, set[str]]] = {
     f"carried/{NAME}-offer.md": (b"The offer.", {"customer"}),
@@ -167,9 +100,9 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
         zipped({"b.zip": zipped({"c.tgz": TGZ})}),
         {"customer"},
     ),
-    "carried/a.tar": (tarred({"b.txt": TEXT}), {"customer"}),
+    "carried/a.tar": (carriers.tarred({"b.txt": TEXT.encode()}), {"customer"}),
     "carried/a.tar.gz": (TGZ, {"customer"}),
-    "carried/a.tar.xz": (lzma.compress(tarred({"b.txt": TEXT})), {"customer"}),
+    "carried/a.tar.xz": (lzma.compress(carriers.tarred({"b.txt": TEXT.encode()})), {"customer"}),
     "carried/a.txt.gz": (gzip.compress(TEXT.encode()), {"customer"}),
     "carried/a.txt.bz2": (bz2.compress(TEXT.encode()), {"customer"}),
     "carried/a.txt.xz": (lzma.compress(TEXT.encode()), {"customer"}),
@@ -215,29 +148,32 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
     "carried/comment.xlsx": (xlsx(xl_comments1=f"<comments {S}><t>{NAME}</t></comments>"), {"customer"}),
     "carried/notes.pptx": (docx(ppt_notesSlides_notesSlide1=NOTE), {"customer"}),
     "carried/a.odt": (zipped({"content.xml": "<text:p>Zel<text:span>tha</text:span></text:p>"}), {"customer"}),
-    "carried/page.pdf": (pdf(text=TEXT), {"customer"}),
-    "carried/title.pdf": (pdf(title="Offer für Zeltha"), {"customer"}),
-    "carried/note.pdf": (pdf(note=TEXT), {"customer"}),
-    "carried/attached.pdf": (pdf(attached=TEXT), {"customer"}),
+    "carried/page.pdf": (pdf(TEXT), {"customer"}),
+    "carried/title.pdf": (pdf(info=f"/Title {hexadecimal('Offer für Zeltha').decode()}"), {"customer"}),
+    "carried/note.pdf": (
+        pdf("x", b"<</Type/Annot/Subtype/FreeText/Contents%s>>" % hexadecimal(TEXT)),
+        {"customer"},
+    ),
+    "carried/attached.pdf": (written(attached=("notes.txt", TEXT.encode())), {"customer"}),
     "carried/text.png": (png(b"tEXt", b"Author\0" + NAME.encode()), {"customer"}),
     "carried/compressed.png": (png(b"zTXt", b"Author\0\0" + zlib.compress(TEXT.encode())), {"customer"}),
     "carried/international.png": (
         png(b"iTXt", b"Author\0\x01\0\0\0" + zlib.compress("Müller & Söhne".encode())),
         {"customer"},
     ),
-    "carried/comment.jpg": (jpeg(0xFE, TEXT.encode()), {"customer"}),
+    "carried/comment.jpg": (carriers.jpeg((0xFE, TEXT.encode())), {"customer"}),
     "carried/artist.jpg": (exif(0x013B, NAME.encode() + b"\0"), {"customer"}),
     "carried/xpauthor.jpg": (exif(0x9C9D, NAME.encode("utf-16-le") + b"\0\0"), {"customer"}),
     "carried/xmp.jpg": (
-        jpeg(0xE1, f"http://ns.adobe.com/xap/1.0/\0<rdf:li>{NAME}</rdf:li>".encode()),
+        carriers.jpeg((0xE1, f"http://ns.adobe.com/xap/1.0/\0<rdf:li>{NAME}</rdf:li>".encode())),
         {"customer"},
     ),
     "carried/subject.eml": (mail(subject=f"Grüße an {NAME} und alle"), {"customer"}),
     "carried/body.eml": (mail(body=TEXT), {"customer"}),
     "carried/attached.eml": (mail(attached=("a.zip", zipped({"b.txt": TEXT}))), {"customer"}),
-    "carried/encrypted.zip": (encrypted_zip(), {"unreadable"}),
+    "carried/encrypted.zip": (carriers.encrypted_zip(), {"unreadable"}),
     "carried/broken.zip": (zipped({"a.txt": "Hello" * 1000})[:-30], {"unreadable"}),
-    "carried/encrypted.pdf": (pdf(password="a password"), {"unreadable"}),  # noqa: S106  nobody's
+    "carried/encrypted.pdf": (written(password="a password"), {"unreadable"}),  # noqa: S106  of no account
     "carried/old.doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), {"unreadable"}),
     "carried/a.7z": (b"7z\xbc\xaf\x27\x1c" + bytes(200), {"unreadable"}),
     "carried/bomb.zip": (bomb(), {"unreadable"}),
@@ -246,13 +182,13 @@ LEAKS: dict[str, tuple[bytes, set[str]]] = {
 
 NEAR_MISSES: dict[str, bytes] = {
     "near/a.zip": zipped({"deep/b.txt": f"The offer for {HARMLESS}."}, "A comment."),
-    "near/a.tar.gz": gzip.compress(tarred({"b.txt": f"The offer for {HARMLESS}."})),
+    "near/a.tar.gz": gzip.compress(carriers.tarred({"b.txt": f"The offer for {HARMLESS}.".encode()})),
     "near/runs.docx": docx(word_document=paragraph("The offer for Zel", "thamine", ".")),
     "near/cells.xlsx": xlsx(xl_sharedStrings=f"<sst {S}><si><t>Zel</t></si><si><t>tha</t></si></sst>"),
     "near/label.docx": docx(docProps_custom=properties(PUBLIC)),
     "near/notes.pptx": docx(ppt_notesSlides_notesSlide1=NOTE.replace("tha</a:t>", "thamine</a:t>")),
-    "near/page.pdf": pdf(text=f"The offer for {HARMLESS}.", title="An offer", attached="Hello"),
-    "near/pixel.png": png(),
+    "near/page.pdf": written(f"The offer for {HARMLESS}.", title="An offer", attached=("notes.txt", b"Hello")),
+    "near/pixel.png": carriers.png(),
     "near/text.png": png(b"tEXt", b"Author\0" + HARMLESS.encode()),
     "near/artist.jpg": exif(0x013B, HARMLESS.encode() + b"\0"),
     "near/mail.eml": mail(subject="Grüße an alle", body=f"The offer for {HARMLESS}."),

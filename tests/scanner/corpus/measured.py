@@ -7,8 +7,7 @@ from io import BytesIO
 from orrery.ports.scanned import Item
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secrets import SecretDetector
-from orrery.scanner.findings import Finding
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import FingerprintKey, ScanFinding
 from orrery.scanner.rules import secret_rules
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.carriers import LEAKS as CARRIED
@@ -65,10 +64,10 @@ class Measured:
 
 def scan() -> Scan:
     """Return what searches the corpus."""
-    return Scan([*detectors(POLICY), SecretDetector(secret_rules())], Fingerprints(b"a key of the tests"))
+    return Scan([*detectors(POLICY), SecretDetector(secret_rules())], FingerprintKey(b"a key of the tests"))
 
 
-def found_in(searching: Scan, name: str, content: bytes) -> list[Finding]:
+def found_in(searching: Scan, name: str, content: bytes) -> list[ScanFinding]:
     """Return what is found in one file."""
     return list(searching.findings(OneFile(name, content)))
 

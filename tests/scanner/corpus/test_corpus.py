@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from orrery.scanner.allowances import Allowances
-from orrery.scanner.findings import Finding
+from orrery.scanner.findings import ScanFinding
 from tests.scanner.corpus.measured import HARMLESS, PLANTED, found_in, scan
 from tests.scanner.corpus.words import POLICY
 
@@ -15,7 +15,7 @@ LEAST = 60
 
 
 @pytest.fixture(scope="module")
-def found() -> Mapping[str, Sequence[Finding]]:
+def found() -> Mapping[str, Sequence[ScanFinding]]:
     """Return what is found in each file of the corpus, which is searched once."""
     searching = scan()
     contents = {name: content for name, (content, _) in PLANTED.items()} | HARMLESS
@@ -29,18 +29,18 @@ def test_there_is_enough_of_it() -> None:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_what_is_planted_is_found(found: Mapping[str, Sequence[Finding]], name: str) -> None:
+def test_what_is_planted_is_found(found: Mapping[str, Sequence[ScanFinding]], name: str) -> None:
     """Its kinds are found, and no other."""
     assert {one.kind for one in found[name]} == PLANTED[name][1]
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_a_near_miss_is_none(found: Mapping[str, Sequence[Finding]], name: str) -> None:
+def test_a_near_miss_is_none(found: Mapping[str, Sequence[ScanFinding]], name: str) -> None:
     """Nothing is found."""
     assert found[name] == []
 
 
-def test_no_finding_has_a_term_in_it(found: Mapping[str, Sequence[Finding]]) -> None:
+def test_no_finding_has_a_term_in_it(found: Mapping[str, Sequence[ScanFinding]]) -> None:
     """Neither the report nor what Python prints of a finding has a term, a tenant or an address in it."""
     said = "".join(map(repr, found.values())).casefold()
     hidden = [term.text for term in POLICY.terms] + sorted(POLICY.internal_tenants | POLICY.addresses)

@@ -2,15 +2,13 @@
 
 import pytest
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy
 
 POLICY = Policy(
     addresses=frozenset({"ann@corp.example", "bob@other.example"}), domains=frozenset({"corp.example"})
 )
-DETECTOR = SearchDetector(TermSearch(terms_of(POLICY)))
+DETECTOR = detectors(POLICY)[0]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,5 @@ def test_corporate_is_found(text: str, kinds: list[str]) -> None:
 
 def test_what_is_no_domain_is_left_out() -> None:
     """An empty line of the settings is searched for in no text."""
-    empty = SearchDetector(
-        TermSearch(terms_of(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"}))))
-    )
+    empty = detectors(Policy(addresses=frozenset({""}), domains=frozenset({"", "local"})))[0]
     assert list(empty.matches(b"any text local @", "")) == []

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 
 NAME = "Northwind"
 TERMS = (Term("customer", NAME), Term("customer", "Quasar Net"), Term("domain", "quasarnet.example"))
-DETECTOR = SearchDetector(TermSearch(terms_of(Policy(terms=tuple(TERMS)))))
+DETECTOR = detectors(Policy(terms=tuple(TERMS)))[0]
 
 MARKS = ("*", "**", "***", "__", "~", "~~", "`", "``", "^", "==", "++", "||", "*__", "**_", "~~**", "_**", "**`")
 EMPHASIS = {

@@ -5,10 +5,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.spelling import address_of, value_of, why_unsearchable
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 from tests.support.spellings import CHARACTERS, DEFANGED, ENCODINGS, OF_ONE, in_two_encodings, joined
 
@@ -35,11 +33,7 @@ def written(text: str, first: str, second: str, random: Random) -> str:
 def is_found(term: Term, value: str, text: str) -> bool:
     octets = ("first line\n" + text).encode("utf-8", "surrogatepass")
     line = 1 + (text[: len(text) - len(text.lstrip("\n"))]).count("\n")
-    matches = [
-        one
-        for one in SearchDetector(TermSearch(terms_of(Policy(terms=(term,))))).matches(octets, "")
-        if one.value == value
-    ]
+    matches = [one for one in detectors(Policy(terms=(term,)))[0].matches(octets, "") if one.value == value]
     return any(octets[: one.start].count(b"\n") == line and one.kind == term.kind for one in matches)
 
 

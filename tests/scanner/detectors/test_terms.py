@@ -2,10 +2,8 @@
 
 import pytest
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.spelling import why_unsearchable
-from orrery.scanner.detectors.terms import terms_of
 from orrery.scanner.policy import Policy, Term
 
 TERMS = (
@@ -30,7 +28,7 @@ TERMS = (
     Term("domain", "bücher.example"),
     Term("address", "ann@corp.example"),
 )
-DETECTOR = SearchDetector(TermSearch(terms_of(Policy(terms=tuple(TERMS)))))
+DETECTOR = detectors(Policy(terms=tuple(TERMS)))[0]
 
 FOUND = [
     *(("anna kowalska", text) for text in ("Anna Kowalska", "ANNA_KOWALSKA", "annakowalska", "anna.kowalska")),
@@ -207,11 +205,4 @@ def test_a_term_that_cannot_be_searched_is_refused(term: Term, said: str) -> Non
     assert bool(why) == bool(said)
     assert term.text not in why
     if why:
-        assert (
-            list(
-                SearchDetector(TermSearch(terms_of(Policy(terms=(term,))))).matches(
-                    f"x {term.text} x 2024 P&G".encode(), ""
-                )
-            )
-            == []
-        )
+        assert list(detectors(Policy(terms=(term,)))[0].matches(f"x {term.text} x 2024 P&G".encode(), "")) == []

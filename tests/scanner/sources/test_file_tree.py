@@ -143,9 +143,7 @@ def test_a_file_that_is_cut_is_named(tmp_path: Path) -> None:
 
 def test_a_file_that_hides_its_size_is_named() -> None:
     """A file of the system says that it is empty, and is not; some mounted folders have such files, too."""
-    assert unread(FileTree([Path("/proc/self/status")])) == [
-        NotRead("/proc/self/status", "it does not say how large it is")
-    ]
+    assert unread(FileTree([Path("/proc/self/status")])) == [NotRead("/proc/self/status", "its size is unknown")]
 
 
 def test_a_content_can_be_sought_in(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from orrery.adapters.git_objects import History, Outgoing
 from orrery.adapters.git_objects.contents import Contents
-from orrery.adapters.git_objects.objects import Stored, objects
+from orrery.adapters.git_objects.objects import StoredObject, objects
 from orrery.adapters.git_objects.program import opened
 from orrery.ports.scanned import Item, NotRead
 from tests.support.repositories import Repo, every, names, new_repo, texts, unread
@@ -212,7 +212,7 @@ def test_a_large_blob_is_on_the_disk(repo: Repo, tmp_path: Path) -> None:
     read = list[bytes]()
     with wanted.open("rb") as ids:
         for one in objects(opened(repo.folder).git, ids, in_memory=1000):
-            assert isinstance(one, Stored)
+            assert isinstance(one, StoredObject)
             assert isinstance(one.content, BytesIO) == (one.size < 1000)
             one.content.seek(-2, os.SEEK_END)
             read.append(one.content.read())
@@ -229,7 +229,7 @@ def test_a_submodule_is_a_note(repo: Repo, tmp_path: Path) -> None:
     repo.git("commit", "-qm", "inner")
     source = History(repo.folder)
     assert "libs/inner" in names(source)
-    assert source.notes == ("Submodules (1) are repositories of their own, and were not searched",)
+    assert source.notes == ("Submodules (1) are separate repositories, and were not searched",)
 
 
 @pytest.mark.parametrize("form", ["sha1", "sha256"])

@@ -113,7 +113,7 @@ def test_a_folder_that_others_share_is_refused(
     shared = tmp_path / "shared"
     repo.git("config", "--file", persons_git, "core.hooksPath", shared)
     assert hooks(["install", str(repo.folder)]) == 2
-    assert "core.hooksPath says that the hooks are in" in capsys.readouterr().err
+    assert "core.hooksPath puts the hooks into" in capsys.readouterr().err
     assert not shared.exists()
     assert hooks(["install", "--shared", str(repo.folder)]) == 0
     assert (shared / "pre-commit").exists()

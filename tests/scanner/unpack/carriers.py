@@ -39,11 +39,18 @@ def zipped_extra(extra: bytes, comment: bytes = b"") -> bytes:
     return out.getvalue()
 
 
-def tarred(files: Files, mode: str = "w", *, compressed: str = "", **fields: object) -> bytes:
+def encrypted_zip() -> bytes:
+    """Return a zip archive whose member says that it is encrypted."""
+    archive = bytearray(zipped({"a.txt": b"here"}))
+    for mark, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        archive[archive.index(mark) + place] |= 1
+    return bytes(archive)
+
+
+def tarred(files: Files, *, compressed: str = "", **fields: object) -> bytes:
     """Return a tar archive; `fields` are those of every member."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        del mode
         for name, content in files.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)

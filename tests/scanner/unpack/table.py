@@ -108,6 +108,13 @@ TEXTS: dict[str, Carrier] = {
     "markdown": ("a.md", f"# x\n\n{A}<my-mark>{B}</my-mark>\n".encode()),
     "drawing": ("a.svg", f"<svg><text><tspan>{A}</tspan><tspan>{B}</tspan></text></svg>".encode()),
     "calendar": ("a.ics", f"BEGIN:VCALENDAR\r\nSUMMARY:{A}\r\n {B}\r\n".encode()),
+    **{
+        f"calendar-folded-at-a-seam-{cut}": (
+            "a.ics",
+            b"BEGIN:VCALENDAR\r\n".ljust(1024 * 1024 - len(A) - cut, b"x") + f"{A}\r\n {B}\r\n".encode(),
+        )
+        for cut in range(4)
+    },
     "card": ("", f"BEGIN:VCARD\nFN:{A}\n {B}\n".encode()),
     "card-quoted": ("a.vcf", f"BEGIN:VCARD\nN;ENCODING=QUOTED-PRINTABLE:={ord(A[0]):02X}{A[1:]}=\n{B}\n".encode()),
     "page-with-a-control": ("a.html", f"<p>\1{A}<b>{B}</b></p>".encode()),
@@ -283,6 +290,7 @@ MAIL: dict[str, Carrier] = {
     "mail-html-base64": ("a.eml", multipart(attachment(_HTML, kind="text/html"))),
     "mail-attachment": ("a.eml", multipart(b"\r\nx", attachment(zipped(_MEMBER)))),
     "mail-attachment-named": ("a.eml", multipart(attachment(f"{A}<my-mark>{B}</my-mark>".encode(), "a.md"))),
+    "mail-attachment-over-windows": ("a.eml", multipart(attachment(b"z" * 3_000_001 + _LINE))),
     "mail-attachment-name": (
         "a.eml",
         multipart(f"Content-Type: a/b;\r\n name*0*=utf-8''{A};\r\n name*1*={B}\r\n\r\nx".encode()),

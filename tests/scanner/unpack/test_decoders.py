@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import orrery.scanner.unpack
 from orrery.scanner.detectors import own_forms
 from orrery.scanner.detectors.all import detectors
-from orrery.scanner.findings import Finding
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import FingerprintKey, ScanFinding
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.scanning import Scan
 from tests.scanner.corpus.measured import found_in
@@ -27,7 +26,8 @@ from tests.support.soak import rounds
 LONG, SHORT, MARKED = "Quillfeather", "Zel", "Köpenøcğü"
 TERMS = (LONG, SHORT, MARKED, "山田")
 SCAN = Scan(
-    [*detectors(Policy(terms=tuple(Term("customer", one) for one in TERMS)))], Fingerprints(b"a key of the tests")
+    [*detectors(Policy(terms=tuple(Term("customer", one) for one in TERMS)))],
+    FingerprintKey(b"a key of the tests"),
 )
 BEFORE = (
     *(b"", b"\n", b"key: ", b'{"k": "', b"data:;base64,", b"https://host.example/a/b/", b"kind-1_"),
@@ -38,7 +38,7 @@ BEFORE = (
 FILLER = "The offer is ready; it waits, and so do we. "
 
 
-def found(content: bytes, name: str = "a.txt") -> list[Finding]:
+def found(content: bytes, name: str = "a.txt") -> list[ScanFinding]:
     """Return what is found in a file."""
     return found_in(SCAN, name, content)
 
@@ -150,7 +150,14 @@ MAP = json.dumps(
     {"version": 3, "sources": ["a.ts"], "sourcesContent": [f"const a = '{LONG}'"], "mappings": "AAAA"}
 )
 SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:Issuer>".encode())), safe="")
+CODED = [" ".join([*(f"{one * one * factor}" for one in range(40)), LONG]).encode() for factor in (7, 17)]
+"""Texts that zlib packs in individual codes; in short lines nothing but its head shows them."""
+
 CARRIERS: dict[str, tuple[str, bytes]] = {
+    **{
+        f"individual codes {number}": ("a.txt", b"k: " + wrapped(base64(zlib.compress(text)), 40, b"\n") + b"\n")
+        for number, text in enumerate(CODED)
+    },
     "diagram": ("a.drawio", DIAGRAM),
     "diagram in a picture": ("a.drawio.png", png(chunk(b"tEXt", b"mxfile\0" + quote(DIAGRAM).encode()))),
     "diagram in a packed chunk": (
@@ -214,7 +221,7 @@ def test_a_real_file_is_seen_through(name: str) -> None:
 def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) -> None:
     """Whether its list is short or so long that a small file is searched for some of its terms only."""
     terms = [Term("person", term), *(Term("customer", f"Fabrikam Number{one}") for one in range(others))]
-    scan = Scan([*detectors(Policy(terms=tuple(terms)))], Fingerprints(b"a key of the tests"))
+    scan = Scan([*detectors(Policy(terms=tuple(terms)))], FingerprintKey(b"a key of the tests"))
     for form in ("Base64", "hex", "hex with colons", "hex of a program"):
         content = b"k: " + FORMS[form](term.encode()) + b"\n"
         assert {one.kind for one in found_in(scan, "a.txt", content)} == {"person"}, form
@@ -246,7 +253,7 @@ PAGES = {
 @pytest.mark.parametrize("around", [b"Ask %b, please.\n", b"\0\1\2 %b \0\3"])
 def test_a_name_is_found_in_every_code_page(name: str, page: str, around: bytes) -> None:
     """Of Western and Central Europe, in a text and in a binary file."""
-    searching = Scan([*detectors(Policy(terms=(Term("person", name),)))], Fingerprints(b"a key of the tests"))
+    searching = Scan([*detectors(Policy(terms=(Term("person", name),)))], FingerprintKey(b"a key of the tests"))
     assert {one.kind for one in found_in(searching, "a.dat", around % name.encode(page))} == {"person"}
 
 

@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 from tests.scanner.unpack.carriers import chunk, jpeg, png
 from tests.scanner.unpack.reading import read
@@ -48,7 +46,7 @@ CARRIERS: dict[str, Callable[[bytes], bytes]] = {
 def test_a_name_is_found_beside_the_pixels(carrier: str) -> None:
     """In each field of each kind of chunk, in either case, before any checksum."""
     for name in NAMES:
-        detector = SearchDetector(TermSearch(terms_of(Policy(terms=(Term("customer", name),)))))
+        detector = detectors(Policy(terms=(Term("customer", name),)))[0]
         found, not_read = read("a.png", CARRIERS[carrier](name.encode()))
         assert any([*detector.matches(one.text, one.part)] for one in found), name
         assert not_read == []

@@ -5,16 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from orrery.scanner.detectors.engine import TermSearch
-from orrery.scanner.detectors.searching import SearchDetector
-from orrery.scanner.detectors.terms import terms_of
+from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.unpack.pdf_texts import TEXT, records
 from tests.scanner.unpack.pdfs import pdf
 
 NAME = "Northwind Traders"
 _WIDTHS = {"N": 722, "o": 556, "r": 333, "t": 278, "h": 556, "w": 722, "i": 222, "n": 556, "d": 556, "T": 611}
-_DETECTOR = SearchDetector(TermSearch(terms_of(Policy(terms=(Term("customer", NAME),)))))
+_DETECTOR = detectors(Policy(terms=(Term("customer", NAME),)))[0]
 
 
 def _placed() -> list[tuple[float, str]]:

@@ -17,24 +17,16 @@ import pytest
 from hypothesis import given, settings
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import Limits
+from orrery.scanner.unpack.limits import UnpackLimits
 from orrery.scanner.unpack.look import views
 from orrery.scanner.unpack.view import View
-from tests.scanner.unpack.carriers import WORD, chunk, docx, nested, png, tarred, zipped
+from tests.scanner.unpack.carriers import WORD, chunk, docx, encrypted_zip, nested, png, tarred, zipped
 from tests.scanner.unpack.pdfs import pdf, written
 from tests.scanner.unpack.reading import read
 from tests.scanner.unpack.table import CARRIERS, PDFS
 
 _WORD = WORD.encode()
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
-
-
-def encrypted_zip() -> bytes:
-    """Return a zip archive whose member says that it is encrypted."""
-    archive = bytearray(zipped({"a.txt": b"here"}))
-    for mark, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        archive[archive.index(mark) + place] |= 1
-    return bytes(archive)
 
 
 def with_method(method: int) -> bytes:
@@ -147,7 +139,7 @@ ALSO_READ = {
 
 def test_what_is_below_a_limit_is_read() -> None:
     """A bomb is searched as far as it was unpacked, and named once."""
-    found, not_read = read("a.gz", gzip.compress(_WORD + bytes(2_000_000)), Limits(total=1024 * 1024))
+    found, not_read = read("a.gz", gzip.compress(_WORD + bytes(2_000_000)), UnpackLimits(total=1024 * 1024))
     assert any(_WORD in view.text for view in found)
     assert [one.place for one in not_read] == ["(content)"]
 
@@ -161,39 +153,39 @@ def test_what_can_be_read_of_it_is_read(name: str) -> None:
 
 
 ZEROS = zipped({"a": bytes(12_000_000)})
-LIMITED: dict[str, tuple[bytes, Limits, str]] = {
-    "ratio": (ZEROS, Limits(), "It unpacks to more than 200 times its size"),
-    "ratio of gzip": (gzip.compress(bytes(12_000_000)), Limits(), "It unpacks to more than 200 times"),
-    "total": (ZEROS, Limits(total=1024 * 1024), "It unpacks to more than 1 MB"),
+LIMITED: dict[str, tuple[bytes, UnpackLimits, str]] = {
+    "ratio": (ZEROS, UnpackLimits(), "It unpacks to more than 200 times its size"),
+    "ratio of gzip": (gzip.compress(bytes(12_000_000)), UnpackLimits(), "It unpacks to more than 200 times"),
+    "total": (ZEROS, UnpackLimits(total=1024 * 1024), "It unpacks to more than 1 MB"),
     "total of many": (
         zipped({f"{n}": _NOISE for n in range(300)}),
-        Limits(total=1024 * 1024),
+        UnpackLimits(total=1024 * 1024),
         "It unpacks to more",
     ),
     "members of a zip": (
         zipped({f"{n}": b"" for n in range(20)}),
-        Limits(members=10),
+        UnpackLimits(members=10),
         "It has more than 10",
     ),
     "members of a tar": (
         tarred({f"{n}": b"" for n in range(20)}),
-        Limits(members=10),
+        UnpackLimits(members=10),
         "It has more than 10",
     ),
-    "directory": (zipped({"a": _NOISE, "b" * 4000: b""}), Limits(members=10), "It has more than 10"),
+    "directory": (zipped({"a": _NOISE, "b" * 4000: b""}), UnpackLimits(members=10), "It has more than 10"),
     "profile of a picture": (
         png(chunk(b"zTXt", b"Raw profile type x\0\0" + zlib.compress(b"x 1 " + bytes(17_000_000)))),
-        Limits(ratio=10_000),
+        UnpackLimits(ratio=10_000),
         "It holds a profile",
     ),
     "revisions of a PDF": (
         pdf("x") + b"startxref\n%d\n%%%%EOF\n" % pdf("x").index(b"xref\n0") * 7,
-        Limits(),
+        UnpackLimits(),
         "Some of it",
     ),
-    "size of a PDF": (pdf("x"), Limits(pdf_bytes=100), "A PDF of more than"),
-    "memory of a PDF": (pdf("x"), Limits(pdf_memory=16 * 1024 * 1024), "Reading it"),
-    "time of a PDF": (pdf(") Tj (" * 300_000), Limits(pdf_seconds=1), "Reading it"),
+    "size of a PDF": (pdf("x"), UnpackLimits(pdf_bytes=100), "A PDF of more than"),
+    "memory of a PDF": (pdf("x"), UnpackLimits(pdf_memory=16 * 1024 * 1024), "Reading it"),
+    "time of a PDF": (pdf(") Tj (" * 300_000), UnpackLimits(pdf_seconds=1), "Reading it"),
 }
 
 
@@ -237,7 +229,7 @@ def test_a_huge_file_goes_through_in_windows(name: str, packed: bytes | None) ->
     content = io.BytesIO(packed) if packed else cast("BinaryIO", Zeros(40_000_000))
     tracemalloc.start()
     try:
-        count = sum(1 for _ in views(name, content, Limits(ratio=10_000)))
+        count = sum(1 for _ in views(name, content, UnpackLimits(ratio=10_000)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -248,7 +240,9 @@ def test_a_huge_file_goes_through_in_windows(name: str, packed: bytes | None) ->
 def test_a_temporary_file_is_gone_whatever_happens() -> None:
     """Nobody who stops in the middle leaves one open."""
     before = set(Path("/proc/self/fd").iterdir())
-    reading = cast("Generator[View | NotRead]", views("a.zip", io.BytesIO(nested(b"here", 4)), Limits(memory=1)))
+    reading = cast(
+        "Generator[View | NotRead]", views("a.zip", io.BytesIO(nested(b"here", 4)), UnpackLimits(memory=1))
+    )
     while not (isinstance(view := next(reading), View) and view.text == b"here"):
         pass
     assert set(Path("/proc/self/fd").iterdir()) > before

@@ -94,14 +94,14 @@ def charges(
     *,
     runner: Handed,
 ) -> None:
-    """List charges, the newest first: why they were declined, by which wallet, and what 3-D Secure said."""
+    """List charges, the newest first: why they were declined, by which wallet, and the result of 3-D Secure."""
     start = _start(since)
     _list(runner, rows.CHARGES, lambda of: of[ProcessorReads].list_charges(start(of)), limit, as_json=as_json)
 
 
 @group.command()
 def customers(
-    email: Annotated[str | None, typer.Option(help="Only those of this address, to the letter.")] = None,
+    email: Annotated[str | None, typer.Option(help="Only those of exactly this address.")] = None,
     since: SinceIfAny = None,
     limit: Limit = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
@@ -242,7 +242,7 @@ def events(
 
 @group.command("rules")
 def screening_rules() -> None:
-    """Say where the rules of the fraud screening are; nobody is asked."""
+    """Show where the rules of the fraud screening are, without a request."""
     _ = sys.stdout.write(_RULES)
 
 

@@ -22,7 +22,7 @@ Off = Annotated[list[str] | None, typer.Option("--off", help="A payment method t
 def set_branding(  # noqa: PLR0913, PLR0917  a command's options are its function's parameters
     reason: Reason,
     display_name: Annotated[Text, typer.Option(help="The business's name, as buyers see it.")] = None,
-    statement_descriptor: Annotated[Text, typer.Option(help="What stands on the buyer's statement.")] = None,
+    statement_descriptor: Annotated[Text, typer.Option(help="The text on the buyer's statement.")] = None,
     primary_color: Annotated[Text, typer.Option(help="The brand colour, such as #1d4ed8.")] = None,
     secondary_color: Annotated[Text, typer.Option(help="The accent colour, such as #f59e0b.")] = None,
     logo: Annotated[Text, typer.Option(help="The id of an uploaded file.")] = None,

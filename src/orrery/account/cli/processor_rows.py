@@ -32,7 +32,7 @@ BALANCE = ("currency", "available", "pending")
 
 @dataclass(frozen=True, slots=True)
 class ObjectList(Generic[T]):
-    """How objects of one kind are listed: what they are called, their columns, and what is said of none."""
+    """How objects of one kind are listed: what they are called, their columns, and the text of an empty list."""
 
     what: str
     columns: tuple[str, ...]

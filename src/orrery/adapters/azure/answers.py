@@ -42,7 +42,7 @@ _TODO = {
     NO_SUBSCRIPTION: "Correct `subscription` in [cloud], or type `az login` with an account that sees it.",
     NO_PROVIDER: "Type `az provider register --wait --namespace NAME` with that name, then try again.",
 }
-"""What to do, by the vendor's code, where its message does not say it."""
+"""What to do, by the vendor's code, where its message does not name it."""
 
 _OBJECT = re.compile(r"object id '([0-9a-fA-F-]{36})'")
 """Who has no right, in the vendor's message."""
@@ -131,7 +131,7 @@ def _unreadable(what: str) -> CloudUnreachable:
 
 
 def _without_token(error: ClientAuthenticationError, status: int) -> CloudRefused:
-    # Without a status and a number of the vendor's, none of the credentials gave a token: nobody says why.
+    # Without a status and a number of the vendor's, none of the credentials gave a token, for an unknown reason.
     if error.status_code or "AADSTS" in str(error.message):
         return CloudRefused(f"{CLOUD} does not accept the sign-in.", _SIGN_IN, status=int(status))
     return CloudRefused(
@@ -170,11 +170,11 @@ def refused(what: str, error: HttpResponseError, status: int, right: Right | Non
             return CloudRefused(f"{sentence}.", _RIGHTS, status=int(status), code=code)
         why = f"{sentence}: the account that is signed in has no right {right.action} on {right.scope}."
         return CloudRefused(why, _grant(right, error), status=int(status), code=code)
-    said = f": {message}" if message else "."
+    details = f": {message}" if message else "."
     todo = _TODO.get(code, "")
     if not todo and status == HTTPStatus.CONFLICT:
         todo = "Another change may be under way: try again in a minute."
-    return CloudRefused(f"{sentence}{said}", todo, status=int(status), code=code)
+    return CloudRefused(f"{sentence}{details}", todo, status=int(status), code=code)
 
 
 def _grant(right: Right, error: HttpResponseError) -> str:

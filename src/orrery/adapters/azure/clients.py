@@ -98,7 +98,7 @@ class Names:
 
 
 class _Repeated(RetryPolicy[Any, Any]):
-    """Repeats a call, but not after a wait of any length that the cloud asks for: the caller says that instead."""
+    """Repeats a call, but not after a wait of any length that the cloud asks for: the caller reports it."""
 
     def is_retry(self, settings: dict[str, Any], response: Any) -> bool:  # noqa: ANN401  as the library has it
         answer = response.http_response
@@ -121,7 +121,7 @@ class Clients:
         self._subscription = names.subscription
         self._url = management_url.rstrip("/")
         self._deadlines = deadlines
-        # They warn of an odd answer with the address that was asked, and that of a webhook is a credential; and of
+        # They warn of an unexpected answer with its address, and that of a webhook is a credential; and of
         # each credential that gave no token.
         for library in ("urllib3", "azure"):
             logging.getLogger(library).setLevel(logging.ERROR)

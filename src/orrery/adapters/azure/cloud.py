@@ -39,11 +39,11 @@ from orrery.ports.cloud import (
     Grant,
     Health,
     Identity,
-    Job,
     Kind,
     MachineEvent,
     MachineFound,
     Runbook,
+    RunbookJob,
     Webhook,
 )
 from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
@@ -271,29 +271,31 @@ class AzureCloud:
         with answered("make an alert"):
             _ = self._clients.monitor.activity_log_alerts.create_or_update(*where, body)
 
-    def jobs(self, most: int) -> list[Job]:
+    def jobs(self, most: int) -> list[RunbookJob]:
         # The account may be used by others, too: the last jobs of all may have none of ours. The library has no
         # `$top`: it goes in by `params`, which every operation adds to its query.
         ours = {"filter": f"properties/runbook/name eq '{self._names.runbook}'", "params": {"$top": most}}
-        own = list[Job]()
+        own = list[RunbookJob]()
         with (
             none_if_missing(),
             answered("read the jobs", self._right("/jobs")),
-        ):  # without an account there are none
+        ):  # without an account it lists nothing
             pages = self._clients.jobs.list_by_automation_account(*self._account, **ours, **LISTING).by_page()
             page = [(one.runbook, found.job(one)) for one in next(pages, ())]
             own = [job for runbook, job in page if runbook and _same(str(runbook.name), self._names.runbook)]
         return sorted(own, key=lambda job: job.created_at, reverse=True)[:most]
 
-    def job(self, job_id: str) -> Job:
+    def job(self, job_id: str) -> RunbookJob:
         with answered("read a job", self._right("/jobs")):
             return found.job(self._clients.automation.job.get(*self._account, job_id, **DOCUMENT))
 
     def output(self, job_id: str) -> str:
         read = self._clients.automation.job.get_output
         right = self._right("/jobs/output")
-        said = _or_none("read a job's output", right, lambda: found.content(read(*self._account, job_id, **TEXT)))
-        return said or ""
+        output = _or_none(
+            "read a job's output", right, lambda: found.content(read(*self._account, job_id, **TEXT))
+        )
+        return output or ""
 
     def minutes_used(self) -> float | None:
         listed = self._clients.automation.usages.list_by_automation_account

@@ -16,9 +16,9 @@ from orrery.ports.cloud import (
     Grant,
     Health,
     Identity,
-    Job,
     MachineEvent,
     MachineFound,
+    RunbookJob,
     Webhook,
 )
 from orrery.ports.cloud.machine import Power
@@ -72,7 +72,7 @@ def health(found: Vendors) -> Health:
 
 
 def pause(found: Vendors) -> str:
-    """Return the text of the tag that pauses the restart; the cloud does not tell names apart by their case."""
+    """Return the text of the tag that pauses the restart; the cloud ignores the case of names."""
     return next((value for name, value in tags(found).items() if name.lower() == PAUSE_TAG), "")
 
 
@@ -140,9 +140,9 @@ def _conditions(found: list[Vendors]) -> Iterator[tuple[str, str]]:
         yield (str(one.field), str(one.equals)) if one.field and one.equals else ("anyOf", str(one.any_of))
 
 
-def job(found: Vendors) -> Job:
+def job(found: Vendors) -> RunbookJob:
     _ = place(found.id)
-    return Job(
+    return RunbookJob(
         word(found.job_id or found.name),
         word(found.status),
         required(found.creation_time, datetime),
@@ -177,11 +177,11 @@ def content(found: Vendors) -> str:
     return whole.decode("utf-8-sig", errors="replace")
 
 
-def nonempty(said: str) -> str:
+def nonempty(text: str) -> str:
     """Return a text that cannot be empty; raise `ValueError`."""
-    if not said.strip():
+    if not text.strip():
         raise ValueError
-    return said
+    return text
 
 
 def text(found: Vendors) -> str:

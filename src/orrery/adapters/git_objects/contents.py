@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from orrery.adapters.git_objects.introductions import PATH
 from orrery.adapters.git_objects.lfs import LARGEST, Lfs
-from orrery.adapters.git_objects.objects import Broken, Stored
+from orrery.adapters.git_objects.objects import BrokenObject, StoredObject
 from orrery.adapters.git_objects.texts import GITLINK, commit_texts, person, short, tree_entries
 from orrery.ports.scanned import Item, NotRead
 
@@ -39,14 +39,14 @@ class Contents:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say what is not in this repository; a name is not repeated, because it may be watched for."""
+        """A sentence about what is not in this repository; it repeats no name, which may be watched for."""
         if not self.submodules:
             return ()
-        return (f"Submodules ({len(self.submodules)}) are repositories of their own, and were not searched",)
+        return (f"Submodules ({len(self.submodules)}) are separate repositories, and were not searched",)
 
-    def items(self, found: Stored | Broken, path: str | None) -> Iterator[Item | NotRead]:
+    def items(self, found: StoredObject | BrokenObject, path: str | None) -> Iterator[Item | NotRead]:
         """Yield what is in an object; `path` is None for one that no branch has."""
-        if isinstance(found, Broken):
+        if isinstance(found, BrokenObject):
             of_path = f" ({path})" if path else ""
             yield NotRead(f"the object {short(found.id)}{of_path}", found.why)
         elif found.kind == "blob":
@@ -58,14 +58,14 @@ class Contents:
         else:
             yield _tag(found)
 
-    def _blob(self, found: Stored, path: str | None) -> Iterator[Item | NotRead]:
+    def _blob(self, found: StoredObject, path: str | None) -> Iterator[Item | NotRead]:
         place = f"the blob {short(found.id)}" if path is None else path
         yield Item(place, path or "", found.size, found.content, found.id, is_named_elsewhere=True)
         if found.size <= LARGEST:
             _ = found.content.seek(0)
             yield from self._lfs.content(place, path or "", found.content.read())
 
-    def _tree(self, found: Stored, folder: str | None) -> Iterator[Item]:
+    def _tree(self, found: StoredObject, folder: str | None) -> Iterator[Item]:
         entries = tree_entries(found.content.read(), self.repository.digits)
         known = self._names.setdefault(folder, set())
         if known.issuperset(entries):
@@ -81,7 +81,7 @@ class Contents:
         known.update(entries)
         self._remember(len(entries))
 
-    def _commit(self, found: Stored) -> Iterator[Item]:
+    def _commit(self, found: StoredObject) -> Iterator[Item]:
         texts = commit_texts(found.content.read())
         for what, text in (("author", texts.author), ("committer", texts.committer)):
             if (known := person(text)) not in self._people:
@@ -104,7 +104,7 @@ def _text(place: str, text: bytes, object_id: str, size: int = 0) -> Item:
     return Item(place, "", size, BytesIO(text), object_id)
 
 
-def _tag(found: Stored) -> Item:
+def _tag(found: StoredObject) -> Item:
     raw = found.content.read()
     name = raw.partition(b"\ntag ")[2].partition(b"\n")[0]
     return Item(f"the tag {os.fsdecode(name)}", "", found.size, BytesIO(raw), found.id)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from orrery.adapters.git_objects.program import Git
 
 PATH = "path:"
-"""What a path begins with where an object's id could stand."""
+"""What a path begins with in the place of an object's id."""
 
 
 @dataclass(slots=True)
@@ -36,9 +36,7 @@ class Introductions:
         """Return a commit's id, short, and its day; nothing when no commit has the object or the path."""
         if self._numbers is None:
             self._numbers = Numbers()
-            with suppress(
-                GitFailed
-            ):  # of a broken repository some is known, and the report says that it is broken
+            with suppress(GitFailed):  # of a broken repository some is known, and the report names it as broken
                 self._fill(self._numbers)
         path = object_id.removeprefix(PATH)
         number = self._numbers.get(object_id if path == object_id else _digest(os.fsencode(path)))

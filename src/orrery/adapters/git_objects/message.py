@@ -44,7 +44,7 @@ class CommitMessage:
         return ()
 
     def items(self) -> Iterator[Item | NotRead]:
-        was_edited = os.environ.get("GIT_EDITOR") != ":"  # noqa: TID251  how git tells its hook that no editor was open
+        was_edited = os.environ.get("GIT_EDITOR") != ":"  # noqa: TID251  how git marks for its hook that no editor was open
         text = kept(self._raw, self._settings(), was_edited=was_edited)
         yield Item("the message of the commit", "", len(text), BytesIO(text))
         try:

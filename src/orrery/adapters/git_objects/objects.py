@@ -18,7 +18,7 @@ IN_MEMORY = 64 << 20
 """Bytes of an object that is held in memory; a larger one is written to a temporary file."""
 
 MOST_BROKEN = 100
-"""Broken objects after which the rest is given up: each takes a process of its own."""
+"""Broken objects after which the rest is given up: each takes another process."""
 
 BROKEN = "it is missing or broken; to see more, type: git fsck"
 _GIVEN_UP = "it is broken, and nothing behind it was searched; to see more, type: git fsck"
@@ -28,8 +28,8 @@ _KINDS = frozenset({b"blob", b"tree", b"commit", b"tag"})
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """An object; `path` is what stood behind its id, or nothing. `content` is closed when the next one is read."""
+class StoredObject:
+    """An object; `path` is what followed its id, or nothing. `content` is closed when the next one is read."""
 
     id: str
     kind: str
@@ -39,7 +39,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenObject:
     """An object that cannot be read, and why."""
 
     id: str
@@ -51,7 +51,7 @@ class _Ended(Exception):
     """Git ended within an object."""
 
 
-def objects(git: Git, wanted: IO[bytes], in_memory: int = IN_MEMORY) -> Iterator[Stored | Broken]:
+def objects(git: Git, wanted: IO[bytes], in_memory: int = IN_MEMORY) -> Iterator[StoredObject | BrokenObject]:
     """Yield the objects whose ids are the lines of a file, in its order: each, or what is wrong with it."""
     lines = _lines(wanted.fileno())
     line = next(lines, None)
@@ -66,11 +66,11 @@ def objects(git: Git, wanted: IO[bytes], in_memory: int = IN_MEMORY) -> Iterator
                 except _Ended:
                     ended, broken = True, broken + 1
                     if broken == MOST_BROKEN:
-                        yield Broken(*_named(line), _GIVEN_UP)
+                        yield BrokenObject(*_named(line), _GIVEN_UP)
                         return
-                    yield Broken(*_named(line))
+                    yield BrokenObject(*_named(line))
                 except GitFailed:
-                    yield Broken(*_named(line), _GIVEN_UP)
+                    yield BrokenObject(*_named(line), _GIVEN_UP)
                     return
                 read += len(line) + 1
                 line = next(lines, None)
@@ -90,24 +90,24 @@ def _lines(descriptor: int) -> Iterator[bytes]:
         yield from whole
 
 
-def _next(output: BufferedReader, line: bytes, in_memory: int) -> Iterator[Stored | Broken]:
+def _next(output: BufferedReader, line: bytes, in_memory: int) -> Iterator[StoredObject | BrokenObject]:
     name, path = _named(line)
     header = output.readline().split(b" ", 3)
     if len(header) < 3 or header[0] != name.encode() or header[1] not in _KINDS:  # noqa: PLR2004  id, kind, size and the rest
         if header[-1] != b"missing\n":
             raise _Ended
-        yield Broken(name, path)
+        yield BrokenObject(name, path)
         return
     size = int(header[2])
     content = _spooled(output, size) if size > in_memory else _held(output, size)
-    if output.read(1) != b"\n":  # it is not as long as git says: the next begins nowhere
+    if output.read(1) != b"\n":  # it is not as long as git announced: where the next begins is unknown
         _ = content and content.close()
         raise _Ended
     if content is None:
-        yield Broken(name, path, _NO_ROOM)
+        yield BrokenObject(name, path, _NO_ROOM)
     else:
         with content:
-            yield Stored(name, header[1].decode(), size, path, content)
+            yield StoredObject(name, header[1].decode(), size, path, content)
 
 
 def _held(output: BufferedReader, size: int) -> BinaryIO:

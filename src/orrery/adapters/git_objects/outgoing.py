@@ -102,7 +102,7 @@ def _updates(references: str) -> Sequence[_Update]:
 def _is_fetched_from(git: Git, remote: str) -> bool:
     """Return whether the remote branches that are known here are those of the repository that is pushed to.
 
-    What is fetched from one address and pushed to another one says nothing about the other one.
+    What is fetched from one address and pushed to another one proves nothing about the other one.
     """
     try:
         fetched = git.output("remote", "get-url", "--all", "--", remote)

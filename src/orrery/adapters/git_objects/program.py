@@ -26,7 +26,7 @@ PIPE = 1 << 20
 """Bytes that git may be ahead."""
 
 _OF_THE_USER = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_CEILING_", "GIT_DISCOVERY_", "GIT_EXEC_PATH")
-"""What says who commits, and where git and its settings are; GIT_CONFIG_ is also what `git -c` passes on."""
+"""The variables of who commits, and of where git and its settings are; `git -c` passes on GIT_CONFIG_, too."""
 
 _PLACES = (
     "GIT_DIR",
@@ -37,7 +37,7 @@ _PLACES = (
     "GIT_SHALLOW_FILE",
 )
 _OF_A_HOOK = (*_PLACES, "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE")
-"""What git tells a hook about the repository and about the index of this one commit."""
+"""What git passes to a hook about the repository and about the index of this one commit."""
 
 _FIXED = {
     "LC_ALL": "C",
@@ -51,12 +51,12 @@ _OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false")
 
 
 class GitFailed(Exception):
-    """Git ended with an error. What it says about it is not repeated: it may hold a name that is watched for."""
+    """Git ended with an error. Its message is not repeated: it may hold a name that is watched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Git in a folder. `is_hook` keeps the variables by which git tells a hook what it works on."""
+    """Git in a folder. `is_hook` keeps the variables by which git passes to a hook what it works on."""
 
     folder: Path
     is_hook: bool = field(default=False, kw_only=True)
@@ -83,23 +83,23 @@ class Git:
     @contextmanager
     def running(self, *arguments: str, given: IO[bytes] | int = subprocess.DEVNULL) -> Generator[Running]:
         """Yield a process that is read while it runs; it is killed when it is left before its end."""
-        said = os.fdopen(os.memfd_create("git"), "w+b")
+        errors = os.fdopen(os.memfd_create("git"), "w+b")
         try:
             process = subprocess.Popen(  # noqa: S603  git itself, without a shell
                 self._command(arguments),
                 env=self._environment(),
                 stdin=given,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=errors,
                 bufsize=0,
                 pipesize=PIPE,
             )
         except FileNotFoundError:
             raise _missing() from None
         assert process.stdout is not None  # noqa: S101  as it was asked for
-        with said, process.stdout as pipe:
+        with errors, process.stdout as pipe:
             try:
-                yield Running(process, BufferedReader(_Waiting(pipe.fileno()), PIPE), said)
+                yield Running(process, BufferedReader(_Waiting(pipe.fileno()), PIPE), errors)
             finally:
                 process.kill()
                 _ = process.wait()
@@ -109,7 +109,7 @@ class Git:
 
     def _environment(self) -> Mapping[str, str]:
         kept = _OF_THE_USER + (_OF_A_HOOK if self.is_hook else ())
-        given = os.environ  # noqa: TID251  what git says to its hook, and the user to git
+        given = os.environ  # noqa: TID251  what git passes to its hook, and the user to git
         passed = {
             name: value
             for name, value in given.items()
@@ -125,14 +125,14 @@ class Running:
 
     process: subprocess.Popen[bytes]
     output: BufferedReader
-    said: IO[bytes]
+    errors: IO[bytes]
 
     def check(self) -> None:
         """Wait for its end; raise `GitFailed` when it ended with an error, or read less than it was to."""
         if self.process.wait(DEADLINE) != 0:
             raise GitFailed(f"git ended with {self.process.returncode}.")
-        _ = self.said.seek(0)
-        if any(line.startswith(b"error:") for line in self.said):
+        _ = self.errors.seek(0)
+        if any(line.startswith(b"error:") for line in self.errors):
             raise GitFailed("git could not read all.")
 
 
@@ -163,7 +163,7 @@ class Repository:
 
 
 def opened(folder: Path, *, is_hook: bool = False) -> Repository:
-    """Return the repository that a folder is in; raise `Invalid` when there is none."""
+    """Return the repository that a folder is in; raise `Invalid` when it is missing."""
     if not folder.is_dir():
         raise NotFound(f"There is no folder {visible(str(folder))}.")
     git = Git(folder, is_hook=is_hook)
@@ -172,7 +172,7 @@ def opened(folder: Path, *, is_hook: bool = False) -> Repository:
         came = git.output("rev-parse", "--path-format=absolute", *asked)
     except GitFailed:
         raise Invalid(
-            f"Git opens no repository at {visible(str(folder))}: there is none, or it belongs to another user "
+            f"Git opens no repository at {visible(str(folder))}: it is missing, or it belongs to another user "
             f"and is not trusted; to see which, type: git -C {visible(str(folder))} status"
         ) from None
     is_bare, is_shallow, form, common = os.fsdecode(came).split("\n", 3)

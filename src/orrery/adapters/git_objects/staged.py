@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from orrery.adapters.git_objects.lfs import LARGEST, Lfs
-from orrery.adapters.git_objects.objects import Broken, objects
+from orrery.adapters.git_objects.objects import BrokenObject, objects
 from orrery.adapters.git_objects.program import GitFailed, opened
 from orrery.adapters.git_objects.texts import GITLINK, person
 from orrery.errors import Invalid
@@ -109,7 +109,7 @@ class Staged:
             ids.flush()
             for one, found in zip(files, objects(self._git, ids), strict=False):
                 place = one.path
-                if isinstance(found, Broken):
+                if isinstance(found, BrokenObject):
                     yield NotRead(place, found.why)
                     continue
                 leads = " (where this link leads)" if one.mode == _LINK else ""

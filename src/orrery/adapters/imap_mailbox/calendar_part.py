@@ -1,4 +1,4 @@
-"""What a calendar part says of a meeting (RFC 5545, RFC 5546): the few fields that a person reads. Pure."""
+"""The fields of a meeting in a calendar part (RFC 5545, RFC 5546) that a person reads. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from orrery.ports.comms.mailboxes import Invitation
-from orrery.ports.comms.messages import NOBODY, Person
+from orrery.ports.comms.messages import NO_PERSON, Person
 from orrery.syntax.email_address import is_email_address
 
 LARGEST = 200_000
@@ -41,7 +41,7 @@ class _When:
 
 
 def invitation_of(text: str) -> Invitation | None:
-    """Return what the first event of a calendar says, or None where there is no event."""
+    """Return the first event of a calendar, or None where there is no event."""
     lines = [*_lines(text[:LARGEST])]
     event = _event(lines)
     if event is None:
@@ -58,7 +58,7 @@ def invitation_of(text: str) -> Invitation | None:
         zone=starts.zone if starts else "",
         is_all_day=starts is not None and starts.is_day,
         place=_text(first.get("LOCATION")),
-        organizer=_person(first["ORGANIZER"]) if "ORGANIZER" in first else NOBODY,
+        organizer=_person(first["ORGANIZER"]) if "ORGANIZER" in first else NO_PERSON,
         answers=tuple((_person(one), one.parameters.get("PARTSTAT", "needs-action").lower()) for one in people),
     )
 

@@ -32,7 +32,7 @@ _WHO = "The mail server"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class MailHost:
     """Where an account's mail is. `security` is `tls`, `starttls` or `none` (loopback)."""
 
     host: str
@@ -76,7 +76,7 @@ class ImapConnection(imaplib.IMAP4):
 
     def __init__(
         self,
-        server: Server,
+        server: MailHost,
         context: ssl.SSLContext,
         opened: "Callable[[ImapConnection], None]",
         seconds: float = SECONDS,
@@ -130,9 +130,9 @@ class ImapConnection(imaplib.IMAP4):
         self.sock.sendall(data)
 
     def capability(self) -> tuple[str, list[bytes]]:
-        """Return what the server offers: what it said unasked (RFC 3501, 7.1) saves the question."""
-        said = self.untagged_responses.pop("CAPABILITY", None)
-        return ("OK", said) if said else super().capability()
+        """Return what the server offers: what it sent unasked (RFC 3501, 7.1) saves the question."""
+        sent = self.untagged_responses.pop("CAPABILITY", None)
+        return ("OK", sent) if sent else super().capability()
 
     def shutdown(self) -> None:
         """Close the connection, whatever its state."""
@@ -160,7 +160,7 @@ class ImapConnection(imaplib.IMAP4):
         """Return whether the server has an extension."""
         return capability in self.capabilities
 
-    def said(self, code: str) -> bool:
+    def gave(self, code: str) -> bool:
         """Return whether the last answer had this response code (RFC 5530)."""
         return self.response(code)[1] != [None]
 
@@ -183,17 +183,19 @@ class ImapConnection(imaplib.IMAP4):
         self._forget_capabilities()
         if "PREAUTH" not in self.untagged_responses:
             self._show_password(self._server.username, self._server.password or "")
-        _, said = self.capability()
-        self.capabilities = tuple(said[-1].decode("ascii", "replace").upper().split())
+        self._read_capabilities()
 
     def _start_tls(self) -> None:
         if not self.offers("STARTTLS") or self.xatom("STARTTLS")[0] != "OK":
-            raise MailboxRefused("The mail server does not offer STARTTLS: nothing was said to it.")
+            raise MailboxRefused("The mail server does not offer STARTTLS: nothing was sent to it.")
         self._begin_tls()
         self._receive()
-        self._forget_capabilities()  # what was said in clear does not count
-        _, said = self.capability()
-        self.capabilities = tuple(said[-1].decode("ascii", "replace").upper().split())
+        self._forget_capabilities()  # what came in clear does not count
+        self._read_capabilities()
+
+    def _read_capabilities(self) -> None:
+        _, sent = self.capability()
+        self.capabilities = tuple(sent[-1].decode("ascii", "replace").upper().split())
 
     def _forget_capabilities(self) -> None:
         _ = self.untagged_responses.pop("CAPABILITY", None)
@@ -209,7 +211,7 @@ class ImapConnection(imaplib.IMAP4):
         except UnicodeEncodeError:
             raise MailboxRefused("The mail server takes no name or password with letters beyond ASCII.") from None
         except imaplib.IMAP4.error:
-            if self.said("UNAVAILABLE"):
+            if self.gave("UNAVAILABLE"):
                 raise MailboxUnreachable("The mail server cannot check passwords at the moment.") from None
             raise SignInNeeded(
                 "The mail server refused the password of this account: put the right one, which may be one for "
@@ -226,7 +228,7 @@ def quoted(text: str) -> str:
 
 @contextmanager
 def translated(seconds: float = SECONDS) -> Generator[None]:
-    """Raise the port's errors for those of the library, of the network, and of what the server should not say."""
+    """Raise the port's errors for those of the library, of the network, and of what the server should not send."""
     try:
         yield
     except TimeoutError:

@@ -7,7 +7,7 @@ from orrery.adapters.imap_mailbox.folders import examine_encoded, fetch, search
 from orrery.adapters.imap_mailbox.headers import headers_of
 from orrery.adapters.imap_mailbox.replies import KEY_HEADER
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Draft
+from orrery.ports.comms.mailboxes import MailboxDraft
 
 KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -21,14 +21,14 @@ _REFUSALS = {
 """What a server's reasons mean (RFC 3501, RFC 5530, RFC 9208)."""
 
 
-def find(connection: ImapConnection, folder: str, key: str) -> Draft | None:
+def find(connection: ImapConnection, folder: str, key: str) -> MailboxDraft | None:
     """Open the folder for drafts and return the draft with this key, the oldest of several."""
     validity = examine_encoded(connection, folder, "The folder for drafts")
     uids = _with_key(connection, key)
-    return Draft(f"{validity}.{uids[0]}", "", is_new=False) if uids else None
+    return MailboxDraft(f"{validity}.{uids[0]}", "", is_new=False) if uids else None
 
 
-def keep(connection: ImapConnection, folder: str, key: str, draft: bytes) -> Draft:
+def keep(connection: ImapConnection, folder: str, key: str, draft: bytes) -> MailboxDraft:
     """Put a draft into its folder; return it, or the one that another process put there at the same time.
 
     The server numbers drafts in their order, so both processes see which came first; the other one takes its own
@@ -36,13 +36,13 @@ def keep(connection: ImapConnection, folder: str, key: str, draft: bytes) -> Dra
     """
     kind, _ = connection.append(folder, r"(\Draft \Seen)", "", draft)
     if kind != "OK":
-        said = (sentence for code, sentence in _REFUSALS.items() if connection.said(code))
-        raise MailboxRefused(next(said, "The mail server takes no draft."))
+        reasons = (sentence for code, sentence in _REFUSALS.items() if connection.gave(code))
+        raise MailboxRefused(next(reasons, "The mail server takes no draft."))
     appended = _APPENDED.match(connection.response("APPENDUID")[1][-1] or b"")
     first = find(connection, folder, key)
     if appended is None:
-        return Draft(first.id if first else key, "", is_new=True)
-    own = Draft(f"{int(appended['validity'])}.{int(appended['uid'])}", "", is_new=True)
+        return MailboxDraft(first.id if first else key, "", is_new=True)
+    own = MailboxDraft(f"{int(appended['validity'])}.{int(appended['uid'])}", "", is_new=True)
     if first is None or first.id == own.id:
         return own
     _remove(connection, folder, appended["uid"].decode())

@@ -34,7 +34,7 @@ def stay_in(connection: ImapConnection, folder: str) -> int:
 
 
 def examine_encoded(connection: ImapConnection, encoded: str, what: str) -> int:
-    """Do the same with a name as the server writes it; `what` it is stands in a refusal."""
+    """Do the same with a name as the server writes it; a refusal names it as `what`."""
     connection.opened = None
     return _examine(connection, encoded, f"{what} cannot be read")
 
@@ -46,10 +46,10 @@ def next_number(connection: ImapConnection, encoded: str, what: str) -> tuple[in
         raise MailboxRefused(f"{what} cannot be read: look at the mailbox in the settings.")
     for line in lines(found):
         held = line[-1] if isinstance(line[-1], list) else []
-        said = {
+        values = {
             one.upper(): value for one, value in zip(held[::2], held[1::2], strict=False) if isinstance(one, bytes)
         }
-        validity, following = number_of(said.get(b"UIDVALIDITY")), number_of(said.get(b"UIDNEXT"))
+        validity, following = number_of(values.get(b"UIDVALIDITY")), number_of(values.get(b"UIDNEXT"))
         if validity is not None and following is not None:
             return validity, following
     raise NotImapError
@@ -94,7 +94,7 @@ def fetch(
 
 
 def drafts_folder(connection: ImapConnection, named: str | None) -> str:
-    """Return the folder for drafts as the protocol writes it; raise `MailboxRefused` when there is none."""
+    """Return the folder for drafts as the protocol writes it; raise `MailboxRefused` without one."""
     if found := folder_named(connection, named, b"\\drafts"):
         return found
     raise MailboxRefused("The mail server names no folder for drafts: set drafts_folder of this mailbox.")

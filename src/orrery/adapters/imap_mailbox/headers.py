@@ -9,7 +9,7 @@ from email.utils import getaddresses, parseaddr
 from itertools import islice
 
 from orrery.ports.comms.messages import (
-    NOBODY,
+    NO_PERSON,
     UNKNOWN,
     MailboxMessage,
     Person,
@@ -54,7 +54,7 @@ def headers_of(head: bytes) -> dict[str, str]:
 
 
 def text_of(raw: bytes, charset: str = "utf-8") -> str:
-    """Return bytes as text, whatever was said of them: each byte stands for something."""
+    """Return bytes as text, whatever character set is named: each byte becomes something."""
     for name in (charset, "utf-8", "cp1252"):
         try:
             return raw.decode(name)
@@ -87,7 +87,7 @@ def _part(part: bytes, charset: str | None) -> str:
 
 
 def address_of(headers: Mapping[str, str], *names: str) -> Person:
-    """Return whom the first of these headers names that has an address, or nobody.
+    """Return whom the first of these headers names that has an address, or `NO_PERSON`.
 
     A name that is missing is the address.
     """
@@ -98,11 +98,11 @@ def address_of(headers: Mapping[str, str], *names: str) -> Person:
             continue
         if is_email_address(address):
             return people((words_of(shown) or address, address))[0]
-    return NOBODY
+    return NO_PERSON
 
 
 def people_of(headers: Mapping[str, str], name: str) -> tuple[Person, ...]:
-    """Return who a header names, in its order; one that cannot be read names nobody."""
+    """Return who a header names, in its order; no person for one that cannot be read."""
     try:
         found = getaddresses([headers.get(name, "")[:_LONGEST_RECIPIENTS]])
     except (ValueError, IndexError, RecursionError):

@@ -19,7 +19,7 @@ from orrery.adapters.imap_mailbox.headers import (
 from orrery.adapters.imap_mailbox.responses import Item, moment_of
 from orrery.adapters.imap_mailbox.sent import SentMail, named_in
 from orrery.ports.comms.errors import MailboxUnreachable, RowGone
-from orrery.ports.comms.mailboxes import Batch
+from orrery.ports.comms.mailboxes import MessageBatch
 from orrery.ports.comms.messages import MailboxMessage, in_short, kept_once
 from orrery.syntax.bulk_mail import HEADERS
 
@@ -76,7 +76,7 @@ class _Folder:
     undated: set[int] = field(default_factory=set[int])
 
 
-class Listing:
+class FolderListing:
     """The messages of one mailbox. `folders` are the names of those that are listed, `own` its addresses."""
 
     def __init__(
@@ -88,8 +88,8 @@ class Listing:
         self._seconds = seconds
         self._known = {name: _Folder() for name in folders}
 
-    def read(self, connection: ImapConnection, since: date) -> Generator[Batch]:
-        """Yield what is there, the newest first; the deadline of the connection begins anew for each batch.
+    def read(self, connection: ImapConnection, since: date) -> Generator[MessageBatch]:
+        """Yield what is there, the newest first; each batch has the whole deadline of the connection.
 
         Of a folder with many new messages the last that arrived come before the times of all others are known.
         """
@@ -113,7 +113,7 @@ class Listing:
             connection.within(self._seconds)
             first, size, unreadable = first + size, BATCH, 0
         if people := self._sent.people:
-            yield Batch((), written_to=[*people])
+            yield MessageBatch((), written_to=[*people])
 
     def open(self, connection: ImapConnection, source_id: str) -> int:
         """Open the folder that a message is in, and return its number there; raise `RowGone`."""
@@ -153,13 +153,15 @@ class Listing:
             else:
                 folder.undated.add(uid)
 
-    def _batch(self, connection: ImapConnection, entries: Sequence[FolderMessage], unreadable: int = 0) -> Batch:
+    def _batch(
+        self, connection: ImapConnection, entries: Sequence[FolderMessage], unreadable: int = 0
+    ) -> MessageBatch:
         """Return messages, those that are missing fetched; one that left its folder meanwhile is left out."""
         missing = sorted((one for one in entries if one.message is None), key=lambda one: one.folder)
         for name, several in groupby(missing, key=lambda one: one.folder):
             by_uid = {one.uid: one for one in several}
             if stay_in(connection, name) != self._known[name].validity:
-                raise MailboxUnreachable("A folder was renumbered while it was read: it is read anew.")
+                raise MailboxUnreachable("A folder was renumbered while it was read: it is read again.")
             for uid, found in fetch(connection, by_uid, _ITEMS):
                 entry = by_uid[uid]
                 head = _EMPTY_LINES.sub(b"\r\n", _bytes(found.get(b"BODY[HEADER")))  # it is of two parts
@@ -171,7 +173,7 @@ class Listing:
                 entry.message = replace(known, conversation=conversation)
                 if thread and "message-id" in headers:  # of most it is the same text, and kept once
                     entry.message_id = conversation if len(thread) == 1 else in_short(thread[-1])
-        return Batch([*filter(None, map(self._answered, entries))], unreadable)
+        return MessageBatch([*filter(None, map(self._answered, entries))], unreadable)
 
     def _answered(self, entry: FolderMessage) -> MailboxMessage | None:
         """Return a message with whether it was answered: so it is marked, or a message that was sent names it."""

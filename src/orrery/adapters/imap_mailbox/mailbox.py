@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from orrery.adapters.imap_mailbox import drafts
-from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, NotImapError, Server
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, MailHost, NotImapError
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of
 from orrery.adapters.imap_mailbox.folders import drafts_folder, examine, fetch
 from orrery.adapters.imap_mailbox.headers import LONGEST_HEADERS, headers_of
-from orrery.adapters.imap_mailbox.listing import GONE, Listing
+from orrery.adapters.imap_mailbox.listing import GONE, FolderListing
 from orrery.adapters.imap_mailbox.replies import written_reply
 from orrery.adapters.imap_mailbox.sent import SentMail
 from orrery.adapters.imap_mailbox.session import ImapSessions
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused, RowGone
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 from orrery.trust import WELL_KNOWN, Trust
@@ -28,7 +28,7 @@ THREAD = f"BODY.PEEK[HEADER.FIELDS (MESSAGE-ID REFERENCES IN-REPLY-TO)]<0.{LONGE
 _STRUCTURE = b"BODYSTRUCTURE"
 
 TWO_LOCKS = "Two locks only: nothing here can send, but no scope shows that this password could not."
-"""Decision 36: no token says what its log-in allows."""
+"""Decision 36: no token shows what its log-in allows."""
 
 NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only where the mail program marks it."
 
@@ -37,7 +37,7 @@ NO_SENT_MAIL = "The server names no folder of sent mail: an answer shows only wh
 class ImapAccount:
     """An account: the `folders` that are listed, `days` back.
 
-    Drafts go to `drafts_folder`, and sent mail is in `sent_folder`, if not where the server says. `addresses` are
+    Drafts go to `drafts_folder`, sent mail is in `sent_folder`, or in those that the server names. `addresses` are
     those that the account has beside its own.
     """
 
@@ -63,7 +63,7 @@ class ImapMailbox:
     def __init__(
         self,
         account: ImapAccount,
-        server: Server,
+        server: MailHost,
         clock: Clock,
         trust: Trust = WELL_KNOWN,
         *,
@@ -73,7 +73,7 @@ class ImapMailbox:
         self._clock = clock
         self._sessions = ImapSessions(server, trust, seconds)
         self._sent = SentMail(account.sent_folder)
-        self._listing = Listing(account.folders, self._sent, account.own, seconds)
+        self._listing = FolderListing(account.folders, self._sent, account.own, seconds)
         self._drafting = asyncio.Lock()
 
     @property
@@ -101,7 +101,7 @@ class ImapMailbox:
         """See `Mailbox`."""
         return self._account.days
 
-    async def messages(self) -> AsyncGenerator[Batch]:
+    async def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield the messages, newest first; only what is new is fetched."""
         since = (self._clock.now() - timedelta(days=self._account.days)).date()
         async with self._sessions.open() as session:
@@ -115,7 +115,7 @@ class ImapMailbox:
         async with self._sessions.open() as session:
             return await session.do(lambda connection: self._read(connection, source_id))
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         _require_mail(reply.message.source)
         if not drafts.KEY.fullmatch(reply.key):
@@ -134,7 +134,7 @@ class ImapMailbox:
         _ = drafts.find(connection, drafts_folder(connection, self._account.drafts_folder), "none")
 
     def _read(self, connection: ImapConnection, source_id: str) -> MessageBody:
-        """Return the text of a message, and what else it has: of a large one the server says it."""
+        """Return the text of a message, and what else it has: of a large one as the server describes it."""
         uid = self._listing.open(connection, source_id)
         raw = _bytes_of(connection, uid, WHOLE, b"BODY[")
         if len(raw) < LARGEST_BODY:
@@ -145,7 +145,7 @@ class ImapMailbox:
             described = []
         return body_of(raw, next(iter(described), None))
 
-    def _drafted(self, connection: ImapConnection, reply: Reply) -> Draft:
+    def _drafted(self, connection: ImapConnection, reply: ReplyRequest) -> MailboxDraft:
         uid = self._listing.open(connection, reply.message.source_id)
         thread = _bytes_of(connection, uid, THREAD, b"BODY[HEADER")
         folder = drafts_folder(connection, self._account.drafts_folder)

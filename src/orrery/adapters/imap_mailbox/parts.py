@@ -41,7 +41,7 @@ class MimePart:
 
     @classmethod
     def of(cls, raw: bytes, depth: int = 0, *, is_choice: bool = False) -> "MimePart":
-        """Return what stands before and behind the first empty line."""
+        """Return what is before and after the first empty line."""
         found = _EMPTY_LINE.search(raw)
         head, content = (raw[: found.start()], raw[found.end() :]) if found else (raw, b"")
         return cls(head, content, depth, is_choice)
@@ -88,7 +88,7 @@ class MimePart:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the content is not what its transfer encoding says."""
+        """Whether the content does not follow its transfer encoding."""
         if self._encoding == "base64":
             plain = _SPACE.sub(b"", self.content)
             return _BASE64.fullmatch(plain) is None or len(plain) % 4 != 0

@@ -9,7 +9,7 @@ from email.utils import format_datetime, formataddr
 
 from orrery.adapters.imap_mailbox.headers import message_ids
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Reply
+from orrery.ports.comms.mailboxes import ReplyRequest
 from orrery.ports.comms.messages import Person
 from orrery.syntax.lines import one_line
 
@@ -22,7 +22,7 @@ _MOST_REFERENCES = 20
 _WIRE = compat32.clone(linesep="\r\n")
 
 
-def written_reply(reply: Reply, account: str, headers: Mapping[str, str], now: datetime) -> bytes:
+def written_reply(reply: ReplyRequest, account: str, headers: Mapping[str, str], now: datetime) -> bytes:
     """Return the draft of a reply; `headers` are those of the original. Raises `MailboxRefused`."""
     if not reply.to:
         raise MailboxRefused("There is no address to reply to.")
@@ -56,7 +56,7 @@ def _encoded(line: str) -> str:
 
 
 def _mailboxes(people: Iterable[Person]) -> str:
-    """Return people as a header has them, each on a line of its own."""
+    """Return people as a header has them, each on its own line."""
     try:
         return ",\r\n ".join(formataddr((one_line(one.name, _LONGEST_NAME), one.address)) for one in people)
     except UnicodeEncodeError:

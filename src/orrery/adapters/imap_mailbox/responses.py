@@ -74,9 +74,9 @@ def _read_items(text: bytes, literal: bytes | None, opened: list[list[Item]]) ->
 
 def fetched(pieces: Iterable[Any]) -> Iterator[Mapping[bytes, Item]]:
     """Yield what was fetched of each message, by the names of the items; several of one name are joined,
-    each on lines of its own: the first may have been cut.
+    each on its own lines: the first may have been cut.
 
-    The name of a part of a message is what stands before the space or the end of its brackets: `BODY[TEXT`.
+    The name of a part of a message is what comes before the space or the end of its brackets: `BODY[TEXT`.
     """
     for line in lines(pieces):
         items = line[-1] if isinstance(line[-1], list) else []

@@ -41,7 +41,7 @@ class SentMail:
 
     @property
     def is_missing(self) -> bool:
-        """Whether neither the settings nor the server names a folder: then only the flag says what is answered."""
+        """Whether neither settings nor server name a folder: then only the flag shows what is answered."""
         return self._folder == ""
 
     @property
@@ -54,7 +54,7 @@ class SentMail:
         return message_id in self._answered
 
     def read(self, connection: ImapConnection, since: date) -> None:
-        """Read what was sent since the last time: one command tells whether there is anything."""
+        """Read what was sent since the last time: one command shows whether there is anything."""
         if self._folder is None:
             self._folder = folder_named(connection, self._named, MARK) or ""
         if not self._folder:

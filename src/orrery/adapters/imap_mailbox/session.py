@@ -1,4 +1,4 @@
-"""Connections in threads of their own: a caller that waits no longer ends its connection (decision 0070)."""
+"""Connections in their own threads: a caller that waits no longer ends its connection (decision 0070)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from threading import Lock
 from typing import TypeVar
 
-from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, Server, translated
+from orrery.adapters.imap_mailbox.connection import SECONDS, ImapConnection, MailHost, translated
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.trust import Trust
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 class ImapSession:
     """One connection, used by one thread at a time."""
 
-    def __init__(self, server: Server, trust: Trust, threads: ThreadPoolExecutor, seconds: float) -> None:
+    def __init__(self, server: MailHost, trust: Trust, threads: ThreadPoolExecutor, seconds: float) -> None:
         self._server = server
         self._trust = trust
         self._threads = threads
@@ -53,7 +53,7 @@ class ImapSession:
         self._leave(ImapConnection.shutdown)
 
     def leave(self) -> None:
-        """Log out and close; nobody waits for it."""
+        """Log out and close, without a caller that waits."""
         self._leave(ImapConnection.leave)
 
     def _leave(self, close: Callable[[ImapConnection], None]) -> None:
@@ -80,7 +80,7 @@ class ImapSession:
 class ImapSessions:
     """Opens the connections of one account."""
 
-    def __init__(self, server: Server, trust: Trust, seconds: float = SECONDS) -> None:
+    def __init__(self, server: MailHost, trust: Trust, seconds: float = SECONDS) -> None:
         self._server = server
         self._trust = trust
         self._seconds = seconds

@@ -32,7 +32,7 @@ def described_parts(structure: Item | None) -> Iterator[tuple[MimePart, int]]:
 
 
 def _part(item: Sequence[Item], *, is_choice: bool) -> MimePart:
-    """Return a part with the headers that say the same; nothing is in it."""
+    """Return a part with the same headers and without content."""
     kind, subkind, parameters, content_id = item[:4]
     inline: list[Item] = [b"inline"]
     placed = next(filter(None, map(_disposition, item[_LEAST:])), inline)

@@ -18,7 +18,7 @@ _LONGEST = 64 * 1024
 _DONE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Signed in</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <body style="font:1.1rem system-ui;margin:20vh auto;max-width:32rem;padding:0 1rem">
-<h1>The browser is done</h1><p>Go back to the terminal: it says whether the sign-in was accepted.</p>"""
+<h1>The browser is done</h1><p>Go back to the terminal: it shows whether the sign-in was accepted.</p>"""
 
 
 class Receiver:
@@ -59,7 +59,9 @@ class Receiver:
             return self._answers.get(timeout=WAIT_SECONDS)
         except Empty:
             minutes = WAIT_SECONDS // 60
-            raise IdentityRefused(f"Nobody signed in within {minutes} minutes.", code="expired") from None
+            raise IdentityRefused(
+                f"The sign-in was not finished within {minutes} minutes.", code="expired"
+            ) from None
 
 
 class _Server(ThreadingHTTPServer):
@@ -67,7 +69,7 @@ class _Server(ThreadingHTTPServer):
     answers: "Queue[Mapping[str, str]]"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Write nothing: a browser that breaks off is no fault, and a trace would stand amid the sign-in."""
+        """Write nothing: a browser that breaks off is no fault, and a trace would disturb the sign-in."""
 
 
 class _Handler(BaseHTTPRequestHandler):

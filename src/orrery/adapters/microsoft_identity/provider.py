@@ -111,7 +111,7 @@ def _access(answer: Mapping[str, Any]) -> AccessToken:
 
 
 def _home_account(client_info: object) -> str:
-    """Return `<object id>.<tenant id>` of the account at home, or nothing when the answer does not say it once."""
+    """Return `<object id>.<tenant id>` of the account at home, or nothing unless the answer holds it once."""
     payload = part_of(client_info) if isinstance(client_info, str) else None
     try:
         pairs = json.loads(payload or b"", object_pairs_hook=list[tuple[str, object]])

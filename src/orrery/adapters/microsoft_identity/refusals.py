@@ -9,9 +9,9 @@ from orrery.ports.identity import IdentityRefused
 _SENTENCES = {
     "50020": "this account is not in the track's tenant",
     "50034": "this account is not in the track's tenant",
-    "50058": "nobody is signed in there",
+    "50058": "no account is signed in there",
     "53003": "the tenant's policy forbids it: sign in with `--browser`, or on a device that the policy allows",
-    "65001": "nobody has consented to the app's permissions: sign in with `--browser` to consent, or ask an "
+    "65001": "the app's permissions have no consent: sign in with `--browser` to consent, or ask an "
     "administrator of the tenant",
     "65004": "the consent was declined",
     "70017": "the sign-in was declined",
@@ -38,7 +38,7 @@ def refusal(answer: Mapping[str, Any]) -> IdentityRefused:
     error, numbers = _word(answer.get("error")), _numbers(answer)
     why = next((_SENTENCES[one] for one in numbers if one in _SENTENCES), _ERRORS.get(error, ""))
     code = ", ".join([*([error] if error else []), *(f"AADSTS{one}" for one in numbers)]) or "no reason given"
-    sentence = f"The identity provider refuses the sign-in: {why} ({code})." if why else f"It says: {code}."
+    sentence = f"The identity provider refuses the sign-in: {why} ({code})." if why else f"Its code: {code}."
     return IdentityRefused(
         sentence if why else f"The identity provider refuses the sign-in. {sentence}", code=error
     )

@@ -35,14 +35,14 @@ def verified(token: str, tenant_url: str, session: DeadlineSession) -> bytes:
 
 
 def payload_of(token: str) -> bytes | None:
-    """Return the payload of an access token, or None when it is opaque: nobody but the API can verify it."""
+    """Return the payload of an access token, or None when it is opaque: only the API can verify it."""
     parts = token.split(".")
     payload = part_of(parts[1]) if len(parts) == _PARTS else None
     return payload if payload and payload.lstrip().startswith(b"{") else None
 
 
 def part_of(text: str) -> bytes | None:
-    """Return what a part of a token says, in base64url without padding, or None."""
+    """Return the content of a part of a token, in base64url without padding, or None."""
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except ValueError:
@@ -53,7 +53,7 @@ def _keys(tenant_url: str, session: DeadlineSession) -> list[jwt.PyJWK]:
     address = _json(f"{tenant_url}/v2.0/.well-known/openid-configuration", session).get("jwks_uri")
     origin = tenant_url.rpartition("/")[0]
     if not isinstance(address, str) or not address.startswith(f"{origin}/"):
-        raise IdentityUnreachable("The authority does not say where its keys are.")
+        raise IdentityUnreachable("The authority does not name the address of its keys.")
     return jwt.PyJWKSet.from_dict(_json(address, session)).keys
 
 

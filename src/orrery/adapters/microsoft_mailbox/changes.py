@@ -1,4 +1,4 @@
-"""What a folder says of itself: all of it the first time, page by page, and then what changed."""
+"""What a folder lists: all of it the first time, page by page, and then what changed."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -56,7 +56,7 @@ class FolderChanges:
             try:
                 return await session.follow(self._link, _size(PAGE))
             except (BadRequest, RowGone):
-                raise StateLost("The mailbox must be read anew.") from None
+                raise StateLost("The mailbox must be read again.") from None
         params = {**self._query, "$orderby": "receivedDateTime desc"}
         if since := self.since(now):
             params["$filter"] = f"receivedDateTime ge {moment(since)}"
@@ -74,7 +74,7 @@ class FolderChanges:
             page = await session.follow(following)
 
     def forget(self) -> None:
-        """Let the next reading begin anew. `is_listed`: the first round was read to its end."""
+        """Let the next reading begin again. `is_listed`: the first round was read to its end."""
         self._link = ""
         self._count = 0
         self.is_listed = False

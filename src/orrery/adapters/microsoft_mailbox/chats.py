@@ -17,7 +17,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     read_all,
 )
 from orrery.ports.comms.errors import RowGone
-from orrery.ports.comms.mailboxes import Batch, MessageBody
+from orrery.ports.comms.mailboxes import MessageBatch, MessageBody
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 
 PAGE = 50
@@ -28,7 +28,7 @@ _MARK_UP = re.compile(r"<[^<>]*>")
 _SEPARATOR = " "
 
 
-async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> AsyncGenerator[Batch]:
+async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> AsyncGenerator[MessageBatch]:
     """Yield the last message of each chat, newest first, back to `since`."""
     page = await session.get(
         "/me/chats",
@@ -42,7 +42,7 @@ async def chat_batches(session: GraphSession, own_id: str, since: datetime) -> A
         chats, unreadable = read_all(Chat, items_of(page))
         found = [one for chat in chats if (one := _message(chat, own_id)) and one.received_at >= since]
         last = [in_utc(chat.last_message_preview.created_date_time) for chat in chats if chat.last_message_preview]
-        yield Batch(sorted(found, key=lambda one: one.received_at, reverse=True), unreadable)
+        yield MessageBatch(sorted(found, key=lambda one: one.received_at, reverse=True), unreadable)
         following = next_of(page)
         if not following or (last and min(last) < since):
             return
@@ -74,7 +74,7 @@ def beginning(body: Body | None, most: int) -> str:
 
 
 def _message(chat: Chat, own_id: str) -> MailboxMessage | None:
-    """Return a chat as a message, or None when nobody has written in it."""
+    """Return a chat as a message, or None when it has no message."""
     last = chat.last_message_preview
     if last is None:
         return None
@@ -98,7 +98,7 @@ def _message(chat: Chat, own_id: str) -> MailboxMessage | None:
 
 
 def _standing(last: ChatMessage, user: User | None, own_id: str) -> Standing:
-    """Return who has the last word: a message that was deleted, or that tells who came and went, is nobody's."""
+    """Return who has the last word: a deleted message, and a note of who came and went, have no author."""
     if last.is_deleted or last.message_type not in {None, "message"} or user is None:
         return Standing(is_notice=True)
     return Standing(is_answered=True) if user.id == own_id else UNKNOWN

@@ -45,7 +45,7 @@ _NO_ID = "ErrorInvalidIdMalformed"
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
 
 _NOT_DONE = frozenset({HTTPStatus.TOO_MANY_REQUESTS})
-"""What says that nothing was done: only then is a request repeated that creates something."""
+"""The answers by which nothing was done: only then is a request repeated that creates something."""
 
 Json = dict[str, Any]
 Params = Mapping[str, str]
@@ -103,7 +103,7 @@ class GraphSession:
         self._followed: set[str] = set()
 
     async def get(self, path: str, params: Params | None = None, *prefer: str) -> Json:
-        """Return what is at a path; a list begins anew."""
+        """Return what is at a path; a list begins again."""
         self._followed.clear()
         return await self._ask("GET", self._base + path, params, None, prefer)
 
@@ -208,7 +208,7 @@ def _content(answer: httpx2.Response) -> Json:
     if status == HTTPStatus.NOT_FOUND or code == f", {_NO_ID}":
         raise RowGone(_GONE)
     if status == HTTPStatus.GONE:
-        raise StateLost(f"{WHO} must be read anew.")
+        raise StateLost(f"{WHO} must be read again.")
     if status == HTTPStatus.PRECONDITION_FAILED:
         raise Changed(f"{WHO} has changed meanwhile: try again.")
     if status == HTTPStatus.FORBIDDEN:

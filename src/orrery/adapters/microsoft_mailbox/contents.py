@@ -1,4 +1,4 @@
-"""The text of a message or a meeting, and what else it has: attachments by name, what it says of a meeting."""
+"""The text of a message or a meeting, and what else it has: attachments by name, the data of a meeting."""
 
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
 )
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, Person
+from orrery.ports.comms.messages import NO_PERSON, Person
 
 _MOST = 200
 """Attachments that are listed."""
@@ -95,7 +95,7 @@ def _text(answer: Mapping[str, Any]) -> MessageBody:
 
 
 def _of_message(answer: Mapping[str, Any]) -> Invitation | None:
-    """Return what an invitation says, or an answer to one; None for every other message."""
+    """Return an invitation, or an answer to one; None for every other message."""
     if not answer.get("meetingMessageType"):
         return None
     try:
@@ -112,7 +112,7 @@ def _of_message(answer: Mapping[str, Any]) -> Invitation | None:
         ends=_at(found.end_date_time),
         is_all_day=bool(found.is_all_day),
         place=(found.location.display_name if found.location else None) or "",
-        organizer=NOBODY if answers else sender,
+        organizer=NO_PERSON if answers else sender,
         answers=answers,
     )
 
@@ -136,10 +136,10 @@ def _of_event(answer: Mapping[str, Any], source_id: str) -> Invitation | None:
 
 
 def _answer(one: Attendee) -> tuple[Person, str]:
-    said = one.status.response if one.status else None
+    response = one.status.response if one.status else None
     address = one.email_address
-    person = Person(address.name or "", address.address or "") if address else NOBODY
-    return person, _ANSWERS.get(said or "", "needs-action")
+    person = Person(address.name or "", address.address or "") if address else NO_PERSON
+    return person, _ANSWERS.get(response or "", "needs-action")
 
 
 def _at(when: When | None) -> datetime | None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import items_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable
-from orrery.ports.comms.mailboxes import Draft, Reply
+from orrery.ports.comms.mailboxes import MailboxDraft, ReplyRequest
 from orrery.ports.comms.messages import Person
 
 _PROPERTY = "String {7f0c5f0e-5d5b-4d0c-9a3e-0b1f6d2c8e41} Name OrreryDraft"
@@ -33,7 +33,7 @@ class Drafts:
     now: datetime
     turn: asyncio.Lock
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """See `Mailbox`."""
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
@@ -49,10 +49,10 @@ class Drafts:
         page = await self.session.get(_DRAFTS, {"$filter": known, "$select": "id,webLink"})
         return next(iter(items_of(page)), None)
 
-    async def _reply(self, reply: Reply) -> Draft:
+    async def _reply(self, reply: ReplyRequest) -> MailboxDraft:
         """Make the reply with its key, and put back what that does to the original: it is marked as read.
 
-        Nothing says that the vendor keeps a property that comes with a reply, or how it takes recipients that do,
+        The vendor does not document whether it keeps a property that comes with a reply, or recipients that do,
         so both are stored by a second call. Where that was not reached, the draft is found by its text.
         """
         path = f"/me/messages/{segment(reply.message.source_id)}"
@@ -67,13 +67,13 @@ class Drafts:
                 await self._mark_unread(path)
         return draft
 
-    async def _made(self, path: str, reply: Reply) -> Json:
+    async def _made(self, path: str, reply: ReplyRequest) -> Json:
         text = {"message": {"body": _body(reply)}}
         if reply.to_all:
             return await self.session.post(f"{path}/createReplyAll", text)
         return await self.session.post(f"{path}/createReply", text)
 
-    async def _left_over(self, reply: Reply, conversation: str) -> Json | None:
+    async def _left_over(self, reply: ReplyRequest, conversation: str) -> Json | None:
         """Return the draft of an earlier call that was killed before the key was stored, if there is one."""
         page = await self.session.get(
             _DRAFTS,
@@ -85,7 +85,7 @@ class Drafts:
         )
         return next((one for one in items_of(page) if self._is_left_over(one, reply)), None)
 
-    def _is_left_over(self, draft: Json, reply: Reply) -> bool:
+    def _is_left_over(self, draft: Json, reply: ReplyRequest) -> bool:
         if draft.get("singleValueExtendedProperties"):
             return False
         if comment := _plain(reply.comment):
@@ -108,19 +108,19 @@ class Drafts:
             return
 
 
-def _new_mail(reply: Reply) -> Json:
+def _new_mail(reply: ReplyRequest) -> Json:
     """Return a new mail: to the organizer of a meeting, or to who wrote in a chat (decision 35)."""
     subject = reply.message.subject
     named = subject if reply.message.source == "teams" else f"Re: {subject}"
     return {"subject": named, "body": _body(reply), **_addressed(reply)}
 
 
-def _body(reply: Reply) -> Json:
+def _body(reply: ReplyRequest) -> Json:
     kind = "html" if reply.text.media_type == "text/html" else "text"
     return {"contentType": kind, "content": reply.text.content}
 
 
-def _addressed(reply: Reply) -> Json:
+def _addressed(reply: ReplyRequest) -> Json:
     """Return the recipients, as they were shown, and the key."""
     return {
         "toRecipients": _recipients(reply.to),
@@ -141,8 +141,8 @@ def _quoted(text: str) -> str:
     return text.replace("'", "''")
 
 
-def _draft(found: Json, *, is_new: bool) -> Draft:
+def _draft(found: Json, *, is_new: bool) -> MailboxDraft:
     draft_id, link = found.get("id"), found.get("webLink")
     if not isinstance(draft_id, str) or found.get("isDraft") is False:
         raise MailboxUnreachable("The mailbox's answer is not as documented.")
-    return Draft(draft_id, link if isinstance(link, str) else "", is_new)
+    return MailboxDraft(draft_id, link if isinstance(link, str) else "", is_new)

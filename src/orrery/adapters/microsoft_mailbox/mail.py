@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from orrery.adapters.microsoft_mailbox.changes import FIRST_PAGE, FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
 from orrery.adapters.microsoft_mailbox.own_words import EXPAND, OwnWords, answered_at
-from orrery.adapters.microsoft_mailbox.shapes import Mail, in_utc, named, person_of, priority_of
-from orrery.ports.comms.mailboxes import Batch
+from orrery.adapters.microsoft_mailbox.shapes import GraphMail, in_utc, named, person_of, priority_of
+from orrery.ports.comms.mailboxes import MessageBatch
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, addressed, kept_once
 from orrery.syntax.bulk_mail import HEADERS, is_bulk, lists_of
 
@@ -37,7 +37,9 @@ class MailFolder:
         self._own = frozenset[str]()
         self._forget()
 
-    async def batches(self, session: GraphSession, own: frozenset[str], now: datetime) -> AsyncGenerator[Batch]:
+    async def batches(
+        self, session: GraphSession, own: frozenset[str], now: datetime
+    ) -> AsyncGenerator[MessageBatch]:
         """Yield the messages, newest first: page by page the first time, and then as a whole.
 
         `own` are the addresses of the account, in lower case.
@@ -55,7 +57,7 @@ class MailFolder:
                 self._forget()
                 raise
 
-    async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[Batch]:
+    async def _read(self, session: GraphSession, now: datetime) -> AsyncGenerator[MessageBatch]:
         if self._is_whole:
             async for page in self._changes.pages(session, now):
                 _ = self._applied(page)
@@ -67,7 +69,7 @@ class MailFolder:
                 yield self._applied(page)
             self._is_whole = True
         if unreadable := len(self._unreadable) + self._nameless:
-            yield Batch((), unreadable)
+            yield MessageBatch((), unreadable)
 
     async def _first_pages(self, session: GraphSession, now: datetime) -> AsyncGenerator[Sequence[Item]]:
         """Yield all pages of a first reading: what the vendor leaves out of a period, too."""
@@ -79,7 +81,7 @@ class MailFolder:
             async for page in self._changes.older(session, now, oldest):
                 yield [one for one in page if one.get("id") not in self._known]
 
-    def _applied(self, items: Iterable[Item]) -> Batch:
+    def _applied(self, items: Iterable[Item]) -> MessageBatch:
         """Apply the changes of a page; return what is new or changed, and what has left."""
         found, gone = dict[str, MailboxMessage](), set[str]()
         for item in items:
@@ -95,7 +97,7 @@ class MailFolder:
             elif message := self._read_item(source_id, item):
                 self._known[source_id] = found[source_id] = message
                 gone.discard(source_id)
-        return Batch(_newest_first(self._known[one] for one in found), gone=frozenset(gone))
+        return MessageBatch(_newest_first(self._known[one] for one in found), gone=frozenset(gone))
 
     def _remove(self, source_id: str) -> None:
         _ = self._known.pop(source_id, None)
@@ -106,7 +108,7 @@ class MailFolder:
         """Return a message, or None for a draft and for what cannot be read; a change has only what is changed."""
         known = self._known.get(source_id)
         try:
-            mail = Mail.model_validate(item)
+            mail = GraphMail.model_validate(item)
         except ValidationError:
             mail = None
         if mail is None or not (known or mail.received_date_time):
@@ -119,8 +121,8 @@ class MailFolder:
         self._unlisted.discard(source_id)
         return self._judged(_message(mail, known, self._own), mail)
 
-    def _judged(self, message: MailboxMessage, mail: Mail) -> MailboxMessage:
-        """Return a message with what its own flag says of an answer; the rest of its conversation hears of it."""
+    def _judged(self, message: MailboxMessage, mail: GraphMail) -> MailboxMessage:
+        """Return a message with the answer that its own flag shows; the rest of its conversation gets it, too."""
         at = answered_at(mail.single_value_extended_properties, message.received_at)
         if at is None:
             return self._answered(message)
@@ -132,11 +134,11 @@ class MailFolder:
             return message
         return replace(message, standing=kept_once(replace(message.standing, is_answered=True)))
 
-    def _all(self) -> Iterator[Batch]:
+    def _all(self) -> Iterator[MessageBatch]:
         for key, one in self._known.items():
             self._known[key] = self._answered(one)
         found = _newest_first(self._known.values())
-        yield from (Batch(found[start : start + BATCH]) for start in range(0, len(found), BATCH))
+        yield from (MessageBatch(found[start : start + BATCH]) for start in range(0, len(found), BATCH))
 
     def _forget_older(self, now: datetime) -> None:
         if since := self._changes.since(now):
@@ -154,18 +156,18 @@ class MailFolder:
         self._is_whole = False
 
 
-def _message(mail: Mail, known: MailboxMessage | None, own: frozenset[str]) -> MailboxMessage:
-    """Return a message: as it was before, if it was known, but for what is said anew."""
-    said: set[str] = mail.model_fields_set if known else set(Mail.model_fields)
-    new = {name: value for field, found in _parts(mail).items() if field in said for name, value in found.items()}
+def _message(mail: GraphMail, known: MailboxMessage | None, own: frozenset[str]) -> MailboxMessage:
+    """Return a message: as it was before, if it was known, but for what the vendor sends."""
+    sent: set[str] = mail.model_fields_set if known else set(GraphMail.model_fields)
+    new = {name: value for field, found in _parts(mail).items() if field in sent for name, value in found.items()}
     message = replace(known, **new) if known else MailboxMessage("mail", mail.id, **new)
     address = next((one.address for one in message.reply_to if one.address), message.sender_address)
-    standing = kept_once(replace(message.standing, **_standing(message, mail, said, own)))
+    standing = kept_once(replace(message.standing, **_standing(message, mail, sent, own)))
     return replace(message, address=address, standing=standing)
 
 
-def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
-    """Return what each of the vendor's fields says of a message."""
+def _parts(mail: GraphMail) -> dict[str, dict[str, Any]]:
+    """Return a message's fields by those of the vendor."""
     sender = person_of(mail.sender)
     received = {"received_at": in_utc(mail.received_date_time)} if mail.received_date_time else {}
     return {
@@ -182,18 +184,18 @@ def _parts(mail: Mail) -> dict[str, dict[str, Any]]:
     }
 
 
-def _standing(message: MailboxMessage, mail: Mail, said: set[str], own: frozenset[str]) -> dict[str, Any]:
-    """Return what the fields that were said decide; what the vendor leaves out decides nothing."""
+def _standing(message: MailboxMessage, mail: GraphMail, sent: set[str], own: frozenset[str]) -> dict[str, Any]:
+    """Return what follows from the fields that were sent; nothing follows from a field that is left out."""
     new: dict[str, Any] = {"is_own": message.sender_address.casefold() in own}
-    if said & {"to_recipients", "cc_recipients"}:
-        is_known = mail.to_recipients is not None or "to_recipients" not in said
+    if sent & {"to_recipients", "cc_recipients"}:
+        is_known = mail.to_recipients is not None or "to_recipients" not in sent
         new["addressed"] = addressed(own, message.to, message.cc) if is_known else UNKNOWN.addressed
     if mail.internet_message_headers is not None:
         held = {
             one.name.lower(): one.value for one in mail.internet_message_headers if one.name.lower() in HEADERS
         }
         new |= {"is_bulk": is_bulk(held), "lists": lists_of(held)}
-    if "flag" in said:
+    if "flag" in sent:
         new["is_complete"] = mail.flag is not None and mail.flag.flag_status == _COMPLETE
     return new
 

@@ -16,7 +16,7 @@ from orrery.adapters.microsoft_mailbox.mail import MailFolder
 from orrery.adapters.microsoft_mailbox.meetings import meeting_batches
 from orrery.adapters.microsoft_mailbox.owner import Owner, owner_of
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import Source
 from orrery.syntax.track import Track
 
@@ -63,7 +63,7 @@ class MicrosoftMailbox:
         """See `Mailbox`."""
         return self.folder.days if source == "mail" else CHAT_DAYS.days
 
-    async def messages(self) -> AsyncGenerator[Batch]:
+    async def messages(self) -> AsyncGenerator[MessageBatch]:
         """See `Mailbox`; newest first within each source."""
         failed: MailboxError | None = None
         unread = set[str]()
@@ -94,7 +94,7 @@ class MicrosoftMailbox:
             except ValidationError:
                 raise MailboxUnreachable("The message is not as documented.") from None
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """See `Mailbox`."""
         async with self.client.session() as session:
             return await Drafts(session, self.client.clock.now(), self.drafting).draft(reply)
@@ -104,7 +104,7 @@ class MicrosoftMailbox:
         async with self.client.session() as session:
             _ = await session.get("/me", {"$select": "id"})
 
-    async def _batches(self, part: Part, session: GraphSession) -> AsyncGenerator[Batch]:
+    async def _batches(self, part: Part, session: GraphSession) -> AsyncGenerator[MessageBatch]:
         now, owner = self.client.clock.now(), await self._owner(session)
         if part == "mail":
             await self.folder.own_words.read(session, now)
@@ -116,7 +116,7 @@ class MicrosoftMailbox:
         async for batch in batches:
             yield batch
         if part == "mail" and (people := self.folder.own_words.people):
-            yield Batch((), written_to=[*people])
+            yield MessageBatch((), written_to=[*people])
 
     async def _owner(self, session: GraphSession) -> Owner:
         """Return whose mailbox it is: asked once. By this the account's own words are known, and what is to it."""

@@ -14,7 +14,7 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     priority_of,
     read_all,
 )
-from orrery.ports.comms.mailboxes import Batch
+from orrery.ports.comms.mailboxes import MessageBatch
 from orrery.ports.comms.messages import MailboxMessage, Standing
 
 AHEAD = timedelta(days=7)
@@ -29,10 +29,12 @@ _ROOM = "resource"
 _IN_UTC = 'outlook.timezone="UTC"'
 
 
-async def meeting_batches(session: GraphSession, own: frozenset[str], now: datetime) -> AsyncGenerator[Batch]:
+async def meeting_batches(
+    session: GraphSession, own: frozenset[str], now: datetime
+) -> AsyncGenerator[MessageBatch]:
     """Yield the meetings that end today or later, the latest first.
 
-    `own` are the account's addresses, in lower case: nobody replies to a meeting of their own. An all-day meeting
+    `own` are the account's addresses, in lower case: an owner's own meeting takes no reply. An all-day meeting
     begins and ends at a midnight of this machine, whatever the calendar's time zone.
     """
     page = await session.get(
@@ -55,7 +57,7 @@ async def meeting_batches(session: GraphSession, own: frozenset[str], now: datet
             break
         page = await session.follow(following, _IN_UTC)
     ahead = [one for one in found if one.ends_at is None or one.ends_at > _midnight(now.astimezone().date())]
-    yield Batch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
+    yield MessageBatch(sorted(ahead, key=lambda one: one.received_at, reverse=True), unreadable)
 
 
 def _message(meeting: Meeting, own: frozenset[str]) -> MailboxMessage:
@@ -90,7 +92,7 @@ def _standing(meeting: Meeting, organizer: str, own: frozenset[str]) -> Standing
 
 
 def _is_alone(attendees: Iterable[Attendee] | None, own: frozenset[str]) -> bool:
-    """Return whether nobody else is invited: a room is nobody. Where the vendor does not say, somebody may be."""
+    """Return whether the owner alone is invited: a room does not count. A missing list is no proof of that."""
     if attendees is None:
         return False
     people = (one for one in attendees if (one.type or "").lower() != _ROOM)
@@ -98,7 +100,7 @@ def _is_alone(attendees: Iterable[Attendee] | None, own: frozenset[str]) -> bool
 
 
 def _span(meeting: Meeting) -> tuple[datetime, datetime | None]:
-    """Return when a meeting begins, and when it ends where the vendor says so; a whole day is one at least."""
+    """Return when a meeting begins, and when it ends, if the vendor names that; a whole day is one at least."""
     start, end = meeting.start.date_time, meeting.end.date_time if meeting.end else None
     if meeting.is_all_day:
         last = max(end.date() if end else start.date(), start.date() + timedelta(days=1))

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.changes import FolderChanges, Item
 from orrery.adapters.microsoft_mailbox.client import GraphSession, StateLost
-from orrery.adapters.microsoft_mailbox.shapes import Mail, Property, in_utc, named
+from orrery.adapters.microsoft_mailbox.shapes import GraphMail, Property, in_utc, named
 from orrery.ports.comms.messages import MailboxMessage, Person
 
 LONGEST_PERIOD = 90
@@ -23,7 +23,7 @@ _ANSWERED = frozenset({"102", "103"})
 
 
 def answered_at(properties: Iterable[Property] | None, received_at: datetime) -> datetime | None:
-    """Return when a message was answered, as its own flag says; None where it was not."""
+    """Return when a message was answered, by its own flag; None where it was not."""
     held = {one.id: one.value for one in properties or ()}
     if held.get(_VERB) not in _ANSWERED:
         return None
@@ -46,7 +46,7 @@ class OwnWords:
         self._people: dict[str, Person] = {}
 
     async def read(self, session: GraphSession, now: datetime) -> None:
-        """Read what was sent since the last time; what is deleted there was said all the same."""
+        """Read what was sent since the last time; what is deleted there was sent all the same."""
         try:
             await self._read(session, now)
         except StateLost:
@@ -60,7 +60,7 @@ class OwnWords:
 
     def _take(self, item: Item) -> None:
         try:
-            mail = Mail.model_validate(item)
+            mail = GraphMail.model_validate(item)
         except ValidationError:
             return
         if mail.received_date_time:

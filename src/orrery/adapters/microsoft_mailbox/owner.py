@@ -16,13 +16,13 @@ class Owner:
 
 
 def owner_of(answer: Mapping[str, Any], *known: str) -> Owner:
-    """Return what the vendor says of an account, with the addresses that are `known` besides.
+    """Return an account as the vendor describes it, with the addresses that are `known` besides.
 
-    Raises `MailboxUnreachable` when it does not say whose it is.
+    Raises `MailboxUnreachable` when its owner is missing.
     """
     own_id, others = answer.get("id"), answer.get("proxyAddresses")
     if not isinstance(own_id, str):
-        raise MailboxUnreachable("The mailbox does not say whose it is.")
+        raise MailboxUnreachable("The mailbox does not name its owner.")
     held = cast("list[object]", others) if isinstance(others, list) else []
     # Each is behind its kind and a colon; that of chats is no other address.
     proxies = (one.partition(":")[2] for one in held if isinstance(one, str) and "@" in one)

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import Person, Priority, in_short, people
 
-S = TypeVar("S", bound="Shape")
+S = TypeVar("S", bound="GraphShape")
 T = TypeVar("T")
 
 _ODD = "The mailbox's answer is not as documented."
@@ -26,57 +26,57 @@ def _or_nothing(value: object, read: ValidatorFunctionWrapHandler) -> object:
 
 
 Lenient = Annotated[T | None, WrapValidator(_or_nothing)]
-"""A field without which a message can be listed: what is not as documented counts as not said."""
+"""A field without which a message can be listed: what is not as documented counts as missing."""
 
 
-class Shape(BaseModel):
+class GraphShape(BaseModel):
     """What is read of an answer; names are the vendor's."""
 
     # An error of it may end in a log, which holds no text of others.
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
 
 
-class Address(Shape):
+class Address(GraphShape):
     """A name with its address."""
 
     name: str | None = None
     address: str | None = None
 
 
-class Recipient(Shape):
+class Recipient(GraphShape):
     """Who sent or organized something."""
 
     email_address: Address | None = None
 
 
-class Body(Shape):
+class Body(GraphShape):
     """A text, with its kind."""
 
     content_type: str | None = None
     content: str | None = None
 
 
-class Header(Shape):
+class Header(GraphShape):
     """A header of a message, as it was received."""
 
     name: str
     value: str
 
 
-class FollowUp(Shape):
+class FollowUp(GraphShape):
     """What the account has flagged a message as."""
 
     flag_status: str | None = None
 
 
-class Property(Shape):
+class Property(GraphShape):
     """A property that the vendor's own programs keep with a message."""
 
     id: str
     value: str
 
 
-class Mail(Shape):
+class GraphMail(GraphShape):
     """A message of a folder, or what has changed of it: what is not among its `model_fields_set` is as before."""
 
     id: str = Field(min_length=1)
@@ -101,21 +101,21 @@ class Mail(Shape):
         return in_short(self.conversation_id) if self.conversation_id else ""
 
 
-class User(Shape):
+class User(GraphShape):
     """A person or an app in a chat."""
 
     id: str | None = None
     display_name: str | None = None
 
 
-class Identities(Shape):
+class Identities(GraphShape):
     """Who wrote in a chat."""
 
     user: User | None = None
     application: User | None = None
 
 
-class ChatMessage(Shape):
+class ChatMessage(GraphShape):
     """The last message of a chat."""
 
     id: str = Field(min_length=1)
@@ -126,7 +126,7 @@ class ChatMessage(Shape):
     body: Body | None = None
 
 
-class Member(Shape):
+class Member(GraphShape):
     """One member of a chat."""
 
     user_id: str | None = None
@@ -134,7 +134,7 @@ class Member(Shape):
     email: str | None = None
 
 
-class Chat(Shape):
+class Chat(GraphShape):
     """A chat with its last message and its members."""
 
     id: str = Field(min_length=1)
@@ -144,20 +144,20 @@ class Chat(Shape):
     members: Lenient[tuple[Member, ...]] = None
 
 
-class When(Shape):
+class When(GraphShape):
     """A moment of a calendar: `date_time` is without a zone, which is UTC, as asked for."""
 
     date_time: datetime
     time_zone: Literal["UTC"]
 
 
-class Response(Shape):
+class Response(GraphShape):
     """What somebody has answered to an invitation."""
 
     response: str | None = None
 
 
-class Attendee(Shape):
+class Attendee(GraphShape):
     """Somebody, or a room, that a meeting is with."""
 
     type: Lenient[str] = None
@@ -165,13 +165,13 @@ class Attendee(Shape):
     status: Lenient[Response] = None
 
 
-class MeetingLocation(Shape):
+class MeetingLocation(GraphShape):
     """Where a meeting is."""
 
     display_name: str | None = None
 
 
-class Meeting(Shape):
+class Meeting(GraphShape):
     """One occurrence in the calendar."""
 
     id: str = Field(min_length=1)
@@ -189,7 +189,7 @@ class Meeting(Shape):
     web_link: str | None = None
 
 
-class EventMessage(Shape):
+class EventMessage(GraphShape):
     """What an invitation, or an answer to one, has beside a message."""
 
     meeting_message_type: Lenient[str] = None
@@ -201,8 +201,8 @@ class EventMessage(Shape):
     location: Lenient[MeetingLocation] = None
 
 
-class AttachedFile(Shape):
-    """What is attached to a message, without its content; `kind` says what it is if it is no file."""
+class AttachedFile(GraphShape):
+    """What is attached to a message, without its content; `kind` is its type if it is no file."""
 
     kind: Lenient[str] = Field(None, alias="@odata.type")
     name: Lenient[str] = None
@@ -223,7 +223,7 @@ def read_all(kind: type[S], items: Iterable[object]) -> tuple[list[S], int]:
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the items of a page; in the place of one that is no object stands an empty one, to be counted.
+    """Return the items of a page; one that is no object becomes an empty one, to be counted.
 
     Raises `MailboxUnreachable` for what is no page: that is no empty one, which would take away every row.
     """
@@ -271,7 +271,7 @@ def named(recipients: Iterable[Recipient | Attendee] | None) -> tuple[Person, ..
 
 
 def person_of(recipient: Recipient | None) -> Person:
-    """Return who it is: without a name by the address, and nobody where the vendor says neither."""
+    """Return who it is: without a name by the address, and `NO_PERSON` where the vendor names neither."""
     found = recipient.email_address if recipient else None
     name, address = ((found.name or "").strip(), (found.address or "").strip()) if found else ("", "")
     return people((name or address, address))[0]

@@ -10,7 +10,7 @@ from itertools import count
 from pydantic import ValidationError
 
 from orrery.adapters.microsoft_mailbox.client import GraphClient, GraphSession, Json, segment
-from orrery.adapters.microsoft_mailbox.shapes import Shape, items_of, next_of, read_all
+from orrery.adapters.microsoft_mailbox.shapes import GraphShape, items_of, next_of, read_all
 from orrery.errors import TrackRefused
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.tasks import NewTask, Task
@@ -26,20 +26,20 @@ _LISTS = "/me/todo/lists"
 _COMPLETED = "completed"
 
 
-class TaskList(Shape):
+class TaskList(GraphShape):
     """A list."""
 
     id: str
     display_name: str | None = None
 
 
-class LinkedResource(Shape):
+class LinkedResource(GraphShape):
     """What a task was made of; the id is ours, and nothing keeps it unique."""
 
     external_id: str | None = None
 
 
-class TodoTask(Shape):
+class TodoTask(GraphShape):
     """A task of a list."""
 
     id: str
@@ -54,7 +54,7 @@ class TodoTask(Shape):
 
 
 @dataclass(slots=True)
-class Listing:
+class TaskListing:
     """What the list had when it was read, and what was made since."""
 
     list_id: str
@@ -73,7 +73,7 @@ class ToDo:
     list_name: str
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _ticks: "count[int]" = field(default_factory=lambda: count(1), init=False)
-    _listing: Listing | None = field(default=None, init=False)
+    _listing: TaskListing | None = field(default=None, init=False)
     _listed: int = field(default=0, init=False)
 
     @property
@@ -108,15 +108,15 @@ class ToDo:
             return found
 
 
-async def _listing(session: GraphSession, name: str) -> Listing:
+async def _listing(session: GraphSession, name: str) -> TaskListing:
     """Read the list of a name, which is made unless it is there."""
     lists, _ = read_all(TaskList, await _items(session, _LISTS))
     found = next((one for one in lists if one.display_name == name), None)
     if found is None:
         made = TaskList.model_validate(await session.post(_LISTS, {"displayName": name}))
-        return Listing(made.id, {})
+        return TaskListing(made.id, {})
     items = await _items(session, _tasks_of(found.id), {"$expand": "linkedResources"})
-    return Listing(found.id, _by_key(read_all(TodoTask, items)[0]))
+    return TaskListing(found.id, _by_key(read_all(TodoTask, items)[0]))
 
 
 def _by_key(tasks: Iterable[TodoTask]) -> dict[str, TodoTask]:
@@ -125,7 +125,7 @@ def _by_key(tasks: Iterable[TodoTask]) -> dict[str, TodoTask]:
     return {link.external_id: one for one in best_last for link in one.linked_resources or () if link.external_id}
 
 
-async def _added(session: GraphSession, listing: Listing, task: NewTask) -> Task:
+async def _added(session: GraphSession, listing: TaskListing, task: NewTask) -> Task:
     key = key_of(task)
     old = listing.by_key.get(key)
     path = _tasks_of(listing.list_id)

@@ -1,1 +1,1 @@
-"""Commands of Orrery that run as processes of their own: they have another role than their caller."""
+"""Commands of Orrery that run as other processes: they have another role than their caller."""

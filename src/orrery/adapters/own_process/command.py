@@ -17,5 +17,5 @@ def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: 
         run = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False)  # noqa: S603  our own
     except subprocess.TimeoutExpired:
         raise NotConfigured(too_late) from None
-    said = run.stderr.decode(errors="replace").strip().splitlines()
-    return run.returncode, run.stdout.decode(), said[-1] if said else f"exit {run.returncode}"
+    lines = run.stderr.decode(errors="replace").strip().splitlines()
+    return run.returncode, run.stdout.decode(), lines[-1] if lines else f"exit {run.returncode}"

@@ -1,4 +1,4 @@
-"""The journal of the tracks as a process of its own: it is of the cockpit's role, whose store no scan opens."""
+"""The journal of the tracks as another process: it is of the cockpit's role, whose store no scan opens."""
 
 from pathlib import Path
 

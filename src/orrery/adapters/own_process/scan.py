@@ -1,4 +1,4 @@
-"""The scanner as a process of its own: it has the role scan, whose settings and secrets no other role reads."""
+"""The scanner as another process: it has the role scan, whose settings and secrets no other role reads."""
 
 import json
 import tarfile
@@ -15,7 +15,7 @@ SECONDS = 600
 
 _FOUND = 1
 _INPUT = "standard input!"
-"""What stands ahead of the name of a file in the report."""
+"""The beginning of the place of a file in the report."""
 
 
 class ScanProcess:

@@ -13,11 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, UNKNOWN, MailboxMessage, Person, Priority, Source, Standing, people
+from orrery.ports.comms.messages import (
+    NO_PERSON,
+    UNKNOWN,
+    MailboxMessage,
+    Person,
+    Priority,
+    Source,
+    Standing,
+    people,
+)
 from orrery.syntax.track import Track
 
 ROUND = timedelta(days=7)
-"""How much older a repetition is. The messages of the file lie closer together, so that the order stays."""
+"""How much older a repetition is. The messages of the file are closer together, so that the order stays."""
 
 _FILES: dict[Track, str] = {"A": "corp.toml", "B": "lab.toml"}
 _LINKS: dict[Source, str] = {
@@ -31,7 +40,7 @@ _ID = re.compile(r"(?P<id>[a-z0-9-]+)(\.(?P<turn>[1-9][0-9]{0,5}))?")
 
 
 class WrittenInvitation(BaseModel):
-    """What a message says of a meeting; its beginning is `minutes` before the mailbox was opened."""
+    """The meeting of a message; its beginning is `minutes` before the mailbox was opened."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -48,7 +57,7 @@ class WrittenInvitation(BaseModel):
         answers = tuple((Person(name, address), answer) for name, address, answer in self.answers)
         ends = starts + timedelta(minutes=self.lasts)
         invited = replace(Invitation(self.method, self.summary, starts, ends), place=self.place, answers=answers)
-        return replace(invited, organizer=organizer if self.method != "reply" else NOBODY)
+        return replace(invited, organizer=organizer if self.method != "reply" else NO_PERSON)
 
 
 class Written(BaseModel):

@@ -8,7 +8,7 @@ from orrery.adapters.sample_mailbox.content import Content
 from orrery.adapters.sample_mailbox.drafts import DraftFolder
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused
-from orrery.ports.comms.mailboxes import Batch, Draft, MessageBody, Reply
+from orrery.ports.comms.mailboxes import MailboxDraft, MessageBatch, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
@@ -16,7 +16,7 @@ BATCH = 250
 
 
 class SampleMailbox:
-    """Messages of an account, made up anew at each start; `messages` makes it larger than the file is.
+    """Messages of an account, made up again at each start; `messages` makes it larger than the file is.
 
     Drafts are kept in `folder`, one file each.
     """
@@ -51,27 +51,27 @@ class SampleMailbox:
         """See `Mailbox`: all are listed."""
         return 0
 
-    async def messages(self) -> AsyncGenerator[Batch]:
+    async def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield the messages, newest first."""
         content = self._content
         for first in range(0, content.count, BATCH):
             await asyncio.sleep(0)  # a large mailbox must not hold up everything else
             found = [content.message(each) for each in range(first, min(first + BATCH, content.count))]
-            yield Batch(found, written_to=() if first else content.written_to)
+            yield MessageBatch(found, written_to=() if first else content.written_to)
 
     async def body(self, source: Source, source_id: str) -> MessageBody:
         """Return the text of a message; raise `RowGone`."""
         await asyncio.sleep(0)
         return self._content.find(source, source_id)[1].body(self._content.start)
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; raise `RowGone`."""
         message, _ = self._content.find(reply.message.source, reply.message.source_id)
         if not reply.to:
             raise MailboxRefused("There is no address to reply to.")
         about = {"key": reply.key, "track": self._track, "from": self._account}
         is_new = await asyncio.to_thread(self._drafts.keep, reply.key, about | _written(reply, message))
-        return Draft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
+        return MailboxDraft(reply.key, f"https://mail.example/drafts/{reply.key}", is_new)
 
     async def check(self) -> None:
         """Return when the folder of the drafts can be used: the messages are always there."""
@@ -82,7 +82,7 @@ class SampleMailbox:
         return self._content.find(source, source_id)[1].unread
 
 
-def _written(reply: Reply, message: MailboxMessage) -> dict[str, str]:
+def _written(reply: ReplyRequest, message: MailboxMessage) -> dict[str, str]:
     """Return a draft as its file has it. A chat cannot be replied to by mail: its answer is a new mail."""
     answered = {} if message.source == "teams" else {"in_reply_to": message.source_id}
     named = {"to": _named(reply.to)} | ({"cc": _named(reply.cc)} if reply.cc else {})

@@ -18,7 +18,7 @@ class SqliteConnection:
         self._database: Database | None = None
 
     def opened(self) -> Database:
-        """Return the connection, opened anew after `drop`."""
+        """Return the connection, opened again after `drop`."""
         if self._database is None:
             self._database = self._file.connect(self._busy_timeout)
         return self._database

@@ -28,7 +28,7 @@ _NO_LOG = (b"", b"\0\0\0\0")
 """The first bytes of a log that holds no commit: a power cut may leave one that is all zeros."""
 
 _MODE, _ID = slice(18, 20), slice(68, 72)
-"""Where a file's header says whether it is written with a log, and which application's it is."""
+"""The positions in a file's header of its journal mode and of its application id."""
 
 _WITHOUT_LOG = b"\x01\x01"
 
@@ -61,7 +61,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 
 class StoreFile:
-    """A store file that this process has in use: nobody can restore over it until `close`."""
+    """A store file that this process uses: no restore can replace it until `close`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -114,7 +114,7 @@ class StoreFile:
         try:
             magic = _beginning(self._log)
         except OSError as error:
-            if error.errno in _NO_HANDLES:  # says nothing of the log, and the commit is in it
+            if error.errno in _NO_HANDLES:  # no fault of the log, and the commit is in it
                 return
             raise
         if magic and magic not in _LOG_MAGIC:  # a checkpoint may have emptied it
@@ -260,8 +260,8 @@ def _verify(path: Path, database: Database) -> None:
 def verify_own_log(path: Path) -> None:
     """Raise `StoreUnavailable` when the log beside a file was written over, or for another file.
 
-    SQLite would read the one as empty, and the other into the file. A snapshot that was copied over a store says
-    in its header that it is written without a log.
+    SQLite would read the one as empty, and the other into the file. The header of a
+    snapshot that was copied over a store has the mode without a log.
     """
     magic = _magic_of_log(path)
     if magic in _NO_LOG:

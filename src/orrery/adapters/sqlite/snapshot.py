@@ -29,7 +29,7 @@ from orrery.ports.clock import Clock
 
 VERSIONS_PER_SECOND = 2**20
 """A restored store counts on from this many versions for each second since 1970: more than any lost file can
-have given out, though nobody can read it any more, and below 2**53 for two centuries."""
+have given out, though it cannot be read any more, and below 2**53 for two centuries."""
 
 
 def backup(source: Path, target: Path) -> None:

@@ -42,7 +42,7 @@ DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND a
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One caller's commit. `named` says whether the caller chose the id, and so may have sent it before."""
+    """One caller's commit. `named`: the caller chose the id, and so may have sent it before."""
 
     writes: Sequence[Write]
     checks: Sequence[Check]

@@ -1,4 +1,4 @@
-"""SQLite's errors as sentences that say what the owner can do."""
+"""SQLite's errors as sentences, with what the owner can do."""
 
 import errno
 from pathlib import Path
@@ -16,7 +16,7 @@ _READ_ONLY = (
     "see that its disk is not mounted read-only, and that this user may write it and its directory"
 )
 _GONE = "is gone: put it back, or stop the service and bring a snapshot back with `orrery restore`"
-_DISK = "met a disk error: check the disk, which may be mounted read-only since then"
+_DISK = "had a disk error: check the disk, which may be mounted read-only since then"
 
 _SENTENCES: dict[type[Exception], str] = {
     apsw.BusyError: _LOCKED,
@@ -47,7 +47,7 @@ _CODES = {
 
 
 def unavailable(path: Path, error: Exception) -> StoreUnavailable:
-    """Return the error that says nothing was stored; it names the file, and nothing of its contents."""
+    """Return the error that nothing was stored; it names the file, and nothing of its contents."""
     if isinstance(error, StoreUnavailable):
         return error
     what = _CODES.get(_code(error)) or _SENTENCES.get(type(error), "could not be used")
@@ -55,12 +55,12 @@ def unavailable(path: Path, error: Exception) -> StoreUnavailable:
 
 
 def overwritten(path: Path) -> StoreUnavailable:
-    """Return the error that says something else wrote over the log in which the newest commits are."""
+    """Return the error that another program wrote over the log in which the newest commits are."""
     return StoreUnavailable(f"The store file {path.name} {_DAMAGED} (its log was written over).")
 
 
 def lost(path: Path, error: Exception, commit_id: str) -> OutcomeUnknown:
-    """Return the error that says a commit may or may not be stored."""
+    """Return the error that a commit may or may not be stored."""
     learn = "" if isinstance(error, StoreUnavailable) else ": repeat it with the same id to learn"
     sentence = f"{unavailable(path, error)} Whether the newest commits are in it is not known{learn}."
     return OutcomeUnknown(sentence, commit_id)

@@ -1,6 +1,6 @@
 """The connection to Stripe, by its official library (decision 1), which selling, reading and writing share.
 
-The synchronous client runs in a thread, with no retries of its own and our deadline: retrying is the caller's
+The synchronous client runs in a thread, without retries and with our deadline: retrying is the caller's
 decision. The library is imported at the first call, so that a service that sells nothing does not carry it.
 """
 
@@ -232,9 +232,9 @@ def _kind(value: object) -> str | None:
     return _line(getattr(value, "type", None))
 
 
-def _line(said: object) -> str | None:
+def _line(value: object) -> str | None:
     """Return the text of a refusal on one line, or None when it is no text: the library accepts any JSON there."""
-    return one_line(said, _LONGEST_TEXT) if isinstance(said, str) else None
+    return one_line(value, _LONGEST_TEXT) if isinstance(value, str) else None
 
 
 class _Error(BaseModel):
@@ -254,18 +254,18 @@ def _refuse(answer: httpx2.Response) -> NoReturn:
     if status == HTTPStatus.UNAUTHORIZED:
         raise _wrong_key()
     try:
-        said = _Refusal.model_validate_json(answer.text).error
+        refusal = _Refusal.model_validate_json(answer.text).error
     except ValidationError:
         raise _trouble(status) from None
     if _is_trouble(status) or answer.is_redirect:
         raise _trouble(status)
-    message = _line(said.message) or "The processor refused the request."
+    message = _line(refusal.message) or "The processor refused the request."
     raise ProcessorRefused(
         _without_key(message) if status == HTTPStatus.FORBIDDEN else message,
         status=status,
-        kind=_line(said.type),
-        code=_line(said.code),
-        param=_line(said.param),
+        kind=_line(refusal.type),
+        code=_line(refusal.code),
+        param=_line(refusal.param),
     )
 
 

@@ -76,7 +76,7 @@ class StripeReads:
     def list_customers(
         self, email: str | None = None, *, since: datetime | None = None
     ) -> AsyncIterator[Customer | ItemUnreadable]:
-        """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
+        """Yield buyer records: all, or those of an address, which the processor compares exactly."""
         query = created_since(since) | ({"email": email} if email else {})
         return self._connection.pages(
             lambda client, asked: client.v1.customers.list(asked),

@@ -85,7 +85,7 @@ _SWITCHES: TypeAdapter[dict[str, _Field]] = TypeAdapter(dict[str, _Field])
 
 
 class ConfigurationObject(Identified):
-    """`payment_method_configuration`: each method is a field of its own."""
+    """`payment_method_configuration`: each method is a separate field."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -81,7 +81,7 @@ class StripeWrites:
         try:
             changed = await self._connection.patch("/v1/account", form, AccountObject)
         except (ProcessorRefused, ProcessorUnreachable) as error:
-            # A 405 says so with any body; a 404 only with the processor's own message: else it is a gateway's.
+            # A 405 counts with any body; a 404 only with the processor's own message: else it is a gateway's.
             status = error.status or 0
             said_not_found = status == HTTPStatus.NOT_FOUND and isinstance(error, ProcessorRefused)
             if said_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:

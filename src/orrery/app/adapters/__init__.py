@@ -63,7 +63,7 @@ class Adapters:
 
     @property
     def trust(self) -> Trust:
-        """Whose certificates the clients believe; the certificates are read once."""
+        """Whose certificates the clients trust; the certificates are read once."""
         return self.once(_trust)
 
 

@@ -1,6 +1,6 @@
 """The mailboxes of the cockpit."""
 
-from orrery.adapters.imap_mailbox.connection import Server
+from orrery.adapters.imap_mailbox.connection import MailHost
 from orrery.adapters.imap_mailbox.mailbox import ImapAccount, ImapMailbox
 from orrery.adapters.microsoft_mailbox.client import GraphClient
 from orrery.adapters.microsoft_mailbox.mail import MailFolder
@@ -54,7 +54,7 @@ def _mailbox(one: AnyMailbox, adapters: Adapters) -> Mailbox:
     if isinstance(one, ImapMailboxSettings):
         passwords = imap_passwords(adapters.secrets.reveal(IMAP_PASSWORDS_FILE) or "")
         password = passwords.get(one.account.casefold())
-        server = Server(one.host, one.username or one.account, password, one.port, one.security)
+        server = MailHost(one.host, one.username or one.account, password, one.port, one.security)
         account = ImapAccount(
             one.account, one.folders, one.drafts_folder, one.days, one.sent_folder, one.addresses
         )

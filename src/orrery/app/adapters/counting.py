@@ -4,12 +4,12 @@ from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShops
 from orrery.app.adapters import Adapters
-from orrery.live.settings import LiveSettings, Monitor
+from orrery.live.settings import LiveSettings, MonitorSettings
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.shop import Shops
 from orrery.ports.tracker import Tracker
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 
 
 def analytics(adapters: Adapters) -> Analytics:
@@ -35,12 +35,12 @@ def shops(adapters: Adapters) -> Shops:
 
 def _visitors_address(adapters: Adapters) -> str:
     """Return where visitors reach this deployment: at the public listener, unless another place is named."""
-    return adapters.settings[Monitor].base_url or adapters.settings[Server].address
+    return adapters.settings[MonitorSettings].base_url or adapters.settings[ServerSettings].address
 
 
 def tracker(adapters: Adapters) -> Tracker:
     # Each is imported when it is used: a service that does not use it starts sooner and weighs less.
-    monitor = adapters.settings[Monitor]
+    monitor = adapters.settings[MonitorSettings]
     if monitor.tracker == "github":
         from orrery.adapters.github import GitHubTracker  # noqa: PLC0415  see above
 

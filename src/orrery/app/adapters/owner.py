@@ -11,8 +11,7 @@ from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import Notifier, Notifiers
 from orrery.ports.running_service import RunningService
 from orrery.ports.signatures import OwnerKeys, Signatures
-from orrery.runtime.settings import BackupSettings, Mail, Push, Server
-from orrery.runtime.settings import Heartbeat as HeartbeatSettings
+from orrery.runtime.settings import BackupSettings, HeartbeatSettings, MailSettings, PushSettings, ServerSettings
 
 # Some adapters are imported when they are used: a service that does not use them starts sooner and weighs less.
 
@@ -20,7 +19,7 @@ from orrery.runtime.settings import Heartbeat as HeartbeatSettings
 def notifiers(adapters: Adapters) -> Notifiers:
     """Return how each kind of message is sent, as far as it is configured."""
     found: dict[str, Notifier] = {}
-    push, mail = adapters.settings[Push], adapters.settings[Mail]
+    push, mail = adapters.settings[PushSettings], adapters.settings[MailSettings]
     if push.url and push.topic:
         from orrery.adapters.ntfy import NtfyNotifier  # noqa: PLC0415  see above
 
@@ -53,7 +52,7 @@ def owner_keys(adapters: Adapters) -> OwnerKeys:
 
 
 def running_service(adapters: Adapters) -> RunningService:
-    server = adapters.settings[Server]
+    server = adapters.settings[ServerSettings]
     return HttpRunningService(server.address, server.private_address)
 
 

@@ -1,4 +1,4 @@
-"""What publishing stands on: the files."""
+"""The adapter that publishing uses: the files."""
 
 from orrery.adapters.published_files import PublishedFiles
 from orrery.app.adapters import Adapters

@@ -1,4 +1,4 @@
-"""The adapters of the tracks: who signs in, where sign-ins lie, what is asked with a token, and the tool."""
+"""The adapters of the tracks: sign-ins, the file that keeps them, the API for their tokens, and the tool."""
 
 from orrery.adapters.delegated_api import HttpDelegatedApi
 from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity

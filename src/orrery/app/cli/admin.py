@@ -18,7 +18,7 @@ from orrery.runtime.settings import SecretFiles
 from orrery.syntax.admin_password import sendable
 
 SHORTEST_PASSWORD = 12
-"""Characters: the hash is a plain SHA-256, as the spec says, so that only length keeps it from being guessed."""
+"""Characters: the hash is a plain SHA-256, as the spec requires, so only length protects it from guesses."""
 
 SECRET_FILE = "admin_password_hash"  # noqa: S105  a name, no password
 

@@ -13,7 +13,7 @@ from orrery.app.settings.reader import Settings, load_settings
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import BackupSettings, Log
+from orrery.runtime.settings import BackupSettings, LogSettings
 from orrery.syntax.track import TRACKS
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import TenantsSettings
@@ -30,12 +30,12 @@ def command(
     It reads no secret.
     """
     settings = load_settings(config)
-    configure(settings[Log].format, "warning", Redaction())
+    configure(settings[LogSettings].format, "warning", Redaction())
     place = settings[BackupSettings]
     folder = SnapshotFolder(place.directory, place.keep) if place.directory and not file else None
     target = file or (folder.file_at(clock_of(settings).now()) if folder else None)
     if target is None:
-        raise Invalid("Say where the snapshot goes: give a FILE, or set [backup] directory.")
+        raise Invalid("The snapshot has no place: give a FILE, or set [backup] directory.")
     _write(settings, target)
     if folder and (deleted := _thinned(folder)):
         note(f"Deleted {deleted} older; the newest {folder.keep} stay.")
@@ -50,7 +50,7 @@ def of_cockpit(
     It holds data of both tracks, so it goes to no destination of either.
     """
     settings = load_settings(config, "cockpit")
-    configure(settings[Log].format, "warning", Redaction())
+    configure(settings[LogSettings].format, "warning", Redaction())
     Gate(settings[TenantsSettings]).require(TRACKS, file)
     _write(settings, file)
 

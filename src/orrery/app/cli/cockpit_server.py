@@ -32,7 +32,7 @@ from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
 from orrery.logs import Redaction, configure
 from orrery.runtime.jobs import Workers
-from orrery.runtime.settings import Log
+from orrery.runtime.settings import LogSettings
 
 NAME = "cockpit.localhost"
 """Browsers reach this machine by every name that ends so, and no other machine (decision 37)."""
@@ -60,7 +60,7 @@ def run_sample(messages: int, *, browse: bool) -> None:
     """Run it on made-up mailboxes, with a store in a private folder that is removed at the end."""
     with TemporaryDirectory(prefix="orrery-sample-") as folder:
         settings = _of_sample(Path(folder), messages)
-        configure(settings[Log].format, "warning", Redaction())
+        configure(settings[LogSettings].format, "warning", Redaction())
         create(settings.store_path)
         _run(settings, Secrets.of({}, "cockpit"), browse=browse, items=sample_items)
 
@@ -71,7 +71,7 @@ def _run(settings: Settings, secrets: Secrets, *, browse: bool, items: Items = _
 
 
 def _of_sample(folder: Path, messages: int) -> Settings:
-    """Return the settings of the sample: two accounts, one of each track, and a store of its own in `folder`."""
+    """Return the settings of the sample: two accounts, one of each track, and a separate store in `folder`."""
     found = settings_from({}, folder, "cockpit")
     mailboxes = (
         SampleMailboxSettings(
@@ -88,7 +88,7 @@ def _of_sample(folder: Path, messages: int) -> Settings:
 
 async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: Items) -> None:
     """Serve until a signal to stop; show a link once the page answers. `items` go into the ledger first."""
-    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
+    # uvicorn raises the signal again once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
     port = settings[CockpitSettings].port
     sockets = listeners(port)

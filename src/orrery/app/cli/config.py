@@ -16,7 +16,7 @@ from orrery.ports.health import Finding, secret_part
 from orrery.runtime.console.findings import print_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note
-from orrery.runtime.settings import Log, Server
+from orrery.runtime.settings import LogSettings, ServerSettings
 from orrery.runtime.store_probe import STORE
 
 SETTINGS = "settings"
@@ -34,15 +34,15 @@ def config_group() -> None:
 
 @group.command()
 def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
-    """Check the settings as the start does; exit 2 when it would refuse, 1 when something is not sold as they say.
+    """Check the settings as the start does; exit 2 when it would refuse, 1 when what is sold differs from them.
 
-    Nothing is changed: the store is only read, beside the running service, and nobody outside is asked.
+    Nothing is changed: the store is only read, beside the running service, and no request leaves this machine.
     """
     found = examine(config)
     refusals = [_refusal(SETTINGS, problem) for problem in found.problems]
     findings: list[Finding] = []
     if found.settings and found.secrets:
-        configure(found.settings[Log].format, "error", Redaction(found.secrets.values()))
+        configure(found.settings[LogSettings].format, "error", Redaction(found.secrets.values()))
         more, findings = asyncio.run(_composed(found.settings, found.secrets))
         refusals += more
     print_findings([*(refusals or [Finding(SETTINGS, "ok")]), *findings], as_json=as_json)
@@ -54,7 +54,7 @@ def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT0
 
 async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding], list[Finding]]:
     """Return what refuses the start beyond the settings, and what follows from them."""
-    server = settings[Server]
+    server = settings[ServerSettings]
     places = ((server.host, server.port), (server.private_host, server.private_port))
     refusals = [_refusal(SETTINGS, why) for place in places if (why := why_not_to_listen(*place))]
     async with AsyncExitStack() as stack:
@@ -71,7 +71,7 @@ async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding]
 async def _of_settings(orrery: Orrery) -> list[Finding]:
     found: list[Finding] = []
     for check_part in (one for parts in orrery.modules for one in (*parts.checks, *parts.own_checks)):
-        with suppress(StoreError):  # the store's row says why
+        with suppress(StoreError):  # the store's row gives the reason
             found += await check_part()
     return [one for one in found if one.of_settings]
 

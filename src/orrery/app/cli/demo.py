@@ -147,7 +147,7 @@ site_url = "{base}"
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class DemoPorts:
     """The demo's ports on 127.0.0.1."""
 
     public: int
@@ -168,7 +168,7 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
+class DemoHints:
     """The values that the terminal shows besides the addresses: admin password and settings file, resolved."""
 
     password: str
@@ -184,7 +184,7 @@ def command(
     data: Annotated[Path, typer.Option(help="Where everything is kept.")] = Path(".orrery"),
 ) -> None:
     """Run until Ctrl-C; a second run uses the records of the first one."""
-    ports = Ports(port, private_port, sandbox_port, smtp_port, cloud_port)
+    ports = DemoPorts(port, private_port, sandbox_port, smtp_port, cloud_port)
     file = _prepared(data.resolve(), ports)
     settings, secrets = load(file)
     configure("auto", "warning", Redaction(secrets.values()))
@@ -203,10 +203,10 @@ def command(
         cloud_factor=CLOUD_FACTOR,
         cloud_owner=OWNER_ADDRESS,
     )
-    _run(settings, secrets, SandboxThread(plan), ports, Hints(_admin_password(data), file))
+    _run(settings, secrets, SandboxThread(plan), ports, DemoHints(_admin_password(data), file))
 
 
-def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Ports, hints: Hints) -> None:
+def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: DemoPorts, hints: DemoHints) -> None:
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
@@ -215,7 +215,7 @@ def _run(settings: Settings, secrets: Secrets, sandbox: SandboxThread, ports: Po
         sandbox.stop()
 
 
-def _prepared(data: Path, ports: Ports) -> Path:
+def _prepared(data: Path, ports: DemoPorts) -> Path:
     """Write the settings, the secrets and a store unless they are there; return the settings file."""
     folder = data / "secrets"
     data.mkdir(mode=0o755, parents=True, exist_ok=True)  # whatever the umask: other users may not write there
@@ -251,7 +251,7 @@ def _write_secret(file: Path, value: str) -> None:
     _ = file.write_text(f"{value}\n", encoding="utf-8")
 
 
-def _settings_text(data: Path, folder: Path, ports: Ports) -> str:
+def _settings_text(data: Path, folder: Path, ports: DemoPorts) -> str:
     return _SETTINGS.format(
         port=ports.public,
         private_port=ports.private,
@@ -294,7 +294,7 @@ def _is_found(settings: Path) -> bool:
         return False
 
 
-def _announce(settings: Settings, ports: Ports, hints: Hints) -> None:
+def _announce(settings: Settings, ports: DemoPorts, hints: DemoHints) -> None:
     console = new_console()
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (

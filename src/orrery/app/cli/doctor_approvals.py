@@ -1,4 +1,4 @@
-"""What `orrery doctor` says of approvals: whether the owner's signatures can be made and checked here."""
+"""What `orrery doctor` reports about approvals: whether the owner's signatures can be made and checked here."""
 
 import asyncio
 from pathlib import Path

@@ -29,7 +29,7 @@ _OF_THE_SYSTEM = {
 
 _MAKES_STORE: dict[Role, str] = {"site": "orrery store create", "cockpit": "orrery cockpit store create"}
 _NEXT: dict[Role, str] = {
-    "site": "Then `orrery doctor` tells what is missing, and `orrery serve` runs the service.",
+    "site": "Then `orrery doctor` shows what is missing, and `orrery serve` runs the service.",
     "cockpit": "Then `orrery cockpit` opens its page.",
 }
 
@@ -75,7 +75,7 @@ def command(
     _write(file, secrets, role)
     note(f"Wrote {file}.")
     if kinds := secret_kinds(role):
-        note(f"Put each secret into a file of its own in {secrets}/:")
+        note(f"Put each secret into a separate file in {secrets}/:")
         for name in kinds:
             note(f"  {name}")
     if makes_store:
@@ -84,7 +84,7 @@ def command(
     elif _is_the_systems(folder):
         note(_NEXT_ON_THE_SYSTEM)
     else:
-        note(f"Made no store: `{_MAKES_STORE[role]}` makes one where orrery.toml says.")
+        note(f"Made no store: `{_MAKES_STORE[role]}` makes one at the path in orrery.toml.")
     note(_NEXT[role])
 
 
@@ -104,7 +104,7 @@ def settings_text(folder: Path, role: Role = "site") -> str:
 
 
 def _explained(section: tuple[str, type]) -> Traversable:
-    """Return the text about a section, which lies in the folder of its module."""
+    """Return the text about a section, which is in the folder of its module."""
     name, kind = section
     return files(kind.__module__.rpartition(".")[0]).joinpath(f"init/{name}.toml")
 
@@ -114,7 +114,7 @@ def _is_the_systems(folder: Path) -> bool:
 
 
 def _write(file: Path, secrets: Path, role: Role) -> None:
-    """Write both so that nobody else may write them, whatever the umask."""
+    """Write both so that no other user may write them, whatever the umask."""
     try:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)

@@ -65,7 +65,7 @@ def list_notifications(
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
     rows, unreadable = runner.run(read)
-    show(rows, columns, as_json=as_json, empty="There are none.", unreadable=unreadable)
+    show(rows, columns, as_json=as_json, empty="No such notifications.", unreadable=unreadable)
 
 
 def _shown(row: Notification) -> dict[str, object]:

@@ -46,7 +46,7 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
 
 
 def _unreached(store: Path, *, is_scrubbed: bool) -> None:
-    """Say where the address may still be."""
+    """Print where the address may still be."""
     note("Not reached: older backups, and the processor's own records. Erase there, too.")
     for copy in copies_beside(store):
         note(f"Not reached: {copy}, which a restore has left. Delete it.")

@@ -85,7 +85,7 @@ def _workshop(store: Path) -> Generator[Path]:
 async def _prepared(
     settings: Settings, secrets: Secrets, copy: Path, *, went_on: bool
 ) -> tuple[RestoreResult, _Erased | None]:
-    """Decide the messages of the copy, and repeat the erasures, by what the store before can tell."""
+    """Decide the messages of the copy, and repeat the erasures, by what the replaced store shows."""
     clock = clock_of(settings)
     async with _before(settings) as before:
         store = await SqliteStore.open(copy, clock)
@@ -100,7 +100,7 @@ async def _prepared(
 
 @asynccontextmanager
 async def _before(settings: Settings) -> AsyncGenerator[SqliteStore | None]:
-    """Open the store that is replaced; None when there is none that can be opened."""
+    """Open the store that is replaced; None when it is missing or cannot be opened."""
     try:
         before = await SqliteStore.open(settings.store_path, clock_of(settings))
     except (StoreError, StoreMissing):

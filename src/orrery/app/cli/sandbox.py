@@ -13,7 +13,7 @@ import uvicorn
 from orrery.adapters.movable_clock import MovableClock
 from orrery.edge.listeners import bind
 from orrery.gateway.cloud.restart import restart
-from orrery.ports.cloud.machine import Reply, Step
+from orrery.ports.cloud.machine import MachineReply, Step
 from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key, token_url_of
 from orrery.sandbox.app import (
     EVERYTHING,
@@ -192,7 +192,7 @@ def _service(plan: SandboxPlan) -> Service | None:
     return Service(plan.service_url, {TOKEN: plan.ping_token}) if plan.service_url else None
 
 
-def _restart(alert: str) -> Generator[Step, Reply, str]:
+def _restart(alert: str) -> Generator[Step, MachineReply, str]:
     """Do what the runbook does: the sandbox has no PowerShell."""
     return restart(alert, MACHINE_ID)
 

@@ -27,7 +27,7 @@ from orrery.errors import StoreError, StoreMissing
 from orrery.ports.health import Finding
 from orrery.runtime.jobs import Workers
 from orrery.runtime.readiness import Readiness
-from orrery.runtime.settings import Server
+from orrery.runtime.settings import ServerSettings
 from orrery.runtime.watch import EVERY, OutageWatch
 
 UNUSABLE = (StoreError, StoreMissing)
@@ -55,12 +55,12 @@ async def serve(
 ) -> None:
     """Serve until a signal to stop; call `ready` once both listeners answer. See `run_together`.
 
-    Raises the store's errors where nobody manages this process. Where a service manager would start it again in
-    seconds, and nobody would hear of it, it stays, says why, and pushes it once (decision 73).
+    Raises the store's errors where this process has no service manager. With one, which would start it again in
+    seconds without a notice, it stays up, reports the reason, and pushes it once (decision 73).
     """
-    # uvicorn raises the signal anew once it has stopped: by default SIGTERM would end us ahead of our `finally`.
+    # uvicorn raises the signal again once it has stopped: by default SIGTERM would end us ahead of our `finally`.
     _ = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    public_socket, private_socket = _bind(settings[Server])
+    public_socket, private_socket = _bind(settings[ServerSettings])
     troubles = UNUSABLE if manager_address() else ()
     async with opened_for_examination(settings, secrets, troubles=troubles) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
@@ -68,7 +68,7 @@ async def serve(
         public, private = orrery.apps(site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
-        # Else the service says "not ready" until its first round has ended.
+        # Else the service answers "not ready" until its first round has ended.
         log_settings(await orrery[Readiness].run_round())
         # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
         _ = gc.collect()
@@ -86,8 +86,8 @@ def log_settings(findings: Sequence[Finding]) -> None:
     """Log what the settings bring about: `orrery config check` shows the same before a start."""
     for one in findings:
         if one.of_settings and one.state != "off":
-            say = log.error if one.state == "broken" else log.warning
-            say("settings", part=one.part, why=one.why, todo=one.todo)
+            write = log.error if one.state == "broken" else log.warning
+            write("settings", part=one.part, why=one.why, todo=one.todo)
 
 
 async def _work(orrery: Orrery, settings: Settings, secrets: Secrets) -> None:
@@ -107,7 +107,7 @@ async def _work(orrery: Orrery, settings: Settings, secrets: Secrets) -> None:
         _ = await asyncio.wait([jobs])
 
 
-def _bind(server: Server) -> tuple[socket.socket, socket.socket]:
+def _bind(server: ServerSettings) -> tuple[socket.socket, socket.socket]:
     return listen(server.host, server.port), listen(server.private_host, server.private_port)
 
 

@@ -25,13 +25,13 @@ def cockpit_store() -> None:
 
 @group.command("create")
 def create_store(config: Config = None) -> None:
-    """Make an empty store where the settings say; refuse when a file is there already."""
+    """Make an empty store at the path in the settings; refuse when a file is there already."""
     _create(config, "site")
 
 
 @cockpit_group.command("create")
 def create_cockpit_store(config: Config = None) -> None:
-    """Make the cockpit's empty store where the settings say; refuse when a file is there already."""
+    """Make the cockpit's empty store at the path in the settings; refuse when a file is there already."""
     _create(config, "cockpit")
 
 

@@ -1,6 +1,6 @@
 """Server, listeners and workers in one group (decision 52): when one ends unexpectedly, the process ends.
 
-The service manager then starts it anew. Half a service is worse: it sells, and nobody hears of it.
+The service manager then starts it again. Half a service is worse: it sells, and the owner is not notified.
 """
 
 import asyncio
@@ -62,10 +62,10 @@ async def _serve(server: uvicorn.Server, sockets: list[socket.socket]) -> Except
     """Return once the server has ended, with the reason if it failed."""
     try:
         await server.serve(sockets=sockets)
-    except Exception as error:  # noqa: BLE001  the process ends by it, and says so
+    except Exception as error:  # noqa: BLE001  the process ends by it, and logs it
         return error
     finally:
-        for listener in getattr(server, "servers", ()):  # there are none before it starts
+        for listener in getattr(server, "servers", ()):  # it has none before it starts
             listener.close()  # the event loop would wait for ever for one that is open
     return None
 

@@ -22,12 +22,12 @@ class AddressTakenError(OrreryError):
 
 
 def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
-    """Return the configuration: our limits, no access log, and nothing believed of a proxy."""
+    """Return the configuration: our limits, no access log, and no trusted proxy."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     limiter = ConnectionLimiter(most_connections(descriptors))
     return uvicorn.Config(
         app,
-        log_level="error",  # below that it says of each stranger that they speak no HTTP
+        log_level="error",  # below that it logs each stranger's bytes that are no HTTP
         http=partial(TimeLimitedProtocol, limiter),  # pyright: ignore[reportArgumentType]  called with uvicorn's own words
         ws="none",
         lifespan="off",
@@ -42,7 +42,7 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
 
 
 def why_not_to_listen(host: str, port: int) -> str:
-    """Return why nothing can listen there, or nothing: not that somebody does, such as the running service."""
+    """Return why no program can listen there, or nothing; a listener of the running service is no reason."""
     try:
         bind(host, port).close()
     except OSError as error:

@@ -31,7 +31,7 @@ TIMER_STATE = Path("/var/lib/orrery-scan")
 EMPTY_LIST = "The watch-list is empty: no person, customer or project is searched for."
 
 
-TOLD_NAME = "told"
+PUSHED_NAME = "told"
 
 
 def scan_files(config: Path | None) -> "ScanFiles":
@@ -50,7 +50,7 @@ def _timer_state() -> Path:
 
 @dataclass(frozen=True)
 class ScanFiles:
-    """What the settings file (None without one) and the environment say. `timer_state` is the timer's folder."""
+    """The settings of the file (None without one) and of the environment. `timer_state` is the timer's folder."""
 
     file: Path | None
     settings: Settings
@@ -80,19 +80,19 @@ class ScanFiles:
         return self._scan.watch_list or (own / LIST_NAME if own else None)
 
     def watch_list(self) -> WatchListFile:
-        """Return the watch-list; raise `SettingsError` where none may lie."""
+        """Return the watch-list; raise `SettingsError` for a place that is refused."""
         path = self.list_path
         if path is None:
             raise SettingsError("There is no place for a watch-list: set `watch_list` in [scan] of the settings.")
         require_own_place(path, "watch-list", "watch_list", self.settings[TenantsSettings])
         return WatchListFile(OwnFile(path), self.secret(SECRET), self._key_place)
 
-    def told(self) -> OwnFile:
-        """Return the file of what was pushed; raise `SettingsError` where it may not lie."""
+    def pushed(self) -> OwnFile:
+        """Return the file of what was pushed; raise `SettingsError` for a place that is refused."""
         state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
         if self.timer_state.is_dir():
             state = self.timer_state
-        path = self._scan.told or (state / TOLD_NAME if state else None)
+        path = self._scan.told or (state / PUSHED_NAME if state else None)
         if path is None:
             raise SettingsError("There is no place for what was pushed: set `told` in [scan] of the settings.")
         require_own_place(path, "file of what was pushed", "told", self.settings[TenantsSettings])

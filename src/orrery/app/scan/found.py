@@ -1,4 +1,4 @@
-"""What a scan finds before any settings are read: the file, the day, and what is said of what there is not.
+"""What a scan finds before any settings are read: the file, the day, and the notes about what is missing.
 
 Nothing here imports pydantic.
 """
@@ -40,7 +40,7 @@ def found_file(config: Path | None) -> Path | None:
 
 
 def is_there_a_list() -> bool:
-    """Return whether there is a watch-list where it lies without settings."""
+    """Return whether there is a watch-list in its default place."""
     own = own_folder(ENVIRONMENT)
     return own is not None and lexists(own / LIST_NAME)
 

@@ -1,4 +1,4 @@
-"""A place for what must never be public: in no repository and no destination, and written by nobody else."""
+"""A place for what must never be public: in no repository and no destination, and written by its owner alone."""
 
 from os.path import lexists
 from pathlib import Path
@@ -12,23 +12,19 @@ _GIT = ".git"
 
 
 def require_own_place(path: Path, what: str, key: str, tracks: TenantsSettings) -> None:
-    """Raise `SettingsError` where a file may not lie; `key` of `[scan]` says where it lies."""
+    """Raise `SettingsError` for a place where a file must not be; `key` of `[scan]` names the place."""
     remedy = f"Set `{key}` in [scan] to another place, and move it there."
     if repository := repository_of(path):
-        raise SettingsError(
-            f"The {what} {path} lies in the repository {repository}, which may be pushed. {remedy}"
-        )
+        raise SettingsError(f"The {what} {path} is in the repository {repository}, which may be pushed. {remedy}")
     for _, one in tracks.destinations():
         if one.folder and lies_in(path, one.folder):
-            raise SettingsError(
-                f"The {what} {path} lies in the destination {one.name}, which others read. {remedy}"
-            )
+            raise SettingsError(f"The {what} {path} is in the destination {one.name}, which others read. {remedy}")
     if path.parent.exists():
         refuse_foreign_folder(path.parent, f"The folder of the {what}")
 
 
 def repository_of(path: Path) -> Path | None:
-    """Return the repository of git that a path lies in, as it is written or wherever links lead."""
+    """Return the repository of git that a path is in, as it is written or wherever links lead."""
     folders = {*path.absolute().parents, *path.resolve().parents}
     return next((one for one in sorted(folders) if _is_repository(one)), None)
 

@@ -9,37 +9,39 @@ from orrery.adapters.private_files import OwnFile
 from orrery.app.settings.places import own_folder
 from orrery.app.settings.variables import ENVIRONMENT, SettingsError
 from orrery.errors import OrreryError
+from orrery.scanner.deployment import Protected
 
 NAME = "protected"
 
 
-class LocalProtected:
-    """See `Protected`. Those that are no destination are in a file of the user's, with a zero byte behind each."""
+def _all(config: Path | None) -> Sequence[Path]:
+    from orrery.app.scan.rounds import destinations  # noqa: PLC0415  it imports pydantic
 
-    def all(self, config: Path | None) -> Sequence[Path]:
-        from orrery.app.scan.rounds import LocalRounds  # noqa: PLC0415  it imports pydantic
+    public = [one.folder for one in destinations(config) if one.is_repository]
+    own = _listed(_file().read())
+    return [*dict.fromkeys([*own, *(one.resolve() for one in public if (one / ".git").exists())])]
 
-        public = [one.folder for one in LocalRounds().places(config) if one.is_repository]
-        own = _listed(self._file().read())
-        return [*dict.fromkeys([*own, *(one.resolve() for one in public if (one / ".git").exists())])]
 
-    def add(self, folder: Path) -> None:
-        added = main_work_tree(folder).resolve()
-        self._file().change(lambda before: _packed([*_listed(before), added]))
+def _add(folder: Path) -> None:
+    added = main_work_tree(folder).resolve()
+    _file().change(lambda before: _packed([*_listed(before), added]))
 
-    def forget(self, folder: Path) -> None:
-        try:
-            gone = main_work_tree(folder).resolve()
-        except OrreryError:
-            gone = folder.resolve()
-        if gone in _listed(self._file().read()):
-            self._file().change(lambda before: _packed([one for one in _listed(before) if one != gone]))
 
-    def _file(self) -> OwnFile:
-        state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
-        if state is None:
-            raise SettingsError("This user has no home, where the protected repositories would be noted.")
-        return OwnFile(state / NAME)
+def _forget(folder: Path) -> None:
+    try:
+        gone = main_work_tree(folder).resolve()
+    except OrreryError:
+        gone = folder.resolve()
+    if gone in _listed(_file().read()):
+        _file().change(lambda before: _packed([one for one in _listed(before) if one != gone]))
+
+
+def _file() -> OwnFile:
+    """Return the user's file of those that are no destination, with a zero byte behind each."""
+    state = own_folder(ENVIRONMENT, "XDG_STATE_HOME", ".local/state")
+    if state is None:
+        raise SettingsError("This user has no home, where the protected repositories would be noted.")
+    return OwnFile(state / NAME)
 
 
 def _listed(content: bytes | None) -> list[Path]:
@@ -48,3 +50,6 @@ def _listed(content: bytes | None) -> list[Path]:
 
 def _packed(folders: Sequence[Path]) -> bytes:
     return b"".join(os.fsencode(one) + b"\0" for one in dict.fromkeys(folders))
+
+
+PROTECTED = Protected(_all, _add, _forget)

@@ -1,4 +1,4 @@
-"""What the commands of the watch-list stand on."""
+"""What the commands of the watch-list need."""
 
 import os
 from pathlib import Path
@@ -8,37 +8,29 @@ from orrery.app.scan.files import scan_files
 from orrery.app.scan.found import today
 from orrery.app.scan.own_place import repository_of
 from orrery.errors import Invalid
+from orrery.scanner.deployment import Watching
 from orrery.scanner.watch_list import new_key
-from orrery.scanner.watch_list_file import WatchListFile
 
 
-class LocalWatching:
-    """See `Watching`."""
+def _new_key(config: Path | None, printed: bool) -> str:  # noqa: FBT001  as `Watching` has it
+    files = scan_files(config)
+    if files.new_key_file and not printed:
+        _make_folder(files.new_key_file.parent)
+    watch_list = files.watch_list()
+    if watch_list.key is not None:
+        raise Invalid("There is a key already, and a new one could not open the list: nothing was changed.")
+    if os.path.lexists(watch_list.path):
+        raise Invalid(
+            f"There is a watch-list already, {watch_list.path}, which a new key could not open: restore its "
+            "key, or move the list away."
+        )
+    key = new_key()
+    return key if printed else str(_kept(files.new_key_file, key))
 
-    def watch_list(self, config: Path | None) -> WatchListFile:
-        return scan_files(config).watch_list()
 
-    def keep_new_key(self, config: Path | None, *, printed: bool) -> str:
-        files = scan_files(config)
-        if files.new_key_file and not printed:
-            _make_folder(files.new_key_file.parent)
-        watch_list = files.watch_list()
-        if watch_list.key is not None:
-            raise Invalid("There is a key already, and a new one could not open the list: nothing was changed.")
-        if os.path.lexists(watch_list.path):
-            raise Invalid(
-                f"There is a watch-list already, {watch_list.path}, which a new key could not open: restore its "
-                "key, or move the list away."
-            )
-        key = new_key()
-        return key if printed else str(_kept(files.new_key_file, key))
-
-    def refuse_public(self, file: Path) -> None:
-        if repository := repository_of(file):
-            raise Invalid(f"The file lies in the repository {repository}: move it out, before it is committed.")
-
-    def today(self) -> str:
-        return today().isoformat()
+def _refuse_public(file: Path) -> None:
+    if repository := repository_of(file):
+        raise Invalid(f"The file is in the repository {repository}: move it out, before it is committed.")
 
 
 def _make_folder(folder: Path) -> None:
@@ -62,3 +54,8 @@ def _kept(place: Path | None, key: str) -> Path:
     except OSError as error:
         raise Invalid(f"{place} cannot be written: {error.strerror}.") from None
     return place
+
+
+WATCHING = Watching(
+    lambda config: scan_files(config).watch_list(), _new_key, _refuse_public, lambda: today().isoformat()
+)

@@ -10,7 +10,7 @@ _WHAT = "The certificate file (tls.ca_file)"
 
 
 def check_authority(file: Path | None) -> None:
-    """Raise `SettingsError` unless a file that is named holds certificates, and nobody else may write it."""
+    """Raise `SettingsError` unless a file that is named holds certificates, and no other user may write it."""
     if file is None:
         return
     from orrery.trust import certificates  # noqa: PLC0415  it imports a web client, and most settings name no file

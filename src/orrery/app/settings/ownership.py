@@ -1,6 +1,6 @@
 """Orrery refuses a settings file or a secret that another user may write (decision 50).
 
-Root and the user who runs the command are trusted. The opened file is checked, so nobody can exchange it between
+Root and the user who runs the command are trusted. The opened file is checked, so it cannot be exchanged between
 the check and the reading. Its folder is checked as well, because a user who may write there could put an older
 file of ours in its place. Folders further up are not checked: a file that another user puts there belongs to that
 user.
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from orrery.app.settings.variables import SettingsError
 
-NOBODYS_AFFAIR = ""
-"""The reason against a file that nobody else may write: none."""
+NO_REASON = ""
+"""The reason against a file that no other user may write: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class Users:
 
 
 def why_foreign(found: os.stat_result, user: int, users: Users) -> str:
-    """Return why another user than `user` may write a file or folder, or `NOBODYS_AFFAIR`."""
-    believed = {0, user}
-    if found.st_uid not in believed:
+    """Return why another user than `user` may write a file or folder, or `NO_REASON`."""
+    trusted = {0, user}
+    if found.st_uid not in trusted:
         return f"belongs to {users.name_of(found.st_uid)}"
     if stat.S_ISLNK(found.st_mode):
-        return NOBODYS_AFFAIR  # a link has no rights of its own
+        return NO_REASON  # a link has no rights itself
     if found.st_mode & stat.S_IWOTH:
         return "may be written by everybody"
-    if found.st_mode & stat.S_IWGRP and not any(users.is_own_group(found.st_gid, one) for one in believed):
+    if found.st_mode & stat.S_IWGRP and not any(users.is_own_group(found.st_gid, one) for one in trusted):
         return "may be written by a group"
-    return NOBODYS_AFFAIR
+    return NO_REASON
 
 
 def read_own(file: Path, what: str) -> str:

@@ -53,7 +53,7 @@ def own_folder(
     """Return our folder among the user's own of one kind, or None: a user of a container may have no home."""
     folder = Path(environment.get(variable, ""))
     try:
-        # A relative one is to be ignored: the standard says so.
+        # The standard ignores a relative one.
         folder = folder if folder.is_absolute() else Path.home() / default
     except RuntimeError:
         return None

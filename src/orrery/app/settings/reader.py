@@ -72,7 +72,7 @@ def load(path: Path | None = None, role: Role = "site") -> tuple[Settings, Secre
 
 
 def examine(path: Path | None = None, role: Role = "site") -> Examined:
-    """Return the settings and secrets of this machine, with all that stands against a start.
+    """Return the settings and secrets of this machine, with every reason against a start.
 
     While the settings cannot be used, the secrets are read where the mode and their folder are known.
     """
@@ -94,7 +94,7 @@ def examine(path: Path | None = None, role: Role = "site") -> Examined:
 
 
 def _usable(found: Table, folder: Path, role: Role) -> Settings | None:
-    """Return the settings that say where the secrets are, whatever is wrong with the others."""
+    """Return the settings that name the folder of the secrets, whatever is wrong with the others."""
     try:
         return settings_from({name: found[name] for name in ("mode", "secrets") if name in found}, folder, role)
     except SettingsError:
@@ -137,7 +137,7 @@ def settings_from(found: Table, folder: Path, role: Role = "site") -> Settings:
 
 
 def read_settings(file: Path | None, role: Role, variables: Mapping[str, str]) -> Settings:
-    """Return what a file, if there is one, and variables say; raise `SettingsError` when it cannot be used.
+    """Return the values of a file, if any, and of variables; raise `SettingsError` when it cannot be used.
 
     The file of certificate authorities is not looked at: see `check_authority`.
     """
@@ -168,8 +168,8 @@ def _read(found: Table, folder: Path, role: Role, variables: Mapping[str, str]) 
 def _unusable(error: ValidationError) -> str:
     """Return what is wrong with settings, key by key; no value is repeated."""
     problems = error.errors(include_url=False, include_input=False)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
-    return f"The settings cannot be used: {'; '.join(said)}."
+    sentences = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
+    return f"The settings cannot be used: {'; '.join(sentences)}."
 
 
 def _sentence(problem: ErrorDetails) -> str:

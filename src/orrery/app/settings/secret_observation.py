@@ -19,7 +19,7 @@ from orrery.app.settings.variables import ENVIRONMENT, PREFIX
 from orrery.runtime.module import Role
 from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
-from orrery.runtime.settings import SecretFiles, Server
+from orrery.runtime.settings import SecretFiles, ServerSettings
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, Place, SecretObservation, SecretObservations
 
 _THERE = "there"
@@ -36,7 +36,7 @@ class HeldSecretFiles:
     @property
     def observer(self) -> str:
         """Return the listener that only this process has."""
-        return f"{platform.node()}:{self.settings[Server].private_port}"
+        return f"{platform.node()}:{self.settings[ServerSettings].private_port}"
 
     @property
     def troubles(self) -> Mapping[str, str]:
@@ -52,7 +52,7 @@ class HeldSecretFiles:
         return {name: fingerprint(name, value) if value else None for name, value in values.items()}
 
     async def observe(self, fingerprint: Fingerprinting) -> SecretObservations:
-        """Return the present state of each secret where it lies."""
+        """Return the present state of each secret in its file."""
         return await asyncio.to_thread(observe, self.settings, fingerprint)
 
     def uses(self) -> Mapping[str, SecretUse]:

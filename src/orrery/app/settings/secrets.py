@@ -32,8 +32,8 @@ def secret_kinds(role: Role) -> Mapping[str, SecretKind]:
 class Secrets:
     """The secrets of a role; each may be missing (decision 41), and an empty one is missing.
 
-    `troubles` says why others cannot be used, by their names. A fault that concerns no single secret (the folder,
-    an unknown file in it) is under "".
+    `troubles` are the reasons why others cannot be used, by their names. A fault that concerns no single secret
+    (the folder, an unknown file in it) is under "".
     """
 
     _texts: Mapping[str, SecretStr] = field(default_factory=dict[str, SecretStr])
@@ -74,7 +74,7 @@ class Secrets:
         kind, text = self.kinds[name], self.reveal(name)
         if not text:
             return ""
-        return kind.unusable(name, text, mode) or ("" if kind.believed else self._why_misplaced(name))
+        return kind.unusable(name, text, mode) or ("" if kind.is_certain else self._why_misplaced(name))
 
     def form(self, name: str, mode: Mode) -> Form:
         """Return how a secret that is present looks."""

@@ -1,4 +1,4 @@
-"""The sections of one role, and what the settings say in them."""
+"""The sections of one role, and their values in the settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

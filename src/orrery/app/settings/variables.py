@@ -14,7 +14,7 @@ PREFIX = "ORRERY_"
 """The prefix of our environment variables."""
 
 DELIMITER = "__"
-"""What stands between section and key in a variable's name."""
+"""The separator of section and key in a variable's name."""
 
 CONFIG_VARIABLE = "ORRERY_CONFIG"
 """The variable that names the settings file; the only one that is not a setting or a secret."""

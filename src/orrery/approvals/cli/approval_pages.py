@@ -49,7 +49,7 @@ def print_intent(found: "Proposal", now: datetime, *, for_signing: bool = False)
         "digest": f"sha256:{intent.digest()}",
     }.items():
         console.print(Text.assemble((f"  {name:<10} ", "dim"), visible(value)))
-    console.print(Text("\nWhat is sent (+), and what stood there when it was proposed (-):", "bold"))
+    console.print(Text("\nWhat is sent (+), and the value when it was proposed (-):", "bold"))
     for line in changes(intent.body, intent.before or {}):
         console.print(Text(f"  {line}", _STYLES.get(line[0], "")))
     for line in _outcome(found.progress) if found.progress else ():
@@ -59,7 +59,7 @@ def print_intent(found: "Proposal", now: datetime, *, for_signing: bool = False)
 
 
 def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Yield a line for each value that is sent (`+ a.b[0]: 1`), stood there (`-`), or stays."""
+    """Yield a line for each value that is sent (`+ a.b[0]: 1`), was there before (`-`), or stays."""
     sent, stood = dict(_flat("", dict(body))), dict(_flat("", dict(before)))
     if not sent:
         yield "  nothing but the target"
@@ -68,7 +68,7 @@ def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> I
         if name not in sent:
             yield f"  {label}: {_json(stood[name])} (as seen then; not sent)"
         elif name in stood and stood[name] == sent[name]:
-            yield f"  {label}: {_json(sent[name])} (sent as it stands)"
+            yield f"  {label}: {_json(sent[name])} (sent unchanged)"
         else:
             if name in stood:
                 yield f"- {label}: {_json(stood[name])}"
@@ -100,7 +100,7 @@ def log_row(
 def verdict(verified: "AuditResult", remembered: "Head | None") -> Iterator[str]:
     """Yield the results of the log's check, one sentence each."""
     if verified.head and verified.broken_at is None:
-        whole = ", and signatures and intents are as it says" if verified.holds else ""
+        whole = ", and signatures and intents agree with it" if verified.holds else ""
         yield f"{verified.entries} entries: each follows the one before{whole}. The head is {verified.head}."
     elif verified.broken_at is None:
         yield "The log is empty."
@@ -132,7 +132,7 @@ def _wrong(verified: "AuditResult") -> Iterator[str]:
     if verified.repeated:
         yield f"Begun a second time, or after the end: {_numbers(verified.repeated)}. A signature counts once."
     if verified.altered:
-        yield f"Not as the log says: {', '.join(map(visible, verified.altered))}."
+        yield f"Not as in the log: {', '.join(map(visible, verified.altered))}."
     if verified.missing:
         yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
 

@@ -94,9 +94,9 @@ def settle(intent_id: Id, *, runner: Handed) -> None:
 
 @group.command()
 def close(intent_id: Id, reason: Reason, *, runner: Handed) -> None:
-    """Close an intent whose outcome nobody can find out; nothing is read or carried out."""
+    """Close an intent whose outcome cannot be found out; nothing is read or carried out."""
     runner.run(lambda services: approvals_of(services).close(intent_id, reason))
-    note("It is closed; the log says that its outcome is not known.")
+    note("It is closed; in the log its outcome stays unknown.")
 
 
 @group.command()

@@ -90,6 +90,6 @@ def _signed(runner: Runner, asked: _Asked, key: Path | None, follows: str) -> tu
 
 
 def _is_agreed() -> bool:
-    """Ask for a plain yes, away from a terminal too: a run that nobody attends never signs (decision 15)."""
+    """Ask for a plain yes, away from a terminal too: an unattended run never signs (decision 15)."""
     new_console(stderr=True).print("Type yes to sign this: ", end="")
     return sys.stdin.readline().strip() == "yes"

@@ -14,7 +14,7 @@ from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalA
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Check, Committed, Delete, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Page, Stored, Walk, commit, gathered, sortable
+from orrery.runtime.collection import Changes, RecordPage, StoredRecord, Walk, commit, gathered, sortable
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
 from orrery.syntax.reason import checked_reason
 
@@ -49,36 +49,36 @@ class Desk:
         self._notifications = notifications
         self._livemode = livemode
 
-    async def newest(self, limit: int) -> Page[AccessRecord]:
+    async def newest(self, limit: int) -> RecordPage[AccessRecord]:
         """Return up to `limit` access records, the newest first."""
         return await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
 
-    async def find(self, session_or_email: str) -> Page[AccessRecord]:
+    async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
 
-        Raises `NotFound` when there are none, and `RecordUnreadable` for a session whose record cannot be read.
+        Raises `NotFound` without a record, and `RecordUnreadable` for a session whose record cannot be read.
         """
         if "@" in session_or_email:
             found = await self._lookup.found_of(session_or_email)
         else:
             record = await self._stored.access.get(session_or_email)
-            found = Page([record] if record else [])
+            found = RecordPage([record] if record else [])
         if found.is_empty:
             raise NotFound("There is no access record of that session or e-mail address.")
         return found
 
     async def resend(self, session_id: str, reason: str) -> None:
-        """Enqueue the buyer's e-mail, which says that access is open, once more."""
+        """Enqueue the buyer's e-mail about open access once more."""
         found = await self._found(session_id)
         if not found.record.email:
             raise Invalid("This record has no e-mail address.")
         if not found.record.runs_at(self._stored.clock.now()):
             raise Invalid("This access has ended.")
         email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        told = Changes(
+        enqueued = Changes(
             outbox.enqueue([email], self._stored.clock.now()), [self._stored.access.as_read(session_id, found)]
         )
-        await self._commit(told + self._noted(session_id, "resend", reason))
+        await self._commit(enqueued + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""
@@ -150,7 +150,7 @@ class Desk:
                 return True
         return False
 
-    async def journal(self, limit: int) -> Page[JournalEntry]:
+    async def journal(self, limit: int) -> RecordPage[JournalEntry]:
         """Return the newest entries of the journal."""
         return await gathered(self._stored.journal.pages(limit=limit, newest_first=True))
 
@@ -177,7 +177,7 @@ class Desk:
             title=self._notifications.catalogue.title_of(grant.product),
         )
 
-    async def _found(self, session_id: str) -> Stored[AccessRecord]:
+    async def _found(self, session_id: str) -> StoredRecord[AccessRecord]:
         if found := await self._stored.access.get(session_id):
             return found
         raise NotFound("There is no access record of that session.")

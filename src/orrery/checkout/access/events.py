@@ -37,7 +37,7 @@ EventOutcome = Literal["granted", "waiting", "refused", "foreign", "ignored", "n
 
 _UNDELIVERED = (
     "The processor could not deliver them: it got no connection, no certificate that it trusts, or an error of "
-    "the service or of a proxy in front. Its dashboard says which."
+    "the service or of a proxy in front. Its dashboard shows which."
 )
 
 _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
@@ -47,7 +47,7 @@ _ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
 class KnownEvent:
     """An event at the processor and in the store, without personal data.
 
-    `pending` counts deliveries that no endpoint has accepted yet; `stored` says whether Orrery received the event;
+    `pending` counts deliveries that no endpoint has accepted yet; `stored`: Orrery received the event;
     `became` is its result, and `why` the reason in a few words: `unreadable` when the result cannot be read.
     """
 
@@ -163,7 +163,7 @@ class EventHistory:
         why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
         outage = await self._refusals.open()
         last = outage and (outage.last_at or outage.since)
-        # A time of a future that was undone says only that nothing was refused since.
+        # A time of a future that was undone shows only that nothing was refused since.
         if outage is None or last is None or last > self._stored.clock.now():
             return f"{why} {_UNDELIVERED}"
         refused = (

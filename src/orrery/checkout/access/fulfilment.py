@@ -183,7 +183,7 @@ class Fulfilment:
     async def _withhold(
         self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
     ) -> FulfilmentOutcome | Conflict:
-        changes, drafts = event_writes, list[outbox.Draft]()
+        changes, drafts = event_writes, list[outbox.OutboxDraft]()
         if verdict.action != "foreign":
             noted, drafts = await self._note(session.id, source, verdict)
             changes += noted + Changes(checks=[Absent(self._stored.access.key(session.id))])
@@ -202,7 +202,7 @@ class Fulfilment:
 
     async def _note(
         self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict
-    ) -> tuple[Changes, list[outbox.Draft]]:
+    ) -> tuple[Changes, list[outbox.OutboxDraft]]:
         """Return what notes a session without access, and the push about it if that is new."""
         found, now = await self._stored.pending.get(session_id), self._stored.clock.now()
         state = "waiting" if verdict.action == "wait" else "refused"
@@ -210,7 +210,7 @@ class Fulfilment:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
                 return Changes(), []
             # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
-            return self._stored.pending.changes(session_id, found, found.record, anew=True), []
+            return self._stored.pending.changes(session_id, found, found.record, renewed=True), []
         pending = Pending(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )

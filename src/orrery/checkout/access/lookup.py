@@ -12,7 +12,7 @@ from orrery.checkout.records import AccessRecord, Offer
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.processor import ProcessorReads, split_unreadable
 from orrery.ports.processor.errors import ProcessorRefused
-from orrery.runtime.collection import Page, Walk, gathered
+from orrery.runtime.collection import RecordPage, Walk, gathered
 from orrery.runtime.references import References, as_reference
 
 _KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
@@ -44,7 +44,7 @@ class Lookup:
         A session opens only its own product, and nothing once it was revoked. Raises as `check_email`.
         """
         found = await self._stored.access.get(session_id)
-        known: Page[AccessRecord] = Page([found] if found else [])
+        known: RecordPage[AccessRecord] = RecordPage([found] if found else [])
         if found:
             known += await self._others(found.record, cert_code)
         return self._answer(known, cert_code, vendor_slug)
@@ -67,21 +67,21 @@ class Lookup:
         """Return all access records of one buyer, by session id; raise `RecordUnreadable` for one of them."""
         return (await self.found_of(email)).whole()
 
-    async def found_of(self, email: str) -> Page[AccessRecord]:
+    async def found_of(self, email: str) -> RecordPage[AccessRecord]:
         """Return one buyer's access records, by session id."""
-        found: Page[AccessRecord] = Page()
+        found: RecordPage[AccessRecord] = RecordPage()
         for digest in keys.email_digests(email, self._stored.index_key):
             found += await gathered(self._stored.access.indexed(Walk(keys.access_by_email(digest))))
         return found
 
-    async def _others(self, record: AccessRecord, cert_code: str) -> Page[AccessRecord]:
+    async def _others(self, record: AccessRecord, cert_code: str) -> RecordPage[AccessRecord]:
         """Return the other records of the same product that the buyer of a session has."""
         if record.revoked_at or not record.email or record.cert_code != cert_code:
-            return Page()
+            return RecordPage()
         found = await self.found_of(record.email)
-        return Page([one for one in found.records if one.record.product == record.product], found.unreadable)
+        return RecordPage([one for one in found.records if one.record.product == record.product], found.unreadable)
 
-    def _answer(self, found: Page[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
+    def _answer(self, found: RecordPage[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
         if vendor_slug is None and len(self._catalogue.vendors_of(cert_code)) > 1:
             raise Invalid("vendorSlug: It is required, since more than one vendor has this certCode.")
         now = self._stored.clock.now()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.records import AccessRecord, Reversal
-from orrery.runtime.outbox import Draft
+from orrery.runtime.outbox import OutboxDraft
 from orrery.syntax.money import money
 
 _NO_ADDRESS = (
@@ -21,13 +21,13 @@ class Notifications:
     practice_url: str = ""
     catalogue: Catalogue = field(default_factory=Catalogue)
 
-    def sold(self, record: AccessRecord, notes: tuple[str, ...]) -> list[Draft]:
+    def sold(self, record: AccessRecord, notes: tuple[str, ...]) -> list[OutboxDraft]:
         """Return the owner's push and, where there is an address, the buyer's e-mail for a new access record."""
         if not record.email:
             return [self._to_owner(record, (*notes, _NO_ADDRESS))]
         return [self._to_owner(record, notes), self.to_buyer(record, f"buyer-{record.session_id}")]
 
-    def to_buyer(self, record: AccessRecord, letter_id: str) -> Draft:
+    def to_buyer(self, record: AccessRecord, letter_id: str) -> OutboxDraft:
         """Return the buyer's e-mail."""
         title = self.title(record)
         lines = [
@@ -37,11 +37,13 @@ class Notifications:
             f"Your order: {record.session_id}",
             self.seller,
         ]
-        return Draft(letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email)
+        return OutboxDraft(
+            letter_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
+        )
 
-    def withheld(self, session_id: str, reason: str) -> Draft:
+    def withheld(self, session_id: str, reason: str) -> OutboxDraft:
         """Return the push about a completed session without access."""
-        return Draft(
+        return OutboxDraft(
             id=f"withheld-{session_id}-{reason.replace(' ', '-')}",
             channel="push",
             title="Completed, but no access yet",
@@ -50,10 +52,10 @@ class Notifications:
             tags=("warning",),
         )
 
-    def payment_failed(self, session_id: str, product: ProductKey | None) -> Draft:
+    def payment_failed(self, session_id: str, product: ProductKey | None) -> OutboxDraft:
         """Return the push that follows `withheld` when the outstanding payment failed."""
         what = f"{product.name}, session {session_id}" if product else f"Session {session_id}"
-        return Draft(
+        return OutboxDraft(
             id=f"payment-failed-{session_id}",
             channel="push",
             title="A payment failed",
@@ -62,7 +64,7 @@ class Notifications:
             priority="low",
         )
 
-    def refunded(self, reversal: Reversal, session_id: str, shorter: int | None) -> Draft:
+    def refunded(self, reversal: Reversal, session_id: str, shorter: int | None) -> OutboxDraft:
         """Return the push that a payment was refunded in full while its access runs, or ran until now.
 
         `shorter` is None where the access runs on; where it was revoked, how many other records of the buyer
@@ -72,7 +74,7 @@ class Notifications:
         if shorter is not None:
             then = "Its access is revoked, as `checkout.revoke_on_refund` asks."
             then += f" Other access of the buyer that ends earlier now: {shorter}." if shorter else ""
-        return Draft(
+        return OutboxDraft(
             id=f"taken-back-{session_id}",
             channel="push",
             title="Access without payment" if shorter is None else "Refunded, access revoked",
@@ -81,14 +83,14 @@ class Notifications:
             tags=("leftwards_arrow_with_hook",),
         )
 
-    def disputed(self, reversal: Reversal, session_id: str) -> Draft:
+    def disputed(self, reversal: Reversal, session_id: str) -> OutboxDraft:
         """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
         until = (
             f"Answer by {reversal.respond_by:%d %B %Y %H:%M} UTC"
             if reversal.respond_by
             else "Look up the deadline, and answer"
         )
-        return Draft(
+        return OutboxDraft(
             id=f"dispute-{reversal.dispute_id or reversal.charge_id}",
             channel="push",
             title="A payment is disputed",
@@ -98,12 +100,12 @@ class Notifications:
             tags=("rotating_light",),
         )
 
-    def dispute_decided(self, reversal: Reversal, session_id: str, *, runs: bool) -> Draft:
+    def dispute_decided(self, reversal: Reversal, session_id: str, *, runs: bool) -> OutboxDraft:
         """Return the push that follows `disputed` when the dispute is decided."""
         lost = reversal.contested
         body = f"Session {session_id}: the dispute of charge {reversal.charge_id} was {'lost' if lost else 'won'}."
         revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
-        return Draft(
+        return OutboxDraft(
             id=f"dispute-decided-{reversal.dispute_id or reversal.charge_id}",
             channel="push",
             title="A dispute was lost" if lost else "A dispute was won",
@@ -116,12 +118,12 @@ class Notifications:
         of_today = self.catalogue.title_of(record.product)
         return record.title or of_today or f"{record.vendor_slug} {record.cert_code}".upper()
 
-    def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> Draft:
+    def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> OutboxDraft:
         # No name and no e-mail address: other companies' servers handle a push (decision 12).
         title = self.title(record)
         done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
         body = f"{record.product.name}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
-        return Draft(
+        return OutboxDraft(
             id=f"owner-{record.session_id}",
             channel="push",
             title=f"{done}: {title}",

@@ -143,7 +143,7 @@ class RawEvents:
         if entry.value not in (event.body, ERASED_EVENT) and not _same(
             self._read(entry.value), self._read(event.body)
         ):
-            raise EventIdReused("This event's id came before with other contents, which stand.")
+            raise EventIdReused("This event's id came before with other contents, which are kept.")
 
 
 def digest_id(body: bytes) -> str:
@@ -154,7 +154,7 @@ def digest_id(body: bytes) -> str:
 def _same(first: ProcessorEvent | PartialEvent, second: ProcessorEvent | PartialEvent) -> bool:
     """Return whether two bodies under one id are the same event.
 
-    The processor writes one event in more than one way: a fetched one is laid out anew, counts its pending
+    The processor writes one event in more than one way: a fetched one has another layout, counts its pending
     deliveries, and may be of another API version. What decides is compared, as far as both can be read.
     """
     pairs = ((first.type, second.type), (first.object_id, second.object_id))
@@ -172,20 +172,20 @@ def _decisive(session: CheckoutSession) -> tuple[object, ...]:
     return session.id, session.livemode, bought(session), session.email, *money
 
 
-def _unreadable_draft(note: UnreadableEvent) -> outbox.Draft:
+def _unreadable_draft(note: UnreadableEvent) -> outbox.OutboxDraft:
     return alarm(
         f"unreadable-event-{note.noted_at:%Y%m%d}",
         "A signed event cannot be read",
-        f"Event {note.event_id} is stored, and nothing follows from it yet. If it tells of a payment, "
+        f"Event {note.event_id} is stored, and nothing follows from it yet. If it reports a payment, "
         "reconciliation opens the access as soon as it can read the session. "
         "`orrery checkout events --failed` lists such events; today's others send no push.",
     )
 
 
-def _reused_draft(event_id: str) -> outbox.Draft:
+def _reused_draft(event_id: str) -> outbox.OutboxDraft:
     return alarm(
         f"event-reused-{event_id}",
         "An event id came again with other contents",
-        f"Event {event_id}: the first stands, and the second opened nothing. Both were signed with the secret "
+        f"Event {event_id}: the first is kept, and the second opened nothing. Both were signed with the secret "
         "of the webhook. If the processor's dashboard does not explain it, rotate the secret.",
     )

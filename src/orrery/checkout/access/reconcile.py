@@ -373,11 +373,11 @@ def _note(
             report.paid_without_access.append(Discrepancy(session.id, outcome.reason))
 
 
-def _unreadable_push(name: str) -> outbox.Draft:
+def _unreadable_push(name: str) -> outbox.OutboxDraft:
     return push(f"unreadable-{name}", "A record cannot be read", str(RecordUnreadable(name)))
 
 
-def _unread_push(one: UnreadableObject) -> outbox.Draft:
+def _unread_push(one: UnreadableObject) -> outbox.OutboxDraft:
     # No session id in a push: it opens the access (decision 46). The command names it.
     digest = hashlib.sha256(f"{one.kind} {one.id}".encode()).hexdigest()[:16]
     body = f"{one.error()} All others are reconciled. `orrery checkout reconcile` names it."

@@ -158,7 +158,7 @@ class Refunds:
         return next((one.id for one in sessions if bought(one)), None)
 
     async def _note(self, before: Reversal, after: Reversal, changes: Changes, held_because: str) -> None:
-        drafts = list[outbox.Draft]()
+        drafts = list[outbox.OutboxDraft]()
         if after.session_id:
             record = await self._lookup.record(after.session_id)
             runs = record is not None and record.runs_at(self._stored.clock.now())
@@ -179,8 +179,8 @@ class Refunds:
 
     def _drafts(
         self, before: Reversal, after: Reversal, session_id: str, *, runs: bool, shorter: int | None
-    ) -> list[outbox.Draft]:
-        drafts: list[outbox.Draft] = []
+    ) -> list[outbox.OutboxDraft]:
+        drafts: list[outbox.OutboxDraft] = []
         if after.decided and not before.decided:
             drafts.append(self._notifications.dispute_decided(after, session_id, runs=runs))
         elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):

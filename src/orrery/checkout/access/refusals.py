@@ -21,7 +21,7 @@ from orrery.runtime.collection import sortable
 from orrery.runtime.lasting import Lasting, Pace, all_clear, push
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
-"""Why a webhook is refused. `old signature` has a time more than 300 s away that nobody signed with our secret."""
+"""Why a webhook is refused. `old signature`: a time more than 300 s away, not signed with our secret."""
 
 SEVERAL = 3
 """How many refusals in a row, with nothing accepted between, are an outage."""
@@ -109,7 +109,7 @@ class Refusals:
             if await self._outage.begin(outage, _push(reason, now)) and outage:
                 self._pace.mark()
         except StoreError as error:
-            log.warning("refused webhooks not told", why=str(error))
+            log.warning("refused webhooks not reported", why=str(error))
             return
         self._told_on[reason] = now.date()
         self._may_be_open = True
@@ -141,7 +141,7 @@ _CAUSES: dict[Reason, str] = {
     ),
     "clock": (
         f"{SEVERAL} or more in a row are signed with the right secret, at a time more than 300 s away: the clock "
-        "of this machine is wrong, or what stands between delivers late."
+        "of this machine is wrong, or a part on the way delivers late."
     ),
     "too large": (
         "One is larger than 1 MiB, so it was not read, and its signature not checked. The processor's events are "
@@ -150,15 +150,15 @@ _CAUSES: dict[Reason, str] = {
 }
 
 
-def _push(reason: Reason, now: datetime) -> outbox.Draft:
+def _push(reason: Reason, now: datetime) -> outbox.OutboxDraft:
     return push(
         f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
         "A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
-        f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` says what did not arrive.",
+        f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` lists what did not arrive.",
     )
 
 
-def _all_clear(now: datetime) -> outbox.Draft:
+def _all_clear(now: datetime) -> outbox.OutboxDraft:
     return all_clear(
         f"webhook-accepted-{sortable(now)}",
         "Webhooks are accepted again",

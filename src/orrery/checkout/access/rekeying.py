@@ -18,7 +18,7 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Stored, Walk, commit
+from orrery.runtime.collection import Changes, StoredRecord, Walk, commit
 from orrery.runtime.outbox_privacy import reworded
 
 _FORMER_ID = re.compile(r"import_[0-9a-f]{24}")
@@ -56,14 +56,14 @@ class _Rekeying:
         self._stored = stored
         self._naming = naming
 
-    async def done(self, found: Sequence[Stored[AccessRecord]]) -> int:
+    async def done(self, found: Sequence[StoredRecord[AccessRecord]]) -> int:
         """Rekey these records; return how many: not those that, or whose naming entries, changed meanwhile."""
         changes = [await self._change(one) for one in found]
         if isinstance(await commit(self._stored.store, sum(changes, Changes())), Committed):
             return len(found)
         return 0 if len(found) == 1 else sum([await self.done([one]) for one in found])
 
-    async def _change(self, found: Stored[AccessRecord]) -> Changes:
+    async def _change(self, found: StoredRecord[AccessRecord]) -> Changes:
         former, new = found.id, f"imported_{secrets.token_hex(12)}"
         named = self._naming.get(former, ())
         renamed = found.record.change(session_id=new)

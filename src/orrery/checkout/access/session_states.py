@@ -82,7 +82,7 @@ class SessionStates:
         return await self._noted(session_id) or SessionState(await self._at_the_processor(session_id))
 
     async def is_over(self, session_id: str, expires_at: datetime | None) -> bool:
-        """Return whether a session is of no use to its visitor: nobody can pay it, and it opens no access.
+        """Return whether a session is of no use to its visitor: it cannot be paid, and opens no access.
 
         The processor is asked only where the session ends soon, or that is not known; while it cannot be asked, a
         session is over from its end on.

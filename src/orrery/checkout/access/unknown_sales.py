@@ -36,7 +36,7 @@ _OPENED = (
 
 
 class UnknownSalesWatch:
-    """Notes such sessions in the store, and tells the owner of their beginning and end."""
+    """Notes such sessions in the store, and notifies the owner of their beginning and end."""
 
     def __init__(self, stored: CheckoutRecords, lookup: Lookup) -> None:
         self._stored = stored

@@ -41,7 +41,7 @@ _SAYS: "dict[ReceivedResult, str]" = {
     "ignored": "It is stored; its type asks for nothing.",
     "duplicate": "It had come in before, and its type asks for nothing; nothing changed.",
     "unreadable": "It is stored, but cannot be read: it is not as documented. A newer release may read it.",
-    "conflict": "Another event came in under this id before, and stands; nothing changed.",
+    "conflict": "Another event came in under this id before, and is kept; nothing changed.",
 }
 
 
@@ -56,7 +56,7 @@ def reconcile(
         str | None,
         typer.Option(help="How far back, such as 60d or 12h. Without it: to the last success, at least 30d."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; change nothing.")] = False,  # noqa: FBT002  a flag of the command line
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report; change nothing.")] = False,  # noqa: FBT002  a flag of the command line
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
@@ -107,7 +107,7 @@ def events(
         return [event async for event in checkout_of(services).events.list_events(window, failed=failed)]
 
     found, unread = split_unreadable(runner.run(read))
-    empty = "Nothing failed to come through." if failed else "The processor tells of none."
+    empty = "Nothing failed to come through." if failed else "The processor lists no event."
     show(map(asdict, found), _COLUMNS, as_json=as_json, empty=empty, unreadable=unread)
     if failed and (found or unread):
         raise typer.Exit(1)

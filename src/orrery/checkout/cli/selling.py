@@ -26,7 +26,7 @@ Products = Annotated[
     list[str] | None, typer.Option("--product", help="Only this one, as vendor/cert; may be repeated.")
 ]
 Sign = Annotated[bool, typer.Option("--sign", help="Sign what the run needs at once, and go on.")]
-Pending = Annotated[bool, typer.Option("--pending", help="Only show what waits; ask nobody.")]
+Pending = Annotated[bool, typer.Option("--pending", help="Only show what waits, without a request.")]
 
 _GOES_ON = (
     "With your yes, one test session for each product is made at the processor, with exactly what would be sold, "

@@ -4,7 +4,7 @@
       └─────one session that is not what was asked for───────────▶
 
 A success ends a row of failures, but no outage. Rows are counted in memory, of all products together and of each:
-one product that nobody can buy must not hide behind the sales of the others. An outage is in the store, where
+one product that cannot be bought must not hide behind the sales of the others. An outage is in the store, where
 `orrery doctor` and other processes see it and a restart finds it (docs/decisions/0031).
 """
 
@@ -30,7 +30,7 @@ from orrery.syntax.lines import one_line
 from orrery.tls import advice
 
 IN_A_ROW = 5
-"""Failures in a row that are an outage (docs/decisions/0031)."""
+"""Failures in a row that are an outage (docs/decisions/0037)."""
 
 APART = timedelta(minutes=3)
 """Two failures so far apart, with no success between, are an outage too: there may be few visitors (the same)."""
@@ -75,7 +75,7 @@ class CreationOutage(Record):
 
     def lasts(self, now: datetime) -> bool:
         """Return whether it is not over."""
-        # After a clock was put back the last failure may lie years ahead.
+        # After a clock was put back the last failure may be years ahead.
         return abs(now - self.last_failure_at) < (MISMATCH_OVER_AFTER if self.mismatch else OVER_AFTER)
 
 
@@ -161,7 +161,7 @@ class CreationHealth:
             self._pace.mark()
 
     def _after(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
-        """Return the outage with the counts that are not stored yet, or None while there is none."""
+        """Return the outage with the counts that are not stored yet, or None without an outage."""
         now, (why, todo) = self._clock.now(), _reason(error)
         at, one, at_once = self._clock.monotonic(), self._rows[product], isinstance(error, SessionMismatch)
         rows = [row for row in (self._rows[_ALL], one) if row.is_outage(at)]
@@ -210,4 +210,4 @@ def _reason(error: ProcessorError) -> tuple[str, str]:
     if status == HTTPStatus.OK:
         todo = "Check checkout.processor_url, checkout.api_version and any proxy on the way; type `orrery doctor`."
         return why, todo
-    return why, "Look at the processor's status page; each visitor's request is tried anew."
+    return why, "Look at the processor's status page; each visitor's request is tried again."

@@ -15,10 +15,10 @@ from orrery.approvals.approvals import Approvals, IntentDraft, Proposal
 from orrery.checkout import keys
 from orrery.checkout.catalogue import Product
 from orrery.checkout.records import Trial
-from orrery.checkout.selling.operations import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
+from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
 from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_anew
 from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
@@ -291,7 +291,7 @@ class ReceiptHealth:
         self._trials = trials
 
     async def unusable(self) -> list[Finding]:
-        """Return the findings about settings that cannot be used, whatever the processor says.
+        """Return the findings about settings that cannot be used, without asking the processor.
 
         A store that fails is another part's finding; here it leaves open what is sold instead.
         """
@@ -321,13 +321,13 @@ class ReceiptHealth:
     def _mistake(self, product: Product, statuses: Sequence[ProductStatus] | None) -> Finding:
         why = self._selling.catalogue.mistakes[product.name]
         if statuses is None:
-            said, essential = f"{why} What is sold instead is not known: the store cannot be read.", False
+            sentence, essential = f"{why} What is sold instead is not known: the store cannot be read.", False
         elif any(self._selling.sells(one) for one in statuses if one.product == product):
-            said, essential = f"The settings cannot be used, and what was accepted last is sold: {why}", False
+            sentence, essential = f"The settings cannot be used, and what was accepted last is sold: {why}", False
         else:
-            said, essential = f"It is not sold: {why}", not any(map(self._selling.sells, statuses))
+            sentence, essential = f"It is not sold: {why}", not any(map(self._selling.sells, statuses))
         part = f"product {one_line(product.name, 130)}"
-        return Finding(part, "broken", said, _CORRECT, essential=essential, settled=True, of_settings=True)
+        return Finding(part, "broken", sentence, _CORRECT, essential=essential, settled=True, of_settings=True)
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:

@@ -1,4 +1,4 @@
-"""Whether buyers have addresses of their own: behind an untrusted proxy all share one address and one rate limit.
+"""Whether each buyer has a separate address: behind an untrusted proxy all share one address and one rate limit.
 
 The first request that shows a proxy stores it at once, so that `orrery doctor`, another process, finds it. A
 request that the limit refuses writes nothing (decision 14): what it shows is kept in memory, and stored by a job.
@@ -98,7 +98,7 @@ class ProxyHealth:
         self._refused -= counted
 
     async def local(self) -> list[Finding]:
-        """Return whether buyers have addresses of their own."""
+        """Return whether each buyer has a separate address."""
         return await unless_store_fails(self._finding())
 
     async def _finding(self) -> Finding:

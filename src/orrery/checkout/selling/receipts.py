@@ -105,7 +105,7 @@ def _is_page(url: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter that differs, by the name that the processor gives it; None where there is none."""
+    """One parameter that differs, by the name that the processor gives it; None where it is missing."""
 
     name: str
     was: str | None
@@ -151,7 +151,7 @@ def price_of(parameters: Parameters) -> str:
 
 
 def changes(was: Receipt | None, parameters: Parameters, api_version: str) -> list[ParameterChange]:
-    """Return what differs from the receipt, by name; everything does when there is none."""
+    """Return what differs from the receipt, by name; everything does without a receipt."""
     old = {"api_version": was.api_version, **dict(_flat("", parameters_of(was)))} if was else {}
     new = {"api_version": api_version, **dict(_flat("", parameters))}
     names = sorted({*old, *new})
@@ -203,8 +203,8 @@ def rule_conditions(session: CheckoutSession, setting: str) -> list[Condition]:
     """
     note = ""
     if session.three_d_secure == setting != RULE_THREE_D_SECURE:
-        wanted = f"this check wants {RULE_THREE_D_SECURE} to the letter"
-        note = f"The setting says {setting}, which is permitted; {wanted}."
+        wanted = f"this check wants exactly {RULE_THREE_D_SECURE}"
+        note = f"The setting is {setting}, which is permitted; {wanted}."
     return [
         _same(METHODS, ", ".join(RULE_METHODS), ", ".join(session.payment_method_types)),
         _same(THREE_D_SECURE, RULE_THREE_D_SECURE, session.three_d_secure or "", note),

@@ -17,23 +17,18 @@ from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling.creation_health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
+from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
 from orrery.errors import StoreError
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor.errors import ProcessorError, ProcessorRefused
 from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write
 from orrery.runtime.lasting import push
 from orrery.runtime.tasks import Tasks
 
-TRIES = 2
-"""How often one request asks the processor for a session (issue: at most 2 tries and 10 s in all)."""
-
 DEADLINE = 10.0
 """Seconds that all tries of one request may take."""
-
-PAUSE = 0.2
-"""Seconds between a 409 or 429 and the next try."""
 
 log = structlog.get_logger()
 
@@ -110,7 +105,9 @@ class Checkout:
                 raise KeyReused("This Idempotency-Key was used for another product.")
             if found and await self._goes_on(known, new):
                 return known
-            outcome = await commit(self._stored.store, self._stored.attempts.changes(key, found, new, anew=True))
+            outcome = await commit(
+                self._stored.store, self._stored.attempts.changes(key, found, new, renewed=True)
+            )
             return outcome if isinstance(outcome, Conflict) else new
 
         return await compare_and_set(attempt, "This Idempotency-Key is used all the time; nothing was created.")
@@ -165,34 +162,25 @@ class Checkout:
             await outbox.tell_once(self._stored.store, self._stored.clock, draft)
 
     async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
-        end = self._stored.clock.monotonic() + DEADLINE
-        processor_key = attempt.processor_key
-        for tries_left in reversed(range(TRIES)):
-            remaining = end - self._stored.clock.monotonic()
-            try:
-                session = await self._processor.create_session(
-                    offered.parameters,
-                    idempotency_key=processor_key,
-                    deadline=remaining / (tries_left + 1),
-                    api_version=offered.api_version,
-                )
-                if not (key and tries_left and session.expires_at and self._states.ends_soon(session.expires_at)):
-                    return session
-                # The processor gave the session of a click of long ago, whose answer had been lost.
-                processor_key = await self._renew(attempt, key)
-            except ProcessorRefused as error:
-                log.warning(
-                    "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
-                )
-                raise
-            except ProcessorUnreachable as error:
-                log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
-                if not error.same_key:
-                    processor_key = await self._renew(attempt, key)
-                if not tries_left:
-                    raise
-                await self._stored.clock.sleep(PAUSE if error.status else 0)
-        raise AssertionError("unreachable: the last try returns or raises")
+        request = SessionRequest(offered.parameters, offered.api_version, lambda: self._renew(attempt, key))
+        try:
+            return await ask_for_session(
+                self._processor,
+                self._stored.clock,
+                request,
+                attempt.processor_key,
+                seconds=DEADLINE,
+                # The processor gives the session of a click of long ago, whose answer was lost.
+                is_late=self._ends_soon if key else None,
+            )
+        except ProcessorRefused as error:
+            log.warning(
+                "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
+            )
+            raise
+
+    def _ends_soon(self, session: CheckoutSession) -> bool:
+        return session.expires_at is not None and self._states.ends_soon(session.expires_at)
 
     async def _renew(self, attempt: Attempt, key: str | None) -> str:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
@@ -233,7 +221,7 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     )
 
 
-def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.Draft:
+def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.OutboxDraft:
     return push(
         f"session-currency-{product}-{currency}-{accepted.currency}",
         f"Another currency: {product}",

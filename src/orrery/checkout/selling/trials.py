@@ -22,13 +22,13 @@ from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import KEEP_TRIALS, OwnSession, Receipt, Trial, TrialState
-from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
     trial_key,
     wrong_content,
 )
+from orrery.checkout.selling.sessions import TRIES, Expiry, SessionRequest, ask_for_session
 from orrery.errors import Invalid, NotConfigured, RecordUnreadable
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -41,11 +41,6 @@ from orrery.syntax.reason import LONGEST_REASON
 
 DEADLINE = 10.0
 """Seconds that one request may take."""
-
-TRIES = 2
-
-PAUSE = 0.5
-"""Seconds between two tries."""
 
 LONGEST_TRIAL = timedelta(minutes=5)
 """How long after its request a trial is over or was interrupted."""
@@ -203,7 +198,7 @@ class Trials:
         return ""
 
     async def _with_session(self, trial: Trial) -> Trial:
-        """Return the trial with its session, `open`, or in the state that says why it has none of its own."""
+        """Return the trial with its session, `open`, or in the state that explains why it has none."""
         if trial.state != "open":
             return await self._with_new_session(trial)
         if not await self._expiry.is_own(trial.run_id, trial.session_id or ""):
@@ -234,24 +229,18 @@ class Trials:
         return trial
 
     async def _ask(self, trial: Trial) -> tuple[Trial, CheckoutSession]:
-        for tries_left in reversed(range(TRIES)):
-            try:
-                return trial, await self._processor.create_session(
-                    parameters_of(trial),
-                    # Reckoned, not read: under a key that was put into the record another's session may lie.
-                    idempotency_key=trial_key(trial.run_id, trial.product, trial.attempt),
-                    deadline=DEADLINE,
-                    api_version=trial.api_version,
-                )
-            except ProcessorUnreachable as error:
-                if not error.same_key:
-                    # The processor stores a 5xx under its key, and would give it again.
-                    trial = asked_anew(trial)
-                    await self._keep(trial)
-                if not tries_left:
-                    raise
-                await self._stored.clock.sleep(PAUSE)
-        raise AssertionError("unreachable: the last try returns or raises")
+        async def renew() -> str:
+            nonlocal trial
+            trial = asked_anew(trial)
+            await self._keep(trial)
+            return _key(trial)
+
+        request = SessionRequest(parameters_of(trial), trial.api_version, renew)
+        # Computed, not read: a key that was put into the record may lead to another's session.
+        session = await ask_for_session(
+            self._processor, self._stored.clock, request, _key(trial), seconds=TRIES * DEADLINE
+        )
+        return trial, session
 
     async def _closed(self, trial: Trial) -> Trial:
         """Expire the trial's session under its run's approval; what fails is read, and queued for the owner.
@@ -318,8 +307,13 @@ class Trials:
 def asked_anew(trial: Trial) -> Trial:
     """Return the trial with a key that was not used yet."""
     attempt = trial.attempt + 1
-    key = trial_key(trial.run_id, trial.product, attempt)
-    return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
+    return trial.change(
+        state="asked", attempt=attempt, idempotency_key=_key(trial.change(attempt=attempt)), note=""
+    )
+
+
+def _key(trial: Trial) -> str:
+    return trial_key(trial.run_id, trial.product, trial.attempt)
 
 
 def _mismatch(trial: Trial, session: CheckoutSession) -> str:
@@ -354,7 +348,7 @@ def _access(session: CheckoutSession) -> str:
     return f"It may open access: see `orrery access show {session.id}`."
 
 
-def _completed_push(trial: Trial) -> outbox.Draft:
+def _completed_push(trial: Trial) -> outbox.OutboxDraft:
     body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
     return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
 

@@ -18,7 +18,6 @@ from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import DriftResult, OwnSession
-from orrery.checkout.selling.operations import Expiry
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     Condition,
@@ -27,6 +26,7 @@ from orrery.checkout.selling.receipts import (
     rule_conditions,
     sold_conditions,
 )
+from orrery.checkout.selling.sessions import Expiry
 from orrery.errors import NotConfigured, NotFound
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
@@ -222,7 +222,7 @@ class Verification:
         return None
 
 
-def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.Draft:
+def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: datetime) -> outbox.OutboxDraft:
     differing = "; ".join(
         f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
     )
@@ -230,6 +230,6 @@ def _drift_push(conditions: Sequence[Condition], session: CheckoutSession, now: 
     return push(f"drift-{conditions[0].name}-{sortable(now)}", "The checkout drifts", body)
 
 
-def _over(now: datetime) -> outbox.Draft:
+def _over(now: datetime) -> outbox.OutboxDraft:
     body = "The newest visitor's session shows nothing that differs."
     return all_clear(f"drift-over-{sortable(now)}", "The checkout is as it was sent again", body)

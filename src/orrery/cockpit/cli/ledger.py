@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orrery.cockpit.ledger import Ledger
     from orrery.cockpit.records import LedgerItem
     from orrery.cockpit.set_aside import Asides
-    from orrery.runtime.collection import Page, Stored
+    from orrery.runtime.collection import RecordPage, StoredRecord
     from orrery.runtime.console.runner import Services
 
 group = typer.Typer(no_args_is_help=True)
@@ -97,7 +97,7 @@ def list_items(
     show(rows, _COLUMNS, as_json=as_json, empty="Nothing waits.", unreadable=found.unreadable)
 
 
-async def _known(services: "Services") -> "tuple[Page[LedgerItem], Asides, datetime]":
+async def _known(services: "Services") -> "tuple[RecordPage[LedgerItem], Asides, datetime]":
     from orrery.cockpit.set_aside import SetAsides  # noqa: PLC0415  it loads the store's records
 
     asides = services[SetAsides]
@@ -124,7 +124,7 @@ def _ledger(services: "Services") -> "Ledger":
     return services[Ledger]
 
 
-def _row(stored: "Stored[LedgerItem]") -> dict[str, object]:
+def _row(stored: "StoredRecord[LedgerItem]") -> dict[str, object]:
     item = stored.record
     return {
         "id": stored.id,

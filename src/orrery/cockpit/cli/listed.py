@@ -7,14 +7,14 @@ from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, RowId
 from orrery.cockpit.set_aside import Asides
 from orrery.cockpit.waiting import NotListed, Reason
-from orrery.runtime.collection import Stored
+from orrery.runtime.collection import StoredRecord
 
 
 def sorted_out(
-    items: Sequence[Stored[LedgerItem]], asides: Asides, now: datetime
-) -> tuple[list[Stored[LedgerItem]], NotListed]:
+    items: Sequence[StoredRecord[LedgerItem]], asides: Asides, now: datetime
+) -> tuple[list[StoredRecord[LedgerItem]], NotListed]:
     """Return the items that wait, and how many do not, by reason."""
-    waiting, reasons = list[Stored[LedgerItem]](), list[Reason]()
+    waiting, reasons = list[StoredRecord[LedgerItem]](), list[Reason]()
     for one in items:
         aside = asides.of(RowId(one.record.track, LEDGER_ACCOUNT, LEDGER, one.id))
         if one.record.dismissed_at:

@@ -1,4 +1,4 @@
-"""A message's mark-up as text: pure, linear in the size of the message, and never empty without saying why.
+"""A message's mark-up as text: pure, linear in the size of the message, and never empty without a reason.
 
 Nothing that the mark-up names is ever fetched.
 """

@@ -2,7 +2,7 @@
 
 The parser's time grows with the square of the depth and of an element's attributes, and mis-nested formatting
 makes a tree of a product. So it is given block elements, links and images only, with the attributes that become
-text. All else that stands in a message, and what is hidden in it, ends here.
+text. All else in a message, and what is hidden in it, ends here.
 """
 
 import re
@@ -75,7 +75,7 @@ _STYLING = ("hidden", "style", "bgcolor", "color")
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Mark-up to parse; `cut` is the line that says why its end is missing, or empty.
+    """Mark-up to parse; `cut` is the line with the reason why its end is missing, or empty.
 
     `hidden` counts the characters that the sender's style hides, `preheader` those of a hidden beginning.
     `is_suspected`: a style sheet would hide some of what is there.
@@ -89,7 +89,7 @@ class Bounded:
 
 
 class _Cut(Exception):
-    """The rest is not read; its text is the line that says so."""
+    """The rest is not read; its text is the line that reports it."""
 
 
 def bounded(source: str) -> Bounded:

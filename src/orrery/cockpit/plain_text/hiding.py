@@ -35,7 +35,7 @@ _NAMED: dict[str, Colour] = {
 }
 
 _TINY = 1.0
-"""Pixels or points of a letter that nobody sees."""
+"""Pixels or points of a letter that cannot be seen."""
 
 _FAR = 500.0
 """Pixels beyond an edge that are out of sight on every screen."""
@@ -49,7 +49,7 @@ _WHITE = _NAMED["white"]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What one element says. `is_gone`: nothing in it is seen; the rest may be taken back further inside."""
+    """The style of one element. `is_gone`: nothing in it is seen; the rest may be taken back further inside."""
 
     is_gone: bool = False
     is_tiny: bool | None = None
@@ -60,50 +60,52 @@ class Style:
 
 
 NOTHING = Style()
-"""Of an element that says nothing about it, always this one."""
+"""Of an element without a style, always this one."""
 
 
 @lru_cache(maxsize=4096)
 def style_of(style: str, ground: str = "", colour: str = "") -> Style:
     """Return what the attributes `style`, `bgcolor` and `color` of an element hide or show."""
-    said = {
+    declared = {
         name.lower(): value.replace("!important", "").strip().lower()
         for name, value in _DECLARATION.findall(_COMMENT.sub(" ", style[:_LONGEST_STYLE]))
     }
-    behind = said.get("background-color") or said.get("background", ground.lower())
+    behind = declared.get("background-color") or declared.get("background", ground.lower())
     found = Style(
-        is_gone=_is_gone(said),
-        is_tiny=_is_tiny(said.get("font-size") or said.get("font", "")),
-        is_unseen={"hidden": True, "collapse": True, "visible": False}.get(said.get("visibility", "")),
-        colour=_colour(said.get("color", colour.lower())),
+        is_gone=_is_gone(declared),
+        is_tiny=_is_tiny(declared.get("font-size") or declared.get("font", "")),
+        is_unseen={"hidden": True, "collapse": True, "visible": False}.get(declared.get("visibility", "")),
+        colour=_colour(declared.get("color", colour.lower())),
         ground=_colour(behind),
-        has_picture="url(" in said.get("background", "") + said.get("background-image", ""),
+        has_picture="url(" in declared.get("background", "") + declared.get("background-image", ""),
     )
     return NOTHING if found == NOTHING else found
 
 
 def sheet_hides(sheet: str) -> bool:
-    """Return whether a rule of a style sheet hides what it is for; what that is nobody looks at."""
+    """Return whether a rule of a style sheet hides what it is for; its selector is not read."""
     rules = islice(_RULE.finditer(_COMMENT.sub(" ", sheet)), _MOST_RULES)
     styles = (style_of(one[1]) for one in rules if MAY_HIDE.search(one[1]))
     return any(one.is_gone or one.is_tiny or one.is_unseen for one in styles)
 
 
-def _is_gone(said: dict[str, str]) -> bool:
-    if said.get("display") == "none" or said.get("color") == "transparent":
+def _is_gone(declared: dict[str, str]) -> bool:
+    if declared.get("display") == "none" or declared.get("color") == "transparent":
         return True
-    if _number(said.get("opacity", "")) == 0 or "scale(0" in said.get("transform", ""):
+    if _number(declared.get("opacity", "")) == 0 or "scale(0" in declared.get("transform", ""):
         return True
-    if "hidden" in said.get("overflow", "") and any(
-        _number(said.get(one, "")) == 0 for one in ("height", "max-height", "width", "max-width")
+    if "hidden" in declared.get("overflow", "") and any(
+        _number(declared.get(one, "")) == 0 for one in ("height", "max-height", "width", "max-width")
     ):
         return True
-    if said.get("position") in {"absolute", "fixed"} and (
-        any((_number(said.get(one, "")) or 0) <= -_FAR for one in ("left", "top", "right", "bottom"))
-        or _NO_CLIP.search(said.get("clip", "") + said.get("clip-path", "")) is not None
+    if declared.get("position") in {"absolute", "fixed"} and (
+        any((_number(declared.get(one, "")) or 0) <= -_FAR for one in ("left", "top", "right", "bottom"))
+        or _NO_CLIP.search(declared.get("clip", "") + declared.get("clip-path", "")) is not None
     ):
         return True
-    return any((_number(said.get(one, "")) or 0) <= -_FAR for one in ("text-indent", "margin-left", "margin-top"))
+    return any(
+        (_number(declared.get(one, "")) or 0) <= -_FAR for one in ("text-indent", "margin-left", "margin-top")
+    )
 
 
 def _number(value: str) -> float | None:
@@ -112,7 +114,7 @@ def _number(value: str) -> float | None:
 
 
 def _is_tiny(value: str) -> bool | None:
-    """Return whether letters are too small to be seen; None where it is not said, or depends on those around."""
+    """Return whether letters are too small to be seen; None where it is not set, or depends on those around."""
     found = _LENGTH.search(value)
     if found is None:
         return False if value and value[0].isalpha() and "inherit" not in value else None
@@ -147,11 +149,11 @@ class _Layer:
 
 @dataclass(slots=True)
 class Hiding:
-    """Where in a document nothing is seen, and how much stands there.
+    """Where in a document nothing is seen, and how much text is there.
 
     A style that is in the element itself counts. What only a style sheet hides is shown: which rule of several
     holds for an element is a browser's work, and a mistake would keep a text from its reader.
-    `is_suspected` says that a sheet hides something.
+    `is_suspected`: a sheet hides something.
     """
 
     has_sheet: bool
@@ -163,13 +165,13 @@ class Hiding:
     hides: bool = False
 
     def enter(self, name: str, depth: int, style: Style, *, is_block: bool) -> None:
-        """Begin an element that says something."""
+        """Begin an element with a style."""
         around = self._layers[-1].style if self._layers else Style(ground=None if self.has_sheet else _WHITE)
         self._layers.append(_Layer(name, depth, 0 if is_block else 1, _inside(around, style)))
         self._look()
 
     def again(self, name: str) -> None:
-        """Begin an element that is not kept and says nothing."""
+        """Begin an element that is not kept and has no style."""
         if self._layers and self._layers[-1].level and self._layers[-1].name == name:
             self._layers[-1].level += 1
 

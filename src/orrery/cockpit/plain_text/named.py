@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody, Trouble
-from orrery.ports.comms.messages import NOBODY, Person
+from orrery.ports.comms.messages import NO_PERSON, Person
 from orrery.syntax.lines import one_line
 
 MOST_NAMED = 50
@@ -22,7 +22,7 @@ TROUBLES: dict[Trouble, str] = {
     "charset": "[Some letters may be wrong: their character set is unknown, or another. Open it in the mailbox.]",
     "encoding": "[A part is damaged: only what could be read of it is shown. Open it in the mailbox.]",
     "cut": "[The message is longer than 2 MB: the rest is neither shown nor named. Open it in the mailbox.]",
-    "attachments": "[The mailbox did not say what is attached. Open it there.]",
+    "attachments": "[The mailbox did not name the attachments. Open it there.]",
 }
 
 _PARTS = {
@@ -92,7 +92,7 @@ def attachments_of(body: MessageBody) -> list[str]:
 
 
 def invitation_lines(found: Invitation | None) -> Iterator[str]:
-    """Yield what a message says of a meeting: what it is about, when, where, by whom, and who has answered."""
+    """Yield the lines about a meeting: what it is about, when, where, by whom, and who has answered."""
     if found is None:
         return
     kind = _METHODS.get(found.method, "A meeting")
@@ -101,7 +101,7 @@ def invitation_lines(found: Invitation | None) -> Iterator[str]:
         yield f"[Time: {_span(found, found.starts)}]"
     if found.place:
         yield f"[Place: {_shown(found.place)}]"
-    if found.organizer != NOBODY:
+    if found.organizer != NO_PERSON:
         yield f"[Organizer: {_person(found.organizer)}]"
     for person, answer in found.answers[:_MOST_ANSWERS]:
         yield f"[{_person(person)} {_ANSWERS.get(answer, 'did not answer yet')}]"
@@ -129,7 +129,7 @@ def _attachment(part: Attachment) -> str:
 
 
 def size_words(size: int) -> str:
-    """Return a size as people say it."""
+    """Return a size in words."""
     for unit, one in (("GB", _KILO**3), ("MB", _KILO**2), ("kB", _KILO)):
         if size >= one:
             return f"{size / one:.1f} {unit}" if size < 10 * one else f"{size / one:.0f} {unit}"

@@ -59,7 +59,7 @@ def cluster_row(cluster: Cluster, *, full: bool) -> Row:
 
 
 def print_pictures(clusters: Sequence[Cluster]) -> None:
-    """Draw the clusters at a terminal; say the same in sentences where nobody would see a picture."""
+    """Draw the clusters at a terminal; write sentences where a picture cannot be shown."""
     if not clusters:
         return
     console = new_console()

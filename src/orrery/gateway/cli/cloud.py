@@ -33,7 +33,7 @@ from orrery.gateway.cloud.wanted import Wanted
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import Cloud, Job, Kind, WebhookUri
+from orrery.ports.cloud import Cloud, Kind, RunbookJob, WebhookUri
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 from orrery.ports.site_reports import SiteReports
@@ -54,7 +54,7 @@ _MONTHS_JOBS = 100
 _LOOKED_BACK = timedelta(days=2)
 """How far back a report looks for the machine's last outage."""
 
-_JOB_COLUMNS = ("job", "status", "started", "seconds", "said")
+_JOB_COLUMNS = ("job", "status", "started", "seconds", "reason")
 
 _DESTROYED: tuple[tuple[Kind, str], ...] = (
     ("deallocate", "the deallocate alert"),
@@ -181,7 +181,7 @@ def _make(runner: Runner, *, rotate: bool, as_json: bool) -> None:
     if as_json:
         show_json(asdict(tested))
     elif tested.succeeded:
-        note(f"The test job said, after {tested.seconds:.0f} s: {tested.output}")
+        note(f"The test job's output, after {tested.seconds:.0f} s: {tested.output}")
     else:
         note(f"The test job ended as {tested.status}: {tested.output}")
     if not tested.succeeded:
@@ -217,14 +217,14 @@ def status(runner: Handed, *, jobs: Last = 5, as_json: AsJson = False) -> None:
     end_with(gaps)
 
 
-def _job_row(job: Job) -> dict[str, object]:
+def _job_row(job: RunbookJob) -> dict[str, object]:
     seconds = (job.ended_at - job.started_at).total_seconds() if job.started_at and job.ended_at else None
     return {
         "job": job.id,
         "status": job.status,
         "started": job.started_at or job.created_at,
         "seconds": None if seconds is None else round(seconds),
-        "said": job.exception or None,
+        "reason": job.exception or None,
     }
 
 
@@ -278,8 +278,8 @@ def report(runner: Handed, *, as_json: AsJson = False) -> None:
     orrery gateway cloud report
     """
     use = _connected(runner)
-    found, seen, said = _examined(use, since=use.clock.now() - _LOOKED_BACK)
-    body = report_of(found, use.wanted, seen, said, _last_outage(seen))
+    found, seen, judged = _examined(use, since=use.clock.now() - _LOOKED_BACK)
+    body = report_of(found, use.wanted, seen, judged, _last_outage(seen))
     runner.port(SiteReports).send(body)
     if as_json:
         show_json(body)
@@ -313,7 +313,7 @@ def pause(
     use = _connected(runner)
     until = pause_text(use.clock.now(), parse_window(lasts))
     use.cloud.tag_pause(until)
-    _say(f"Nothing starts the machine until {until}.", {"paused_until": until}, as_json=as_json)
+    _report(f"Nothing starts the machine until {until}.", {"paused_until": until}, as_json=as_json)
 
 
 @group.command()
@@ -325,10 +325,10 @@ def resume(runner: Handed, *, as_json: AsJson = False) -> None:
     """
     use = _connected(runner)
     use.cloud.tag_pause("")
-    _say("The pause has ended.", {"paused_until": None}, as_json=as_json)
+    _report("The pause has ended.", {"paused_until": None}, as_json=as_json)
 
 
-def _say(sentence: str, document: dict[str, object], *, as_json: bool) -> None:
+def _report(sentence: str, document: dict[str, object], *, as_json: bool) -> None:
     if as_json:
         show_json(document)
     else:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import typer
 
-from orrery.gateway.cloud.survey import Gap
+from orrery.gateway.cloud.survey import UnknownPart
 from orrery.runtime.console.tables import note
 
 
-def note_gaps(gaps: Sequence[Gap]) -> None:
-    """Say once for each reason which parts are not known, and what to do."""
+def note_gaps(gaps: Sequence[UnknownPart]) -> None:
+    """Print each reason once, with the parts that are not known by it, and what to do."""
     parts: dict[str, list[str]] = {}
     for gap in gaps:
         parts.setdefault(f"{gap.state}. {gap.error}", []).append(gap.part)
@@ -17,7 +17,7 @@ def note_gaps(gaps: Sequence[Gap]) -> None:
         note(f"Not known ({', '.join(named)}): {reason}")
 
 
-def end_with(gaps: Sequence[Gap]) -> None:
+def end_with(gaps: Sequence[UnknownPart]) -> None:
     """Name what is not known; the command ends with exit code 1 when there is anything."""
     note_gaps(gaps)
     if gaps:

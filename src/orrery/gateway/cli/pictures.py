@@ -7,7 +7,7 @@ from orrery.runtime.console.tables import note
 
 
 def write_picture(file: Path, text: str) -> None:
-    """Write a picture, and say so; raise `Invalid`."""
+    """Write a picture and print its path; raise `Invalid`."""
     try:
         _ = file.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orrery.gateway.ping_log import PingLog
     from orrery.gateway.reports import CloudReport
 
-_COLUMNS = ("from", "until", "minutes", "what", "said", "probe", "pings")
+_COLUMNS = ("from", "until", "minutes", "what", "state", "probe", "pings")
 
 
 def command(
@@ -24,7 +24,7 @@ def command(
     as_json: AsJson = False,
     runner: Handed,
 ) -> None:
-    """List what the pings said, when they were silent, and what was pushed about the gateway.
+    """List the pings by their content, the silences between them, and the pushes about the gateway.
 
     \b
     orrery gateway pings
@@ -49,7 +49,7 @@ def command(
     rows = sorted(_rows(log), key=lambda row: str(row["from"]))
     show(rows, _COLUMNS, as_json=False, empty=f"No ping in {since}.")
     if log.cloud_report:
-        note(_said_of_cloud(log.cloud_report))
+        note(_report_line(log.cloud_report))
     left_out(log.unreadable)
 
 
@@ -59,14 +59,14 @@ def _rows(log: "PingLog") -> Iterator[dict[str, object]]:
         yield {
             **_times(one.first_at, one.last_at),
             "what": "mixed" if one.mixed else one.kind,
-            "said": state,
+            "state": state,
             "probe": one.probe or None,
             "pings": one.count,
         }
     for silence in log.silences:
         yield {**_times(silence.since, silence.until), "what": "silence", "minutes": _minutes(silence.seconds)}
     for push in log.pushes:
-        yield {"from": push.at, "what": "push", "said": f"{push.title} ({push.priority}, {push.state})"}
+        yield {"from": push.at, "what": "push", "state": f"{push.title} ({push.priority}, {push.state})"}
 
 
 def _times(begin: datetime, end: datetime | None) -> dict[str, object]:
@@ -78,7 +78,7 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.1f}"
 
 
-def _said_of_cloud(report: "CloudReport") -> str:
+def _report_line(report: "CloudReport") -> str:
     expires = f"{report.webhook_expires_at:%Y-%m-%d}" if report.webhook_expires_at else "-"
     return (
         f"Last report of the cloud, of {report.at:%Y-%m-%d %H:%M} UTC: the machine was {report.power}; alerts: "

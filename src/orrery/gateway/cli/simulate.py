@@ -6,16 +6,11 @@ from typing import Annotated
 
 import typer
 
-from orrery.gateway.cli.pictures import write_picture
-from orrery.gateway.simulation.combinations import COMBINATIONS
-from orrery.gateway.simulation.limits import limits
-from orrery.gateway.simulation.parameters import default_text, read_parameters
-from orrery.gateway.simulation.picture import bars, svg
-from orrery.gateway.simulation.statistics import Figures, SimulationPlan, simulated
+from orrery.gateway.simulation import COMBINATIONS, Figures, figures
+from orrery.gateway.simulation_parameters import default_text, read_parameters
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.tables import note, show, show_json
-from orrery.runtime.console.terminal import new_console
 
 _COLUMNS = (
     "combination",
@@ -24,14 +19,10 @@ _COLUMNS = (
     "machine",
     "service",
     "p50",
-    "p90",
     "p99",
-    "longest",
     "pushes",
-    "jobs",
     "job_minutes",
 )
-_LIMITS = ("limit", "spec", "simulated_as_specified", "simulated_as_built")
 
 
 def command(
@@ -42,44 +33,33 @@ def command(
     days: Annotated[int, typer.Option(min=1, max=3650, help="How many days each run has.")] = 30,
     replicas: Annotated[int, typer.Option(min=1, max=100_000, help="How many runs.")] = 600,
     *,
-    as_svg: Annotated[
-        Path | None, typer.Option("--svg", help="Also write the picture to a file.", show_default=False)
-    ] = None,
     show_parameters: Annotated[
         bool, typer.Option("--show-parameters", help="Print the default parameters, to be changed, and end.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play months of shutdowns through, and compare what each layer and each alert is worth.
+    """Simulate months of shutdowns, and compare what each layer and each alert is worth.
 
     It needs no settings. The same seed gives the same figures.
 
     \b
     orrery gateway simulate
-    orrery gateway simulate --seed 7 --svg gateway.svg
     orrery gateway simulate --show-parameters > mine.toml
     orrery gateway simulate --parameters mine.toml --days 90 --json
     """
     if show_parameters:
         typer.echo(default_text(), nl=False)
         return
-    plan = SimulationPlan(read_parameters(parameters), seed, days, replicas)
+    given = read_parameters(parameters)
     with progress_bar("simulating", len(COMBINATIONS) * replicas) as done:
-        found = simulated(plan, done)
-    if as_svg:
-        write_picture(as_svg, svg(found))
-    compared = limits(plan.parameters, found)
+        found = [figures(one, given, seed=seed, days=days, replicas=replicas, done=done) for one in COMBINATIONS]
     if as_json:
-        facts = {"seed": seed, "days": days, "replicas": replicas, "parameters": plan.parameters}
-        show_json({**facts, "combinations": found, "limits": compared})
+        facts = {"seed": seed, "days": days, "replicas": replicas, "parameters": given.model_dump()}
+        show_json({**facts, "combinations": found})
         return
     note(f"{replicas} runs of {days} days, seed {seed}; outages in minutes, counts for 30 days.")
     show(list(_rows(found)), _COLUMNS, as_json=False, empty="")
-    console = new_console()
-    for line in ["", *bars(found), ""]:
-        console.print(line, markup=False)
-    show(compared, _LIMITS, as_json=False, empty="")
-    note("`=` is an assumption of the simulation, `-` is not played. --show-parameters prints all assumptions.")
+    note("--show-parameters prints all assumptions.")
 
 
 def _rows(found: Sequence[Figures]) -> list[dict[str, str]]:
@@ -93,8 +73,7 @@ def _rows(found: Sequence[Figures]) -> list[dict[str, str]]:
                 "gains": gains,
                 "machine": f"{one.machine:.2f} %",
                 "service": f"{one.service:.2f} %",
-                **{name: f"{getattr(one, name):.1f}" for name in ("p50", "p90", "p99", "longest", "pushes")},
-                "jobs": f"{one.jobs:.0f}",
+                **{name: f"{getattr(one, name):.1f}" for name in ("p50", "p99", "pushes")},
                 "job_minutes": f"{one.job_minutes:.0f}",
             }
         )

@@ -11,7 +11,7 @@ from orrery.gateway.cloud.settings import CloudSettings
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, MachineFound
 from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
-from orrery.ports.cloud.machine import Look, Reply, RestartFailed, SignIn, Start, Step, Wait
+from orrery.ports.cloud.machine import LookAtPower, MachineReply, RestartFailed, SignIn, Start, Step, WaitSeconds
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
@@ -41,33 +41,33 @@ def command(runner: Handed, *, as_json: AsJson = False) -> None:
         note(sentence)
 
 
-def _taken(step: Step, cloud: Cloud, clock: Clock) -> Reply:
+def _taken(step: Step, cloud: Cloud, clock: Clock) -> MachineReply:
     match step:
         case SignIn():
             return _tried(cloud.sign_in, clock)
-        case Look():
+        case LookAtPower():
             return _tried(lambda: _seen(cloud), clock)
         case Start():
             note("Starting the machine …")
             return _tried(cloud.start, clock)
-        case Wait(seconds):
+        case WaitSeconds(seconds):
             asyncio.run(clock.sleep(seconds))
-            return Reply(int(HTTPStatus.OK), clock.now())
+            return MachineReply(int(HTTPStatus.OK), clock.now())
 
 
-def _tried(ask: Callable[[], MachineFound | None], clock: Clock) -> Reply:
+def _tried(ask: Callable[[], MachineFound | None], clock: Clock) -> MachineReply:
     try:
         found = ask()
     except CloudRefused as error:
         if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise  # of who is signed in here, not of the runbook's identity
-        return Reply(error.status, clock.now(), why=error.why)
+        return MachineReply(error.status, clock.now(), why=error.why)
     except CloudUnreachable as error:
         note(str(error))
-        return Reply(0, clock.now(), why=error.why)
+        return MachineReply(0, clock.now(), why=error.why)
     if found is None:
-        return Reply(int(HTTPStatus.OK), clock.now())
-    return Reply(int(HTTPStatus.OK), clock.now(), found.power, found.pause)
+        return MachineReply(int(HTTPStatus.OK), clock.now())
+    return MachineReply(int(HTTPStatus.OK), clock.now(), found.power, found.pause)
 
 
 def _seen(cloud: Cloud) -> MachineFound:

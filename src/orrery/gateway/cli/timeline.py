@@ -42,7 +42,7 @@ _COLUMNS = ("outage", "began", "lasted", "ended_by")
 
 
 Chosen = Annotated[
-    str | None, typer.Option(help="Tell this one: its id in the list, or `last`.", show_default=False)
+    str | None, typer.Option(help="Show this one: its id in the list, or `last`.", show_default=False)
 ]
 Since = Annotated[str, typer.Option(help="How far back: 12h, 7d.", metavar="<duration>")]
 PingsFile = Annotated[
@@ -72,7 +72,7 @@ def command(  # noqa: PLR0913  each is an option of the command line
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the outages, or tell one: what happened when, which layer ended it, and how long each step took.
+    """List the outages, or show one: what happened when, which layer ended it, and how long each step took.
 
     The cloud's activity log and jobs are always asked. The service shows in a journal, pings and pushes in what
     the site's host printed; `-` reads either from the standard input.

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey, known
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import CloudReads, Job
+from orrery.ports.cloud import CloudReads, RunbookJob
 from orrery.ports.cloud.errors import CloudError, CloudUnreachable
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ PATIENCE = timedelta(minutes=5)
 
 
 class Asking:
-    """Asks for parts, one after the other: none when nobody can sign in, and none after it has taken too long."""
+    """Asks for parts, one after the other: none without a sign-in, and none after it has taken too long."""
 
     def __init__(self, cloud: CloudReads, clock: Clock) -> None:
         self.cloud = cloud
@@ -64,8 +64,12 @@ def activity(asking: Asking, most: int, explained: int, since: datetime | None =
     jobs = listed = part(lambda: cloud.jobs(most))
     reasons = None
     if not isinstance(listed, CloudError):
-        told = part(lambda: with_reasons(cloud, listed[:explained]))
-        jobs, reasons = (listed, told) if isinstance(told, CloudError) else ([*told, *listed[explained:]], None)
+        explained_jobs = part(lambda: with_reasons(cloud, listed[:explained]))
+        jobs, reasons = (
+            (listed, explained_jobs)
+            if isinstance(explained_jobs, CloudError)
+            else ([*explained_jobs, *listed[explained:]], None)
+        )
     return Activity(
         part(cloud.health),
         jobs,
@@ -75,6 +79,6 @@ def activity(asking: Asking, most: int, explained: int, since: datetime | None =
     )
 
 
-def with_reasons(cloud: CloudReads, jobs: Iterable[Job]) -> list[Job]:
+def with_reasons(cloud: CloudReads, jobs: Iterable[RunbookJob]) -> list[RunbookJob]:
     """Return jobs of a listing, with the reasons of those that failed, which it leaves out."""
     return [cloud.job(job.id) if job.status == "Failed" else job for job in jobs]

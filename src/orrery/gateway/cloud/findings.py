@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
-from orrery.gateway.cloud.plan import PARTS, Change, RunbookText, current_webhook, planned
+from orrery.gateway.cloud.plan import PARTS, ResourceChange, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
 from orrery.gateway.cloud.wanted import Wanted
-from orrery.ports.cloud import Alert, Job, Kind, Webhook
+from orrery.ports.cloud import Alert, Kind, RunbookJob, Webhook
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 
@@ -28,7 +28,7 @@ _EFFECTS: dict[Kind, str] = {
     "role": "The identity has no role on the machine: a start is refused (Forbidden).",
     "runbook": "There is no runbook: no alert starts the machine.",
     "webhook": "There is no webhook that the action group calls: alerts may fire, and the runbook does not.",
-    "action-group": "There is no action group: alerts call nobody.",
+    "action-group": "There is no action group: an alert has no effect.",
     "health": "There is no alert on the machine's health: a shutdown is not noticed.",
     "deallocate": (
         "There is no alert on the deallocation of the machine: when its health is Unknown instead of Unavailable, "
@@ -48,11 +48,11 @@ class GuestSaid:
 def findings(
     found: Survey, wanted: Wanted, text: RunbookText, activity: Activity, guest: GuestSaid | Invalid | None = None
 ) -> list[Finding]:
-    """Return a finding for the machine, each resource, the jobs, and what the guest says of the service.
+    """Return a finding for the machine, each resource, the jobs, and the service by the guest's ping.
 
     A part that is not known is broken, with what is needed to know it.
     """
-    if isinstance(found.machine, CloudError) and found.machine is found.identity:  # nobody can sign in
+    if isinstance(found.machine, CloudError) and found.machine is found.identity:  # no sign-in works
         return [_not_known("cloud", found.machine.why, found.machine.todo), _service(guest)]
     plan = planned(found, wanted, text)
     return [
@@ -83,7 +83,7 @@ def _broken(part: str, why: str, todo: str) -> Finding:
 
 
 def _not_known(part: str, why: str, todo: str) -> Finding:
-    """Return a finding that is no trouble of a report: what is not known stands there by itself."""
+    """Return a finding that is no trouble of a report, which lists what is not known by itself."""
     return Finding(part, "broken", why, todo, essential=False, early=True)
 
 
@@ -91,16 +91,16 @@ def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
     machine, health = known(found.machine), activity.health or "Unknown"
     if machine is None:
         return  # a trouble of the plan
-    said = f"The machine is {machine.power}."
+    state = f"The machine is {machine.power}."
     if not isinstance(health, CloudError):
-        said = f"The machine is {machine.power}; its health is {health}."
+        state = f"The machine is {machine.power}; its health is {health}."
     if machine.power == "running":
-        yield _ok("machine", said)
+        yield _ok("machine", state)
     elif machine.pause:
-        yield _ok("machine", f"{said} Its restart is paused until {machine.pause}.")
+        yield _ok("machine", f"{state} Its restart is paused until {machine.pause}.")
     else:
         why = "The alert comes 1 to 5 minutes after a shutdown, the start takes 1 to 2 minutes."
-        yield _broken("machine", said, f"{why} If nothing happens, type `orrery gateway start`.")
+        yield _broken("machine", state, f"{why} If nothing happens, type `orrery gateway start`.")
     if machine.power != "running" and health == "Unknown":
         why = "The health is Unknown instead of Unavailable: the health alert never fires."
         deallocate = found.alerts["deallocate"]
@@ -109,7 +109,7 @@ def _machine(found: Survey, activity: Activity) -> Iterator[Finding]:
         yield _broken("health", why, f"{net} To start it now, type `orrery gateway start`.")
 
 
-def _resource(change: Change) -> Finding:
+def _resource(change: ResourceChange) -> Finding:
     part = PARTS[change.kind]
     if change.action == "keep":
         return _ok(part, f"{change.name} is as it should be.")
@@ -120,7 +120,7 @@ def _resource(change: Change) -> Finding:
     return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
 
 
-def _webhook(found: Survey, wanted: Wanted, changes: Sequence[Change]) -> Iterator[Finding]:
+def _webhook(found: Survey, wanted: Wanted, changes: Sequence[ResourceChange]) -> Iterator[Finding]:
     current = current_webhook(found, wanted)
     for change in changes:
         if change.kind != "webhook":
@@ -144,7 +144,7 @@ def _expiry(current: Webhook, now: datetime) -> Finding:
     return _ok("webhook", why)
 
 
-def _jobs(jobs: Sequence[Job]) -> Finding:
+def _jobs(jobs: Sequence[RunbookJob]) -> Finding:
     last = next((job for job in jobs if job.has_ended), None)
     if last is None:
         return _ok("jobs", "No job of the runbook has ended yet.")
@@ -171,10 +171,10 @@ def _minutes(minutes: float | None) -> Iterator[Finding]:
 def _service(guest: GuestSaid | Invalid | None) -> Finding:
     todo = "Type `orrery gateway pings --json > pings.json` on the site's host, and give it by --pings."
     if guest is None:
-        return Finding("service", "off", "Cannot tell: no ping of the guest was given.", todo, essential=False)
+        return Finding("service", "off", "Unknown: no ping of the guest was given.", todo, essential=False)
     if isinstance(guest, Invalid):
-        return _broken("service", f"Cannot tell: {guest}", todo)
-    said = diagnosis(guest.ping, guest.lasts)
-    if said.cause:
-        return _broken("service", said.cause, said.fix)
-    return _ok("service", f"The guest's last ping says that the service is {guest.ping.state}.")
+        return _broken("service", f"Unknown: {guest}", todo)
+    found = diagnosis(guest.ping, guest.lasts)
+    if found.cause:
+        return _broken("service", found.cause, found.fix)
+    return _ok("service", f"By the guest's last ping the service is {guest.ping.state}.")

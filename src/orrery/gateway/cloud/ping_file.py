@@ -28,7 +28,7 @@ Time = Annotated[AwareDatetime, AfterValidator(usual)]
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a ping said."""
+    """The content of a ping."""
 
     state: str = ""
     probe: str = ""
@@ -39,20 +39,20 @@ class _Said:
 
     @property
     def ping(self) -> Ping:
-        said = (self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
-        return Ping(*said, judgement=self.judgement)
+        content = (self.state, self.probe, self.sub_state, self.result, self.exec_main_status)
+        return Ping(*content, judgement=self.judgement)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch(_Said):
-    """Pings in a row that said the same."""
+    """Pings in a row with the same content."""
 
     first_at: Time
     last_at: Time
 
 
 @dataclass(frozen=True, kw_only=True)
-class Silence:
+class FiledSilence:
     """A time without pings; `until` is None while it lasts."""
 
     since: Time
@@ -60,7 +60,7 @@ class Silence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Push:
+class FiledPush:
     """A push of the site about the gateway."""
 
     at: Time
@@ -78,13 +78,13 @@ class PingFile:
     """All of it; `unreadable` counts the items that could not be read."""
 
     stretches: list[Stretch]
-    silences: list[Silence]
-    pushes: list[Push]
+    silences: list[FiledSilence]
+    pushes: list[FiledPush]
     last: _LastPing | None
     unreadable: int
 
     def guest(self, now: datetime) -> GuestSaid | None:
-        """Return what the last ping said, and for how long its trouble has lasted; None without a ping.
+        """Return the last ping, and for how long its trouble has lasted; None without a ping.
 
         Raises `Invalid` when it is one of the items that could not be read.
         """
@@ -106,8 +106,8 @@ def read_pings(text: str) -> PingFile:
         raise Invalid("That is not what `orrery gateway pings --json` prints.")
     given = cast("dict[str, object]", found)
     stretches, bad_stretches = _items(given["stretches"], Stretch)
-    silences, bad_silences = _items(given.get("silences"), Silence)
-    pushes, bad_pushes = _items(given.get("pushes"), Push)
+    silences, bad_silences = _items(given.get("silences"), FiledSilence)
+    pushes, bad_pushes = _items(given.get("pushes"), FiledPush)
     last, bad_last = _items([given["last_ping"]] if given.get("last_ping") else [], _LastPing)
     unreadable = bad_stretches + bad_silences + bad_pushes + bad_last
     return PingFile(stretches, silences, pushes, next(iter(last), None), unreadable)

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Literal
 
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
-from orrery.gateway.cloud.survey import Gap, Survey, known
+from orrery.gateway.cloud.survey import Survey, UnknownPart, known
 from orrery.gateway.cloud.wanted import (
     CONDITIONS,
     Wanted,
@@ -26,7 +26,7 @@ OVERLAP = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResourceChange:
     """What becomes of one resource; `why` has a sentence for each difference. What is unknown has a `todo`."""
 
     kind: Kind
@@ -37,8 +37,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """Something that `apply` does not touch and that stands in its way, and what to do about it."""
+class PlanTrouble:
+    """Something that `apply` does not touch and that blocks it, and what to do about it."""
 
     part: Literal["machine", "rights", "runbook"]
     why: str
@@ -50,11 +50,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class CloudPlan:
-    """The changes in their order, and what stands in the way: with a trouble or a gap, nothing is changed."""
+    """The changes in their order, and what blocks them: with a trouble or a gap, nothing is changed."""
 
-    changes: tuple[Change, ...]
-    troubles: tuple[Trouble, ...]
-    gaps: tuple[Gap, ...] = ()
+    changes: tuple[ResourceChange, ...]
+    troubles: tuple[PlanTrouble, ...]
+    gaps: tuple[UnknownPart, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -82,15 +82,17 @@ PARTS: Mapping[Kind, str] = {
 def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> CloudPlan:
     """Return the plan; with `rotate` the webhook is replaced although it works."""
 
-    def judged(kind: Kind, name: str, judge: Callable[[], Iterable[Change]]) -> Iterable[Change]:
+    def judged(kind: Kind, name: str, judge: Callable[[], Iterable[ResourceChange]]) -> Iterable[ResourceChange]:
         """Return the changes, or that they are not known because a part is not that they depend on."""
         try:
             return list(judge())
         except CloudError as error:
             parts = [gap.part for gap in found.gaps if gap.error is error]
             if PARTS[kind] in parts:
-                return [Change(kind, name, "unknown", (error.why,), error.todo)]
-            return [Change(kind, name, "unknown", (f"It cannot be judged while the {parts[0]} is not known.",))]
+                return [ResourceChange(kind, name, "unknown", (error.why,), error.todo)]
+            return [
+                ResourceChange(kind, name, "unknown", (f"It cannot be judged while the {parts[0]} is not known.",))
+            ]
 
     changes = (
         *judged("identity", wanted.identity, lambda: [_identity(found, wanted)]),
@@ -152,18 +154,18 @@ def _is_the_one(grant: Grant, machine_id: str) -> bool:
     return same_id(grant.scope, machine_id) and grant.role.lower() == CONTRIBUTOR
 
 
-def _change(kind: Kind, name: str, *, there: bool, why: Iterable[str]) -> Change:
+def _change(kind: Kind, name: str, *, there: bool, why: Iterable[str]) -> ResourceChange:
     if not there:
-        return Change(kind, name, "create")
+        return ResourceChange(kind, name, "create")
     found = tuple(why)
-    return Change(kind, name, "update" if found else "keep", found)
+    return ResourceChange(kind, name, "update" if found else "keep", found)
 
 
-def _identity(found: Survey, wanted: Wanted) -> Change:
+def _identity(found: Survey, wanted: Wanted) -> ResourceChange:
     return _change("identity", wanted.identity, there=known(found.identity) is not None, why=())
 
 
-def _account(found: Survey, wanted: Wanted) -> Change:
+def _account(found: Survey, wanted: Wanted) -> ResourceChange:
     account, identity = known(found.account), known(found.identity)
 
     def why() -> Iterable[str]:
@@ -177,12 +179,12 @@ def _account(found: Survey, wanted: Wanted) -> Change:
     return _change("account", wanted.account, there=account is not None, why=why())
 
 
-def _role(found: Survey) -> Change:
+def _role(found: Survey) -> ResourceChange:
     has_role = any(_is_the_one(one, found.machine_id) for one in known(found.grants))
     return _change("role", "Virtual Machine Contributor", there=has_role, why=())
 
 
-def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> Change:
+def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> ResourceChange:
     runbook, identity = known(found.runbook), known(found.identity)
 
     def why() -> Iterable[str]:
@@ -191,7 +193,7 @@ def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> Change:
         elif runbook and (identity is None or not _same_text(runbook.text, text(identity.client_id))):
             yield "Its published text is another one."
         if runbook and runbook.edited:
-            yield "An unpublished edit lies beside it."
+            yield "It has an unpublished edit."
 
     return _change("runbook", wanted.runbook, there=runbook is not None, why=why())
 
@@ -200,30 +202,30 @@ def _same_text(one: str | None, other: str) -> bool:
     return (one or "").replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
 
 
-def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Change]:
+def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[ResourceChange]:
     current = current_webhook(found, wanted)
     if current is None:
         # A URI without a webhook is that of an `apply` that was cut off: it is used.
         name = webhook_name(wanted.webhook, found.uri) if found.uri else f"{wanted.webhook}-…"
-        yield Change("webhook", name, "create")
+        yield ResourceChange("webhook", name, "create")
     elif why := why_unusable(current, found, wanted):
-        yield Change("webhook", current.name, "replace", (why,))
+        yield ResourceChange("webhook", current.name, "replace", (why,))
     elif rotate:
-        yield Change("webhook", current.name, "replace", ("A new one was asked for.",))
+        yield ResourceChange("webhook", current.name, "replace", ("A new one was asked for.",))
     elif uri_of(current, found, wanted) != found.uri:
-        yield Change(
+        yield ResourceChange(
             "webhook", current.name, "update", ("The action group calls it, and its URI is not kept here.",)
         )
     else:
         left = current.expires_at - found.at
         soon = (f"It expires on {current.expires_at:%Y-%m-%d}: type `orrery gateway cloud rotate-webhook`.",)
-        yield Change("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
+        yield ResourceChange("webhook", current.name, "keep", soon if left <= WEBHOOK_WARNED_BEFORE else ())
     for one in left_behind(found, wanted):
         if found.at >= (until := overlap_end(found, wanted)):
-            yield Change("webhook", one.name, "delete", ("Another one has taken its place.",))
+            yield ResourceChange("webhook", one.name, "delete", ("Another one has taken its place.",))
         else:
             why = f"Alerts may still be delivered to it: `apply` deletes it from {until:%Y-%m-%d %H:%M} UTC on."
-            yield Change("webhook", one.name, "keep", (why,))
+            yield ResourceChange("webhook", one.name, "keep", (why,))
 
 
 def overlap_end(found: Survey, wanted: Wanted) -> datetime:
@@ -245,7 +247,7 @@ def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
     ]
 
 
-def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> Change:
+def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> ResourceChange:
     group, current = known(found.action_group), current_webhook(found, wanted)
 
     def why() -> Iterable[str]:
@@ -263,7 +265,7 @@ def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> Change:
     return _change("action-group", wanted.action_group, there=group is not None, why=why())
 
 
-def _alert(found: Survey, wanted: Wanted, kind: AlertKind) -> Change:
+def _alert(found: Survey, wanted: Wanted, kind: AlertKind) -> ResourceChange:
     alert = known(found.alerts[kind])
 
     def why() -> Iterable[str]:
@@ -285,26 +287,26 @@ def _folded(conditions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(name.lower(), value.lower()) for name, value in conditions}
 
 
-def _troubles(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
+def _troubles(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
     for rule in (_of_machine, _of_rights, _of_runbook):
         with suppress(CloudError):  # it is a gap of the plan
             yield from rule(found, wanted)
 
 
-def _of_machine(found: Survey, _: Wanted) -> Iterable[Trouble]:
+def _of_machine(found: Survey, _: Wanted) -> Iterable[PlanTrouble]:
     if known(found.machine) is None:
-        yield Trouble(
+        yield PlanTrouble(
             "machine",
             f"There is no machine {found.machine_id}: it was deleted or moved.",
             "Correct `machine`, `machine_resource_group` and `subscription` in [cloud].",
         )
 
 
-def _of_rights(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
+def _of_rights(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
     for grant in known(found.grants):
         if _is_the_one(grant, found.machine_id):
             continue
-        yield Trouble(
+        yield PlanTrouble(
             "rights",
             f"The identity {wanted.identity} has more than the one role on the one machine: role {grant.role} on "
             f"{grant.scope}.",
@@ -312,10 +314,10 @@ def _of_rights(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
         )
 
 
-def _of_runbook(found: Survey, wanted: Wanted) -> Iterable[Trouble]:
+def _of_runbook(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
     runbook = known(found.runbook)
     if runbook and runbook.runtime != RUNTIME:
-        yield Trouble(
+        yield PlanTrouble(
             "runbook",
             f"The runbook {wanted.runbook} is of the type {runbook.runtime}, not {RUNTIME}, and a type "
             "cannot be changed.",

@@ -26,7 +26,7 @@ from orrery.gateway.cloud.restart import TEST, TEST_MESSAGE
 from orrery.gateway.cloud.survey import Survey, known
 from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, Wanted, webhook_name
 from orrery.ports.clock import Clock
-from orrery.ports.cloud import RUNTIME, Cloud, Identity, Job, Kind, Webhook, WebhookUri
+from orrery.ports.cloud import RUNTIME, Cloud, Identity, Kind, RunbookJob, Webhook, WebhookUri
 from orrery.ports.cloud.errors import CloudRefused
 
 TEST_PATIENCE = timedelta(minutes=10)
@@ -47,12 +47,12 @@ MOST_JOBS = 20
 
 _MADE: frozenset[Action] = frozenset({"create", "replace"})
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class TestJob:
-    """The job of a test call: what it said, and how many seconds after the call it had ended."""
+    """The job of a test call: its output, and how many seconds after the call it had ended."""
 
     id: str
     status: str
@@ -66,14 +66,14 @@ class TestJob:
 
 
 class CloudNotReady(OrreryError):
-    """Something stands in the way, and nothing was changed."""
+    """Something blocks the change, and nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provisioning:
     """The parts of one run.
 
-    `text` renders the runbook, `say` takes a sentence about each step that is done, `wait` waits for some seconds.
+    `text` renders the runbook, `report` takes a sentence about each finished step, `wait` waits for some seconds.
     """
 
     cloud: Cloud
@@ -81,7 +81,7 @@ class Provisioning:
     clock: Clock
     wanted: Wanted
     text: RunbookText
-    say: Say
+    report: Report
     wait: Callable[[float], None]
 
     def survey(self) -> Survey:
@@ -100,7 +100,9 @@ class Provisioning:
         done = self._apply(rotate=rotate)
         due = self.clock.monotonic() + (ROLE_PATIENCE.total_seconds() if done["role"] != "keep" else 0.0)
         while not (tested := self._test()).succeeded and self.clock.monotonic() < due:
-            self.say("The job failed. The role was just given, and counts in some minutes: trying again in 30 s.")
+            self.report(
+                "The job failed. The role was just given, and counts in some minutes: trying again in 30 s."
+            )
             self.wait(BETWEEN_TESTS)
         if tested.succeeded:
             self._remove_old_webhooks(is_new=done["webhook"] in _MADE)
@@ -119,16 +121,16 @@ class Provisioning:
         self._account(found, identity, actions["account"])
         if actions["role"] != "keep":
             self.cloud.put_grant(identity.principal_id)
-            self.say("The identity may start this machine, and nothing else.")
+            self.report("The identity may start this machine, and nothing else.")
         self._runbook(identity, actions["runbook"])
         uri = self._webhook(found, rotate=rotate)
         if actions["action-group"] != "keep" or actions["webhook"] in _MADE:
             self.cloud.put_action_group(uri)
-            self.say(f"The action group {self.wanted.action_group} calls the webhook and sends e-mail.")
+            self.report(f"The action group {self.wanted.action_group} calls the webhook and sends e-mail.")
         for kind, conditions in CONDITIONS.items():
             if actions[kind] != "keep":
                 self.cloud.put_alert(kind, conditions)
-                self.say(f"The alert {self.wanted.alerts[kind]} is on.")
+                self.report(f"The alert {self.wanted.alerts[kind]} is on.")
         return actions
 
     def _require_place(self) -> None:
@@ -144,10 +146,10 @@ class Provisioning:
         ids = self.cloud.call_webhook(self.uri.read(), TEST_MESSAGE)
         if not ids:
             raise CloudRefused("The webhook was called, and started no job.", status=202)
-        self.say(f"The webhook was called, and started the job {ids[0]}.")
+        self.report(f"The webhook was called, and started the job {ids[0]}.")
         job = self._ended(ids[0])
-        said = self.cloud.output(job.id).strip()
-        return TestJob(job.id, job.status, job.exception or said, self.clock.monotonic() - began)
+        output = self.cloud.output(job.id).strip()
+        return TestJob(job.id, job.status, job.exception or output, self.clock.monotonic() - began)
 
     def _remove_old_webhooks(self, *, is_new: bool) -> None:
         found = self.survey()
@@ -162,9 +164,9 @@ class Provisioning:
         for one in old:
             if may_go:
                 self.cloud.delete_webhook(one.name)
-                self.say(f"The old webhook {one.name} is deleted.")
+                self.report(f"The old webhook {one.name} is deleted.")
             else:
-                self.say(
+                self.report(
                     f"The old webhook {one.name} stays: alerts may still be delivered to it. "
                     f"Type `orrery gateway cloud apply` after {until:%Y-%m-%d %H:%M} UTC to delete it."
                 )
@@ -186,13 +188,13 @@ class Provisioning:
         if identity := known(found.identity):
             return identity
         identity = self.cloud.put_identity()
-        self.say(f"The identity {self.wanted.identity} is there.")
+        self.report(f"The identity {self.wanted.identity} is there.")
         return identity
 
     def _account(self, found: Survey, identity: Identity, action: Action) -> None:
         if action != "keep" or known(found.identity) is None:
             self.cloud.put_account(identity)
-            self.say(f"The automation account {self.wanted.account} is there.")
+            self.report(f"The automation account {self.wanted.account} is there.")
 
     def _runbook(self, identity: Identity, action: Action) -> None:
         if action != "keep":
@@ -201,7 +203,7 @@ class Provisioning:
         if runbook is None or runbook.text is None or runbook.runtime != RUNTIME:
             raise CloudRefused(f"The runbook {self.wanted.runbook} is not published as {RUNTIME}.", status=200)
         if action != "keep":
-            self.say(f"The runbook {self.wanted.runbook} is published, for PowerShell 7.2.")
+            self.report(f"The runbook {self.wanted.runbook} is published, for PowerShell 7.2.")
 
     def _webhook(self, found: Survey, *, rotate: bool) -> str:
         """Return the URI of a webhook that works, made unless there is one."""
@@ -224,22 +226,22 @@ class Provisioning:
         """Keep the URI that the action group calls, where another one or none is kept."""
         if uri != self.uri.read():
             self.uri.write(uri)
-            self.say("The URI of the webhook that the action group calls is kept here.")
+            self.report("The URI of the webhook that the action group calls is kept here.")
         return uri
 
     def _new_uri(self) -> str:
         uri = self.cloud.new_webhook_uri()
         self.uri.write(uri)
-        self.say("A new webhook URI is kept here.")
+        self.report("A new webhook URI is kept here.")
         return uri
 
     def _put_webhook(self, uri: str) -> None:
         name = self._own_name
         expires_at = self.clock.now() + WEBHOOK_LIFETIME
         self.cloud.put_webhook(name, uri, expires_at)
-        self.say(f"The webhook {name} is there, until {expires_at:%Y-%m-%d}.")
+        self.report(f"The webhook {name} is there, until {expires_at:%Y-%m-%d}.")
 
-    def _ended(self, job_id: str) -> Job:
+    def _ended(self, job_id: str) -> RunbookJob:
         due = self.clock.monotonic() + TEST_PATIENCE.total_seconds()
         pause = FIRST_POLL
         while not (job := self.cloud.job(job_id)).has_ended and self.clock.monotonic() < due:

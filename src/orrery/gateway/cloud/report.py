@@ -6,7 +6,7 @@ from typing import Literal
 from orrery.gateway.cloud.plan import current_webhook
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey
 from orrery.gateway.cloud.wanted import Wanted
-from orrery.ports.cloud import Alert, Job
+from orrery.ports.cloud import Alert, RunbookJob
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 
@@ -37,7 +37,7 @@ def report(
     """
     gaps = [*found.gaps, *activity.gaps]
     machine = None if isinstance(found.machine, CloudError) else found.machine
-    jobs = list[Job]() if isinstance(activity.jobs, CloudError) else activity.jobs
+    jobs = list[RunbookJob]() if isinstance(activity.jobs, CloudError) else activity.jobs
     return {
         "report": {
             "power": machine.power if machine else "unknown",
@@ -78,7 +78,7 @@ def alert_state(alert: Alert | CloudError | None) -> Literal["on", "off", "missi
     return "on" if alert.enabled else "off"
 
 
-def _job(job: Job) -> dict[str, str | None]:
+def _job(job: RunbookJob) -> dict[str, str | None]:
     return {
         "id": job.id,
         "status": job.status or "Unknown",

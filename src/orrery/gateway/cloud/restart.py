@@ -11,14 +11,14 @@ from collections.abc import Generator
 from http import HTTPStatus
 
 from orrery.ports.cloud.machine import (
-    Look,
+    LookAtPower,
+    MachineReply,
     Power,
-    Reply,
     RestartFailed,
     SignIn,
     Start,
     Step,
-    Wait,
+    WaitSeconds,
 )
 
 POLL_SECONDS = 15
@@ -31,7 +31,7 @@ LONGEST_REASON = 200
 """Characters of what went wrong, in the sentence of a run that failed."""
 
 TEST = "this is a test"
-"""What a run says that a test has started."""
+"""The output of a run that a test has started."""
 
 TEST_MESSAGE = (
     '{"schemaId": "orrery-test", "data": {"title": "It\'s a \\"test\\"; {not}\\r\\nan alert: \U0001f514"}}'
@@ -45,7 +45,7 @@ _ACCEPTED = frozenset({HTTPStatus.OK, HTTPStatus.ACCEPTED})
 _CANNOT_HELP_ITSELF = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 _REFUSED = (
     "The cloud refused: the identity of the runbook, or its role on the machine, is missing. "
-    "Create them anew: type `orrery gateway cloud apply`."
+    "Create them again: type `orrery gateway cloud apply`."
 )
 _GONE = (
     "The machine was not found: it was moved, renamed or deleted. "
@@ -54,17 +54,17 @@ _GONE = (
 _NO_TIME = " The tag orrery-paused-until holds no time: it pauses nothing."
 
 
-def restart(webhook_data: str, vm_id: str) -> Generator[Step, Reply, str]:
+def restart(webhook_data: str, vm_id: str) -> Generator[Step, MachineReply, str]:
     """Start the machine when the alert, or one that cannot be read, gives reason to; raise `RestartFailed`."""
     idle = _why_idle(webhook_data.replace("\\", ""), vm_id)
     power, remark, trouble, signed_in, started = "unknown", "", "", False, False
     for seconds in range(0, MOST_SECONDS + 1, POLL_SECONDS):
         if seconds:
-            _ = yield Wait(POLL_SECONDS)
+            _ = yield WaitSeconds(POLL_SECONDS)
         if not signed_in and (trouble := _trouble("sign in", (yield SignIn()))):
             continue
         signed_in = True
-        seen = yield Look()
+        seen = yield LookAtPower()
         if trouble := _trouble("look at the machine", seen):
             continue
         power = seen.power
@@ -91,7 +91,7 @@ _RUNNING = {
 }
 
 
-def _trouble(step: str, reply: Reply) -> str:
+def _trouble(step: str, reply: MachineReply) -> str:
     """Return what went wrong and may pass, or nothing; raise `RestartFailed` for what cannot help itself."""
     if reply.status == HTTPStatus.NOT_FOUND and step != "sign in":
         raise RestartFailed(_GONE)
@@ -129,6 +129,6 @@ def _is_deallocated(alert: str) -> bool:
 
 
 def _has(alert: str, name: str, value: str) -> bool:
-    """Return whether a field has a value, wherever it stands, and with or without its quotes."""
+    """Return whether a field has a value, at any place, and with or without its quotes."""
     field = rf"(?<![a-z]){name}[\"'\s]*[:=][\"'\s]*{value}([\"'\s,;}}]|$)"
     return re.search(field, alert, re.IGNORECASE) is not None

@@ -40,6 +40,6 @@ class CloudSettings(Section):
     site_url: Address | None = None
 
     def require(self) -> None:
-        """Raise `Invalid` when the section does not say where the machine is."""
+        """Raise `Invalid` when the section does not name the machine."""
         if missing := [name for name in _NEEDED if not getattr(self, name)]:
             raise Invalid(f"The section [cloud] of the settings needs {', '.join(missing)}.")

@@ -1,4 +1,4 @@
-"""What `status` shows of the layer: each value, or the error that says why it is not known; pure."""
+"""What `status` shows of the layer: each value, or the error why it is not known; pure."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

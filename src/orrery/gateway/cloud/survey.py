@@ -1,4 +1,4 @@
-"""What is in the cloud now: each part is its value, or the error that says why it is not known; pure."""
+"""What is in the cloud now: each part is its value, or the error why it is not known; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from orrery.ports.cloud import (
     Grant,
     Health,
     Identity,
-    Job,
     MachineEvent,
     MachineFound,
     Runbook,
+    RunbookJob,
     Webhook,
 )
 from orrery.ports.cloud.errors import CloudError, CloudRefused
@@ -31,7 +31,7 @@ _NO_RIGHT = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UnknownPart:
     """A part that is not known."""
 
     part: str
@@ -51,7 +51,7 @@ class Gap:
 
 
 def known(part: T | CloudError) -> T:
-    """Return the value of a part; raise the error that says why it is not known."""
+    """Return the value of a part; raise the error why it is not known."""
     if isinstance(part, CloudError):
         raise part
     return part
@@ -59,7 +59,7 @@ def known(part: T | CloudError) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The resources as they were found, None where there is none. `uri` is the webhook's URI that is kept here."""
+    """The resources as they were found, None for a missing one. `uri` is the webhook's URI that is kept here."""
 
     at: datetime
     machine_id: str
@@ -75,7 +75,7 @@ class Survey:
     uri: str = field(repr=False)
 
     @property
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[UnknownPart]:
         """The parts that are not known."""
         parts = {
             "machine": self.machine,
@@ -92,16 +92,16 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What has happened lately. `reasons` says why the reasons of failed jobs are missing, if they are."""
+    """What has happened lately. `reasons` is why the reasons of failed jobs are missing, if they are."""
 
     health: Health | CloudError | None
-    jobs: list[Job] | CloudError
+    jobs: list[RunbookJob] | CloudError
     minutes: float | CloudError | None
     reasons: CloudError | None = None
     events: Sequence[MachineEvent] | CloudError = ()
 
     @property
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[UnknownPart]:
         """The parts that are not known."""
         parts = {
             "health": self.health,
@@ -113,6 +113,6 @@ class Activity:
         return gaps_of(parts)
 
 
-def gaps_of(parts: Mapping[str, object]) -> list[Gap]:
+def gaps_of(parts: Mapping[str, object]) -> list[UnknownPart]:
     """Return those of named parts that are not known."""
-    return [Gap(name, found) for name, found in parts.items() if isinstance(found, CloudError)]
+    return [UnknownPart(name, found) for name, found in parts.items() if isinstance(found, CloudError)]

@@ -1,6 +1,6 @@
 """What should be in the cloud, from the settings (spec 3, Cloud resources); pure.
 
-The webhook's name ends with a digest of its URI: so the one URI that is kept tells which webhook is its own, and
+The webhook's name ends with a digest of its URI: so the one URI that is kept shows which webhook is its own, and
 what a crash left behind is found by its name.
 """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.comparison import file_change
-from orrery.gateway.guest.drill_report import Fault, Report, Trial, parsed, rendered
+from orrery.gateway.guest.drill_report import DrillReport, Fault, Trial, parsed, rendered
 from orrery.gateway.guest.errors import GuestFailed
 from orrery.gateway.guest.examination import clock_of, progress
 from orrery.gateway.guest.files import HostFile, conf_path, host_files
@@ -25,8 +25,8 @@ _STARTS = 40
 """More starts than the budget has."""
 
 _PAUSED, _RENEWED_AFTER = "3m", 30.0
-"""How long the recovery is paused at a time, and the seconds after which it is paused anew: a drill that is killed
-leaves the unit stopped until the pause ends. Between lie a stop and a start, which have a minute each."""
+"""How long the recovery is paused at a time, and the seconds until it is paused again: a drill that is killed
+leaves the unit stopped until the pause ends. A stop and a start come between, which have a minute each."""
 
 _BREAKS: Mapping[Fault, tuple[str, str]] = {
     "stop": ("stop", "--no-block"),
@@ -66,7 +66,7 @@ class Drill:
         return Trial(fault, noticed, answered, started=started)
 
     def learn(self, trials: Sequence[Trial]) -> Proposal | None:
-        """Keep how long a start may take, where nobody has said so; return it."""
+        """Keep how long a start may take, where no option has set it; return it."""
         measured = [trial.started for trial in trials if trial.started is not None]
         if self.options.start_within or not measured:
             return None
@@ -215,7 +215,7 @@ def is_answering(host: Host, unit: UnitName, options: Options) -> bool:
     return host.run_script(f"{unit.script}-recover.sh", "probe", seconds)[0] == 0
 
 
-def last_report(host: Host, unit: UnitName) -> Report | None:
+def last_report(host: Host, unit: UnitName) -> DrillReport | None:
     """Return the report of the last drill that can be read."""
     for name in reversed(host.entries(f"{unit.state_folder}/drills") or []):
         if (text := host.text(f"{unit.state_folder}/drills/{name}")) and (report := parsed(text)):
@@ -223,10 +223,10 @@ def last_report(host: Host, unit: UnitName) -> Report | None:
     return None
 
 
-def kept_report(host: Host, unit: UnitName, trials: Sequence[Trial]) -> Report:
+def kept_report(host: Host, unit: UnitName, trials: Sequence[Trial]) -> DrillReport:
     """Keep the report of a drill, and return it."""
     at = host.wall_clock()
-    report = Report(at, unit.unit, tuple(trials))
+    report = DrillReport(at, unit.unit, tuple(trials))
     name = f"{unit.state_folder}/drills/{at:%Y-%m-%dT%H%M%SZ}.json"
     host.write(HostFile(name, rendered(report), 0o600))
     return report

@@ -33,7 +33,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DrillReport:
     """A drill: when it began, of which unit, and its trials."""
 
     at: datetime
@@ -41,10 +41,10 @@ class Report:
     trials: tuple[Trial, ...]
 
 
-_REPORT = TypeAdapter(Report)
+_REPORT = TypeAdapter(DrillReport)
 
 
-def compared(report: Report, last: Report | None) -> list[dict[str, str]]:
+def compared(report: DrillReport, last: DrillReport | None) -> list[dict[str, str]]:
     """Return the lines of a report: seconds as text, `last` from the fault to the answer in the drill before."""
     before = {trial.fault: trial.answered for trial in last.trials} if last else {}
     return [
@@ -60,12 +60,12 @@ def compared(report: Report, last: Report | None) -> list[dict[str, str]]:
     ]
 
 
-def rendered(report: Report) -> str:
+def rendered(report: DrillReport) -> str:
     """Return a report as JSON."""
     return f"{_REPORT.dump_json(report, indent=2).decode()}\n"
 
 
-def parsed(text: str) -> Report | None:
+def parsed(text: str) -> DrillReport | None:
     """Return a report that `rendered` wrote, or None for any other text."""
     try:
         return _REPORT.validate_json(text)

@@ -1,4 +1,4 @@
-"""Whether systemd's values of a unit are those that our files set, and which file overrides them. Pure."""
+"""Whether systemd's values of a unit are those that our files set, and which other files set them. Pure."""
 
 import re
 import shlex
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from orrery.gateway.guest.files import HostFile
 from orrery.gateway.guest.observed import UnitState
-from orrery.gateway.guest.overrides import Assignment, assignments, last_assignment
 from orrery.ports.health import Finding
 
 READ = (
@@ -31,11 +30,6 @@ _TIMES = {
 _OLDER = {"StartLimitIntervalSec": ("StartLimitIntervalSec", "StartLimitInterval")}
 """Keys that systemd reads as another one."""
 
-_HONOURED_IN_SERVICE = ("StartLimitBurst", "StartLimitInterval")
-"""The keys of [Unit] that systemd reads in [Service] too, as it did long ago."""
-
-_OF_UNIT = ("StartLimitBurst", "StartLimitInterval", "StartLimitIntervalSec", "OnFailure")
-_OF_SERVICE = ("Restart", "RestartSec")
 _SECONDS = {"": 1, "s": 1, "sec": 1, "min": 60, "h": 3600}
 _TIME = re.compile(r"([0-9]+)([a-z]*)")
 _TIMER = re.compile(r"\{ (\w+)=(.*?) ; .*\}")
@@ -44,9 +38,10 @@ _RELOAD = "systemctl daemon-reload"
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """A line of our file, and the value that systemd shows for it."""
+    """`key=text` in our file, and the property and value that systemd shows for it."""
 
-    line: Assignment
+    key: str
+    text: str
     property: str
     value: str
 
@@ -56,10 +51,10 @@ def unit_findings(state: UnitState, ours: HostFile) -> list[Finding]:
     if found := _unusable(state, ours):
         return [found]
     expected = [*_expected(ours)]
-    wrong = [*_reload(state), *_deviations(state, expected, ours.path), *_misplaced(state, ours.path)]
+    wrong = [*_reload(state), *_deviations(state, expected, ours.path)]
     if wrong:
         return wrong
-    values = ", ".join(f"{one.line.key}={one.line.value}" for one in expected if one.property != "ExecStart")
+    values = ", ".join(f"{one.key}={one.text}" for one in expected if one.property != "ExecStart")
     return [Finding(state.name, "ok", f"systemd has our values: {values}")]
 
 
@@ -85,13 +80,14 @@ def _reload(state: UnitState) -> Iterator[Finding]:
 
 
 def _expected(ours: HostFile) -> Iterator[_Expected]:
-    for line in assignments([(ours.path, ours.text)]):
-        if line.key in _WORDS:
-            yield _Expected(line, line.key, line.value)
-        elif line.key in _TIMES:
-            yield _Expected(line, _TIMES[line.key], shown_time(line.value))
-        elif line.key == "ExecStart":
-            yield _Expected(line, "ExecStart", " ".join(shlex.split(line.value)))
+    for line in ours.text.splitlines():
+        key, _, text = line.partition("=")
+        if key in _WORDS:
+            yield _Expected(key, text, key, text)
+        elif key in _TIMES:
+            yield _Expected(key, text, _TIMES[key], shown_time(text))
+        elif key == "ExecStart":
+            yield _Expected(key, text, key, " ".join(shlex.split(text)))
 
 
 def shown_time(text: str) -> str:
@@ -103,17 +99,22 @@ def shown_time(text: str) -> str:
 
 
 def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> Iterator[Finding]:
-    found = assignments(state.sources)
     for one in expected:
         if _is_so(state, one):
             continue
-        sections = {one.line.section, "Service"} if one.line.key in _HONOURED_IN_SERVICE else {one.line.section}
         # No file can take a failure hook away: systemd adds them up.
-        others = [] if one.property == "OnFailure" else found
-        last = last_assignment(others, sections, _OLDER.get(one.line.key, (one.line.key,)))
-        is_only_unread = state.one("NeedDaemonReload") == "yes" and last is not None and last.path == ours
-        if not is_only_unread:
-            yield _deviation(state, one, last, ours)
+        places = [] if one.property == "OnFailure" else [*_places(state, one.key, ours)]
+        if places or state.one("NeedDaemonReload") != "yes":
+            yield _deviation(state, one, places, ours)
+
+
+def _places(state: UnitState, key: str, ours: str) -> Iterator[str]:
+    """Yield the lines of other files that set a key, in any section, in systemd's order."""
+    keys = _OLDER.get(key, (key,))
+    for path, text in state.sources:
+        for number, line in enumerate((text or "").splitlines(), 1):
+            if path != ours and line.partition("=")[0].strip() in keys:
+                yield f"{path}, line {number} ({line.strip()})"
 
 
 def _is_so(state: UnitState, expected: _Expected) -> bool:
@@ -128,36 +129,12 @@ def _is_so(state: UnitState, expected: _Expected) -> bool:
     return state.one(expected.property) == expected.value
 
 
-def _deviation(state: UnitState, expected: _Expected, last: Assignment | None, ours: str) -> Finding:
+def _deviation(state: UnitState, expected: _Expected, places: Sequence[str], ours: str) -> Finding:
     is_now = "another" if expected.property == "ExecStart" else state.one(expected.property) or "missing"
-    why = f"{expected.line.key} is {is_now} instead of {expected.value}"
-    if last is None or last.path == ours:
-        unread = [path for path, text in state.sources if text is None]
-        if unread:
-            return Finding(state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.")
-        return Finding(state.name, "broken", f"{why}: systemd does not use {ours}.", "Install again.")
-    return Finding(
-        state.name,
-        "broken",
-        f"{why}: {last.place} sets {last.key}={last.value} in [{last.section}].",
-        f"Remove that line, then type: {_RELOAD}",
-    )
-
-
-def _misplaced(state: UnitState, ours: str) -> Iterator[Finding]:
-    for one in assignments(state.sources):
-        is_misplaced = (one.section == "Service" and one.key in _OF_UNIT) or (
-            one.section == "Unit" and one.key in _OF_SERVICE
-        )
-        if not is_misplaced or one.path == ours:
-            continue
-        right = "[Service]" if one.section == "Unit" else "[Unit]"
-        effect = "is read, but its interval is not" if one.key == "StartLimitBurst" else "has no effect"
-        if one.key == "StartLimitInterval":
-            effect = "is read"
-        yield Finding(
-            state.name,
-            "broken",
-            f"{one.place}: {one.key} stands in [{one.section}], where it {effect}.",
-            f"Remove it, or move it to {right}, then type: {_RELOAD}",
-        )
+    why = f"{expected.key} is {is_now} instead of {expected.value}"
+    if places:
+        todo = f"Remove what overrides it, then type: {_RELOAD}"
+        return Finding(state.name, "broken", f"{why}. Other files set it: {', '.join(places)}.", todo)
+    if unread := [path for path, text in state.sources if text is None]:
+        return Finding(state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.")
+    return Finding(state.name, "broken", f"{why}: systemd does not use {ours}.", "Install again.")

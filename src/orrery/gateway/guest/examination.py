@@ -11,7 +11,7 @@ from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import kept_options, watch_is_older
 from orrery.gateway.guest.judgement import judged
-from orrery.gateway.guest.observed import Observed, RecoveryState, SecretFile, Tools, UnitState
+from orrery.gateway.guest.observed import HostTools, Observed, RecoveryState, SecretFile, UnitState
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.surroundings import file_findings
 from orrery.gateway.guest.unit_name import UnitName
@@ -134,11 +134,11 @@ def progress(host: Host, unit: UnitName) -> RecoveryState | None:
     )
 
 
-def _tools(host: Host) -> Tools:
+def _tools(host: Host) -> HostTools:
     wget = host.program("wget")
     kind = "busybox" if wget and wget.endswith("/busybox") else "gnu" if wget else ""
     missing = tuple(name for name in _NEEDED if host.program(name) is None)
-    return Tools(host.program("curl") is not None, kind, missing)
+    return HostTools(host.program("curl") is not None, kind, missing)
 
 
 def _secrets(host: Host, options: Options) -> Mapping[str, SecretFile]:

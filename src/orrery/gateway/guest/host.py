@@ -59,7 +59,7 @@ class Host:
     def uptime_at(self, microseconds: int) -> float:
         """Return when a time of systemd's was, by `uptime`.
 
-        systemd notes by CLOCK_MONOTONIC, which stands still while the machine sleeps: a time before the last sleep
+        systemd notes by CLOCK_MONOTONIC, which stops while the machine sleeps: a time before the last sleep
         comes out later than it was, by the length of that sleep.
         """
         return microseconds / 1_000_000 + self.uptime() - self.awake()
@@ -76,7 +76,7 @@ class Host:
         time.sleep(seconds)  # noqa: TID251  as in `wall_clock`
 
     def stored(self, path: str) -> StoredFile | None:
-        """Return a file, or None when there is none; raise `GuestFailed` when it cannot be read."""
+        """Return a file, or None when it is missing; raise `GuestFailed` when it cannot be read."""
         place = self._place(path)
         try:
             status = place.lstat()
@@ -172,8 +172,8 @@ class Host:
         """Return what `systemctl` prints; raise `GuestFailed` when it fails."""
         finished = self._run(["systemctl", *words])
         if finished.returncode:
-            said = " ".join(finished.stderr.split())
-            raise GuestFailed(f"`systemctl {' '.join(words)}` failed ({finished.returncode}): {said}")
+            complaint = " ".join(finished.stderr.split())
+            raise GuestFailed(f"`systemctl {' '.join(words)}` failed ({finished.returncode}): {complaint}")
         return finished.stdout
 
     def show(self, unit: str, names: Sequence[str]) -> UnitState:
@@ -188,11 +188,11 @@ class Host:
     def units_read_at(self) -> float:
         """Return when systemd last read its units, in seconds since 1970 by the wall clock of that moment.
 
-        That is 0 where systemd does not say (before 251).
+        That is 0 where systemd does not show it (before 251).
         """
         manager = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
-        said = self._run(["busctl", "get-property", *manager, "UnitsLoadTimestamp"]).stdout.split()
-        return int(said[1]) / 1_000_000 if said[:1] == ["t"] else 0.0
+        words = self._run(["busctl", "get-property", *manager, "UnitsLoadTimestamp"]).stdout.split()
+        return int(words[1]) / 1_000_000 if words[:1] == ["t"] else 0.0
 
     def run_script(self, script: str, *words: str) -> tuple[int, str, str]:
         """Run one of the installed scripts; return its exit code, its output and its complaint."""

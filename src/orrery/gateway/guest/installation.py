@@ -29,7 +29,7 @@ class InstallationPlan:
     files: tuple[HostFile, ...]
     changes: tuple[FileChange, ...]
     kept: tuple[str, ...]
-    """The options that were not given and stay as the host's file says."""
+    """The options that were not given and stay as in the host's file."""
     proposed: tuple[Proposal, ...]
     """The options that were not given and are not kept, as they follow from what was measured."""
 
@@ -121,7 +121,7 @@ def start(host: Host, planned: InstallationPlan) -> list[str]:
     unit, done = planned.unit, list[str]()
     if not planned.is_empty or _needs_reload(host, unit):
         _ = host.systemctl("daemon-reload")
-        done.append("systemd read the units anew")
+        done.append("systemd read the units again")
     for name in (unit.timer, unit.watch):
         if not _is_started(host, name):
             _ = host.systemctl("enable", "--now", "--", name)

@@ -1,6 +1,6 @@
 """What the scripts make of the gateway. They alone judge it and ask its probe: here they are only run.
 
-They are this release's, with the options that are looked at, in a folder of their own: nothing must be installed.
+They are this release's, with the options that are looked at, in their own folder: nothing must be installed.
 """
 
 from collections.abc import Generator
@@ -38,7 +38,7 @@ class Scripts:
         return Judgement(*printed.split("\n")[:3])
 
     def answer_took(self) -> float | None:
-        """Ask the probe once; return the seconds until its answer, or None for one that says dead, or for none."""
+        """Ask the probe once; return the seconds until its answer, or None without one or for a dead service."""
         began = self.host.uptime()
         code, _, _ = self.host.run_script(self.path, "probe", str(LONGEST_PATIENCE["answer_within"]))
         return None if code else self.host.uptime() - began

@@ -70,7 +70,7 @@ class RecoveryState:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class HostTools:
     """The programs that the scripts use; `wget` is GNU's, busybox's, or none."""
 
     curl: bool
@@ -97,7 +97,7 @@ class Observed:
     files: tuple[tuple[HostFile, StoredFile | None], ...]
     unit: UnitState
     own: Mapping[str, UnitState]
-    tools: Tools
+    tools: HostTools
     secrets: Mapping[str, SecretFile]
     progress: RecoveryState | None
     judgement: Judgement = Judgement()

@@ -45,20 +45,20 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Yield what is proposed; nothing for what is not known.
 
-    `systemd` has its own time-outs: a unit that has others says something about itself. `answers` are the seconds
+    `systemd` has its own time-outs: a unit that has others was given them. `answers` are the seconds
     that each one took.
     """
     if (took := _start_took(state, has_probe=has_probe)) is not None:
-        said = _of_unit(state.one("TimeoutStartUSec"), systemd.one("DefaultTimeoutStartUSec"))
-        yield _proposal("start_within", [took], said, f"its last start took {took:.1f} s")
+        allowed = _of_unit(state.one("TimeoutStartUSec"), systemd.one("DefaultTimeoutStartUSec"))
+        yield _proposal("start_within", [took], allowed, f"its last start took {took:.1f} s")
     if answers:
         yield _proposal(
             "answer_within", answers, None, f"the slowest of {len(answers)} answers took {max(answers):.1f} s"
         )
     took = _between(state, "ActiveExitTimestampMonotonic", "InactiveEnterTimestampMonotonic")
     why = "no stop of it was seen" if took is None else f"its last stop took {took:.1f} s"
-    said = _of_unit(state.one("TimeoutStopUSec"), systemd.one("DefaultTimeoutStopUSec"))
-    yield _proposal("stop_within", [took or 0.0], said, why)
+    allowed = _of_unit(state.one("TimeoutStopUSec"), systemd.one("DefaultTimeoutStopUSec"))
+    yield _proposal("stop_within", [took or 0.0], allowed, why)
 
 
 def start_proposal(measured: Sequence[float]) -> Proposal:
@@ -73,10 +73,10 @@ def seconds_shown(text: str) -> float | None:
     return sum(found) if found and len(found) == len(parts) else None
 
 
-def _proposal(option: str, measured: Sequence[float], said: float | None, why: str) -> Proposal:
-    wanted = max(ASSUMED[option], math.ceil(TIMES * max(measured)), math.ceil(said or 0))
-    if said is not None:
-        why = f"{why}, and its unit allows {said:g} s"
+def _proposal(option: str, measured: Sequence[float], allowed: float | None, why: str) -> Proposal:
+    wanted = max(ASSUMED[option], math.ceil(TIMES * max(measured)), math.ceil(allowed or 0))
+    if allowed is not None:
+        why = f"{why}, and its unit allows {allowed:g} s"
     if wanted > (longest := LONGEST_PATIENCE[option]):
         why = f"{why}; {longest}s is the most that can be given"
     return Proposal(option, min(wanted, longest), why)

@@ -35,22 +35,22 @@ def feature_findings(options: Options, secrets: Mapping[str, SecretFile]) -> Ite
     else:
         why = "A service that hangs is not noticed."
         yield Finding("probe", "off", why, "Install with --probe URL or --probe COMMAND.")
-    yield _feature("push", options.push, options.topic_file, secrets, "Nobody is notified by this machine.")
+    yield _feature("push", options.push, options.topic_file, secrets, "This machine notifies no one.")
     yield _feature("ping", options.ping, options.ping_token_file, secrets, "The site does not notice its silence.")
 
 
 def patience_finding(options: Options) -> Finding:
     """Return for how long the service may start, answer and stop, and how that is learnt which is not known."""
     seconds = {name: getattr(options, name) or str(ASSUMED[name]) for name in LONGEST_PATIENCE}
-    said = ", ".join(f"{flag(name)} {value}s" for name, value in seconds.items())
+    shown = ", ".join(f"{flag(name)} {value}s" for name, value in seconds.items())
     open_ = [name for name in LONGEST_PATIENCE if not getattr(options, name)]
     if not options.probe and "answer_within" in open_:
         open_.remove("answer_within")
     if not open_:
-        return Finding("patience", "ok", said)
+        return Finding("patience", "ok", shown)
     verb = "drill" if open_ == ["start_within"] else "guest install"
     todo = f"While it runs, type: sudo orrery gateway {verb} --unit {options.unit}"
-    return Finding("patience", "off", f"{said}; not measured: {', '.join(map(flag, open_))}", todo)
+    return Finding("patience", "off", f"{shown}; not measured: {', '.join(map(flag, open_))}", todo)
 
 
 def _feature(name: str, address: str, path: str, secrets: Mapping[str, SecretFile], without: str) -> Finding:

@@ -80,7 +80,7 @@ def unit_name(text: str) -> UnitName:
         raise Invalid(f"{text} is not a service but of type {kind}: name the gateway's service.")
     stem = text.removesuffix(_SUFFIX)
     if not stem or stem.startswith("@"):
-        raise Invalid(f"{text} is not the name of a service: something must stand before {text or 'it'}.")
+        raise Invalid(f"{text} is not the name of a service: something must come before {text or 'it'}.")
     if stem.endswith("@") and stem.count("@") == 1:
         raise Invalid(f"{stem}.service is a template: name an instance of it, such as {stem}eu.service.")
     found = UnitName(stem + _SUFFIX)

@@ -18,7 +18,7 @@ from orrery.gateway.guest.unit_name import UnitName
 from orrery.ports.health import Finding
 
 GATEWAY = "gateway"
-"""The part that says how the service itself is."""
+"""The part of the service itself."""
 
 
 def verified(unit: UnitName, options: Options, observed: Observed) -> list[Finding]:

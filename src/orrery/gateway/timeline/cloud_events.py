@@ -1,17 +1,17 @@
-"""What the cloud's activity log and its jobs say; pure."""
+"""The events of the cloud's activity log and of its jobs; pure."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.gateway.timeline.events import TimelineEvent
-from orrery.ports.cloud import Job, MachineEvent
+from orrery.ports.cloud import MachineEvent, RunbookJob
 
 _OPERATION: Final = "microsoft.compute/virtualmachines/"
 _DONE = frozenset({"succeeded", ""})
 
 
 def machine_events(found: Iterable[MachineEvent]) -> Iterator[TimelineEvent]:
-    """Yield an event for each entry of the activity log that says something about the machine."""
+    """Yield an event for each entry of the activity log about the machine."""
     for entry in found:
         operation, status = entry.operation.lower(), entry.status.lower()
         health = entry.detail
@@ -40,12 +40,12 @@ def _start(entry: MachineEvent, status: str) -> TimelineEvent:
     return TimelineEvent(entry.at, "machine", "asked", "A start of the machine was asked for.")
 
 
-def job_events(jobs: Iterable[Job]) -> Iterator[TimelineEvent]:
+def job_events(jobs: Iterable[RunbookJob]) -> Iterator[TimelineEvent]:
     """Yield the begin and the end of each job."""
     for job in jobs:
         began = job.started_at or job.created_at
         yield TimelineEvent(job.created_at, "job", "noted", "The webhook was called.")
         yield TimelineEvent(began, "job", "began", "The runbook runs.")
         if job.ended_at:
-            said = f": {job.exception}" if job.exception else "."
-            yield TimelineEvent(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{said}")
+            why = f": {job.exception}" if job.exception else "."
+            yield TimelineEvent(job.ended_at, "job", "ended", f"The runbook ended as {job.status}{why}")

@@ -20,7 +20,7 @@ _WATCHED: tuple[Source, ...] = ("machine", "service", "ping")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OutageSpan:
     """A time in which a source was down, or a job ran; `end` is None while it lasts."""
 
     source: Source
@@ -53,7 +53,7 @@ class GatewayOutage:
 
 def outages(events: Iterable[TimelineEvent]) -> list[GatewayOutage]:
     """Return the outages, oldest first."""
-    # At the same moment, as each source tells it: one ping may end a silence and begin the next.
+    # At the same moment, by their sources: one ping may end a silence and begin the next.
     ordered = sorted(events, key=lambda one: (one.at, one.source))
     times = [one.at for one in ordered]
     found = list[GatewayOutage]()
@@ -71,20 +71,20 @@ def _earliest(event: TimelineEvent, begin: datetime) -> datetime:
     return begin if event.source == "job" else begin - BEFORE
 
 
-def spans(ordered: Sequence[TimelineEvent]) -> list[Span]:
+def spans(ordered: Sequence[TimelineEvent]) -> list[OutageSpan]:
     """Return when each source was down, and when jobs ran, from events in their order."""
-    found, open_since = list[Span](), dict[Source, datetime]()
+    found, open_since = list[OutageSpan](), dict[Source, datetime]()
     for event in ordered:
         if event.kind in {"down", "began"}:
             _ = open_since.setdefault(event.source, event.at)
         elif event.kind in {"up", "ended"} and event.source in open_since:
-            found.append(Span(event.source, open_since.pop(event.source), event.at))
+            found.append(OutageSpan(event.source, open_since.pop(event.source), event.at))
         if event.kind == "boot":
             _ = open_since.setdefault("service", event.at)
-    return found + [Span(source, begin, None) for source, begin in open_since.items()]
+    return found + [OutageSpan(source, begin, None) for source, begin in open_since.items()]
 
 
-def _merged(found: Sequence[Span]) -> list[tuple[datetime, datetime | None]]:
+def _merged(found: Sequence[OutageSpan]) -> list[tuple[datetime, datetime | None]]:
     merged = list[tuple[datetime, datetime | None]]()
     for span in sorted((one for one in found if one.source in _WATCHED), key=lambda one: one.begin):
         if merged and (merged[-1][1] is None or span.begin - merged[-1][1] <= APART):
@@ -121,7 +121,7 @@ def _of_the_service(events: Sequence[TimelineEvent]) -> tuple[Layer, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OutageStep:
     """One event of an outage, `after` its begin, and how long after the event before."""
 
     event: TimelineEvent
@@ -129,11 +129,11 @@ class Step:
     took: timedelta
 
 
-def steps(outage: GatewayOutage) -> list[Step]:
+def steps(outage: GatewayOutage) -> list[OutageStep]:
     """Return the events with their times."""
-    found = list[Step]()
+    found = list[OutageStep]()
     before = outage.events[0].at if outage.events else outage.began_at
     for event in outage.events:
-        found.append(Step(event, event.at - outage.began_at, event.at - before))
+        found.append(OutageStep(event, event.at - outage.began_at, event.at - before))
         before = event.at
     return found

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from html import escape
 
 from orrery.gateway.timeline.events import Source
-from orrery.gateway.timeline.outages import GatewayOutage, Span, spans, steps
+from orrery.gateway.timeline.outages import GatewayOutage, OutageSpan, spans, steps
 from orrery.syntax.lines import one_line
 
 LANES: tuple[tuple[Source, str], ...] = (
@@ -32,7 +32,7 @@ def lanes(outage: GatewayOutage, columns: int) -> list[tuple[str, str]]:
     return found
 
 
-def _cell(own: Sequence[Span], begin: datetime, end: datetime, index: int, columns: int) -> str:
+def _cell(own: Sequence[OutageSpan], begin: datetime, end: datetime, index: int, columns: int) -> str:
     width = (end - begin) / columns
     left = begin + index * width
     covered = any(span.begin < left + width and (span.end or end) > left for span in own)
@@ -47,14 +47,14 @@ def _window(outage: GatewayOutage) -> tuple[datetime, datetime]:
 
 
 def svg(outage: GatewayOutage) -> str:
-    """Return a picture that stands alone: the lanes, and below them each event with its time."""
+    """Return a whole picture: the lanes, and below them each event with its time."""
     begin, end = _window(outage)
-    told = steps(outage)
+    shown_steps = steps(outage)
     shown: list[tuple[Source, str]] = [
         (source, name) for source, name in LANES if any(one.source == source for one in spans(outage.events))
     ]
     top = 70
-    height = top + len(shown) * _LANE + 40 + len(told) * _LINE + 20
+    height = top + len(shown) * _LANE + 40 + len(shown_steps) * _LINE + 20
     title = _title(outage)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"',
@@ -67,7 +67,7 @@ def svg(outage: GatewayOutage) -> str:
         parts += _lane(outage, source, name, top + row * _LANE, (begin, end))
     below = top + len(shown) * _LANE + 16
     parts += _axis(begin, end, below)
-    for row, step in enumerate(told):
+    for row, step in enumerate(shown_steps):
         y = below + 34 + row * _LINE
         parts.append(f'<text class="when" x="20" y="{y}">{step.event.at:%H:%M:%S}</text>')
         parts.append(f'<text class="when" x="100" y="{y}">{escape(clock(step.after))}</text>')

@@ -1,7 +1,7 @@
 """The gateway's layer in the cloud (spec 3, Cloud resources): what is found there, and what can be changed.
 
 Reading and changing are two protocols, so that a plan cannot write. Every call raises `CloudRefused` or
-`CloudUnreachable`; a resource that is not there is None.
+`CloudUnreachable`; a missing resource is None.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One role assignment of a principal; `role` is the role's GUID, `scope` the id of what it is for."""
+    """One role assignment of a principal; `role` is the role's GUID, `scope` the id of its resource."""
 
     id: str
     scope: str
@@ -70,7 +70,7 @@ class AutomationAccount:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """The runbook. `text` is None until one is published; `edited`: an unpublished edit lies beside it."""
+    """The runbook. `text` is None until one is published; `edited`: there is an unpublished edit, too."""
 
     runtime: str
     text: str | None
@@ -118,7 +118,7 @@ class MachineFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunbookJob:
     """A run of the runbook. A listing has neither `exception`, why it failed, nor `started_by`."""
 
     id: str
@@ -165,13 +165,13 @@ class CloudReads(Protocol):
     def machine(self) -> MachineFound | None: ...
 
     def health(self) -> Health | None:
-        """Return the health of the machine, which another service knows."""
+        """Return the health of the machine, which another service reports."""
         ...
 
     def identity(self) -> Identity | None: ...
 
     def grants(self, principal_id: str) -> list[Grant]:
-        """Return the role assignments of a principal and of its groups in the subscription, at whatever scope."""
+        """Return the role assignments of a principal and of its groups in the subscription, at any scope."""
         ...
 
     def account(self) -> AutomationAccount | None: ...
@@ -188,16 +188,16 @@ class CloudReads(Protocol):
 
     def alert(self, kind: AlertKind) -> Alert | None: ...
 
-    def jobs(self, most: int) -> list[Job]:
+    def jobs(self, most: int) -> list[RunbookJob]:
         """Return the last jobs, newest first; none without an account."""
         ...
 
-    def job(self, job_id: str) -> Job: ...
+    def job(self, job_id: str) -> RunbookJob: ...
 
     def output(self, job_id: str) -> str: ...
 
     def minutes_used(self) -> float | None:
-        """Return this month's job-minutes of the account, or None when the cloud does not say."""
+        """Return this month's job-minutes of the account, or None when the cloud does not report them."""
         ...
 
     def events(self, since: datetime, until: datetime) -> list[MachineEvent]:
@@ -257,11 +257,11 @@ class WebhookUri(Protocol):
     """The webhook's URI: a secret of this machine, and the only copy."""
 
     def read(self) -> str:
-        """Return the URI, or nothing when there is none."""
+        """Return the URI, or an empty text without one."""
         ...
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold it against other commands on this machine, and read it anew; raise `Invalid`."""
+        """Lock it against other commands on this machine, and read it again; raise `Invalid`."""
         ...
 
     def require_writable(self) -> None:

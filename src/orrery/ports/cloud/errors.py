@@ -13,7 +13,7 @@ class CloudError(OrreryError):
 
 
 class CloudRefused(CloudError):
-    """The cloud understood the request and said no: `status` is its HTTP status, `code` its own word for why."""
+    """The cloud understood the request and refused it: `status` is its HTTP status, `code` its word for why."""
 
     def __init__(self, why: str, todo: str = "", *, status: int, code: str = "") -> None:
         super().__init__(why, todo)

@@ -18,7 +18,7 @@ class SignIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LookAtPower:
     """Read the power state and the tags of the machine."""
 
 
@@ -28,21 +28,21 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitSeconds:
     """Wait for some seconds."""
 
     seconds: float
 
 
-Step = SignIn | Look | Start | Wait
+Step = SignIn | LookAtPower | Start | WaitSeconds
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a step was answered: the HTTP status and, after a `Look` with 200, what was seen `at` that time.
+class MachineReply:
+    """What a step was answered: the HTTP status and, after a `LookAtPower` with 200, what was seen `at` that time.
 
-    `status` is 0 when there was no answer that can be read, and `why` says so in words. `pause` is the text of the
-    tag by which an operator pauses the restart; it is empty without one.
+    `status` is 0 without a readable answer, and `why` is the reason in words. `pause` is the text of the tag by
+    which an operator pauses the restart; it is empty without one.
     """
 
     status: int
@@ -53,10 +53,10 @@ class Reply:
 
 
 class RestartFailed(Exception):
-    """The machine was not brought back: one sentence says why, and what to do."""
+    """The machine was not brought back: one sentence gives the reason, and what to do."""
 
 
-Restart = Callable[[str], Generator[Step, Reply, str]]
+Restart = Callable[[str], Generator[Step, MachineReply, str]]
 """Takes the body of an alert, yields steps, is sent a reply to each, and returns a sentence about what was done.
 
 Raises `RestartFailed`, which the cloud shows as a failed job.

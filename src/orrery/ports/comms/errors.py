@@ -23,7 +23,7 @@ class MailboxError(OrreryError):
 
 
 class MailboxRefused(MailboxError):
-    """The mailbox understood the request and said no."""
+    """The mailbox understood the request and refused it."""
 
     http_status: ClassVar[int] = 502
     tag: ClassVar[str] = "mailbox-refused"

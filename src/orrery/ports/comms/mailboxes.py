@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from orrery.ports.comms.messages import NOBODY, MailboxMessage, Person, Source
+from orrery.ports.comms.messages import NO_PERSON, MailboxMessage, Person, Source
 from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class MessageBatch:
     """Messages that came in one answer; `unreadable` counts those in it that are not as documented.
 
     `gone` are the source ids of messages that came earlier in the same reading, and have left the mailbox since.
@@ -25,7 +25,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A part of a message that is named and never opened; `size` is in bytes, None where nobody says it.
+    """A part of a message that is named and never opened; `size` is in bytes, None where it is not known.
 
     `media_type` is in lower case, with the parameter `smime-type` where it has one.
     """
@@ -37,11 +37,11 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a message says of a meeting: an invitation to one, a change, an answer.
+    """A meeting as a message announces it: an invitation to one, a change, an answer.
 
     `method` is that of iTIP (RFC 5546), in lower case. `starts` and `ends` are in UTC, or as a clock shows them in
     `zone` where only its name is known; of a whole day they are midnights, and `ends` is the day after. `answers`
-    are what those who are invited have said, in the words of iCalendar (RFC 5545, 3.2.12), in lower case.
+    are those of the invited people, in the words of iCalendar (RFC 5545, 3.2.12), in lower case.
     """
 
     method: str = ""
@@ -51,12 +51,12 @@ class Invitation:
     zone: str = ""
     is_all_day: bool = False
     place: str = ""
-    organizer: Person = NOBODY
+    organizer: Person = NO_PERSON
     answers: tuple[tuple[Person, str], ...] = ()
 
 
 Trouble = Literal["charset", "encoding", "cut", "attachments"]
-"""What could not be read as it is: letters, a transfer encoding, what is too far behind, what is attached."""
+"""What could not be read unchanged: characters, a transfer encoding, what is too far behind, what is attached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class MessageBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ReplyRequest:
     """A draft to be made. `key` is stored with it, and finds it again.
 
     It answers `message`: mail by a reply, a meeting by a reply to its organizer, a chat by a new mail to its
     sender (decision 35). It goes to `to` and `cc` and has `text`, in which the original is quoted already.
-    `comment` is what stands above that; `to_all` says whether it answers everybody whom the message names.
+    `comment` is the text above that; `to_all`: it answers every person whom the message names.
     """
 
     key: str
@@ -92,7 +92,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MailboxDraft:
     """A draft in the mailbox; `is_new` is False when an earlier call made it."""
 
     id: str
@@ -133,11 +133,11 @@ class Mailbox(Protocol):
         """Return how many days back messages of this source are listed; 0 is all of them."""
         ...
 
-    def messages(self) -> AsyncGenerator[Batch]:
+    def messages(self) -> AsyncGenerator[MessageBatch]:
         """Yield what is there, in several batches, newest first within each source; mark nothing as read.
 
-        What does not wait is among it, with what says so (`Standing`). A message that comes twice in one reading
-        is as it came last.
+        It includes messages that do not wait, with the reason (`Standing`). Of a message that comes twice in one
+        reading, the last counts.
         """
         ...
 
@@ -145,7 +145,7 @@ class Mailbox(Protocol):
         """Return the text of a message without marking it as read; raise `RowGone` when it is no longer there."""
         ...
 
-    async def draft(self, reply: Reply) -> Draft:
+    async def draft(self, reply: ReplyRequest) -> MailboxDraft:
         """Return the draft with the key of `reply`, made now unless it is there; the message stays unread.
 
         However often it is called with one key, and wherever an earlier call was killed, there is one draft.

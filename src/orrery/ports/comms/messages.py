@@ -1,4 +1,4 @@
-"""A message as the cockpit lists it, whatever it came by."""
+"""A message as the cockpit lists it, from any source."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -24,18 +24,18 @@ class Person:
     address: str
 
 
-NOBODY = Person("", "")
+NO_PERSON = Person("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What decides whether a message waits (decision 57), in the same words for every source.
 
-    What a source does not say has its default, with which the message waits: nothing is hidden for want of a fact.
+    A fact that a source does not give has its default, with which the message waits: a missing fact hides nothing.
     `lists` are the mailing lists that it came by, each an id or an address in lower case. `is_bulk`: its headers
-    say that it went to many, or that a machine wrote it. `is_answered`: the owner answered it, or wrote after it,
+    show that it went to many, or that a machine wrote it. `is_answered`: the owner answered it, or wrote after it,
     by any client. `is_complete`: it is flagged so in its mailbox. `is_own`: the owner wrote it, or it is a time in
-    the calendar with nobody else. `is_notice`: the last of a chat is nobody's message: somebody joined.
+    the calendar without guests. `is_notice`: the last entry of a chat has no author: somebody joined.
     """
 
     addressed: Addressed = "to"
@@ -67,7 +67,7 @@ class MailboxMessage:
     to, which may differ; each may be empty. Those of a meeting are its organizer's. `to`, `cc` and `reply_to` are
     as the sender wrote them. `received_at` of a meeting is its beginning, `ends_at` its end; one of a whole day
     begins and ends at a midnight of this machine. `conversation` is the same for messages of one conversation in a
-    mailbox, and empty where that is not known. `web_link` is empty where there is none.
+    mailbox, and empty where that is not known. `web_link` may be empty.
     """
 
     source: Source

@@ -125,7 +125,7 @@ class ProcessorReads(Protocol):
     def list_customers(
         self, email: str | None = None, *, since: datetime | None = None
     ) -> AsyncIterator[Customer | ItemUnreadable]:
-        """Yield buyer records: all, or those of an address, which the processor compares to the letter."""
+        """Yield buyer records: all, or those of an address, which the processor compares exactly."""
         ...
 
     def list_reviews(self, since: datetime | None = None) -> AsyncIterator[Review | ItemUnreadable]:

@@ -14,7 +14,7 @@ class ProcessorError(OrreryError):
 
 
 class ProcessorRefused(ProcessorError, OperationRefused):
-    """The processor understood the request and said no.
+    """The processor understood the request and refused it.
 
     `kind` is the processor's error type, `param` the parameter it names, `status` its HTTP status.
     """
@@ -47,7 +47,7 @@ class ProcessorRefused(ProcessorError, OperationRefused):
 class ProcessorUnreachable(ProcessorError, OperationUnanswered):
     """No usable answer within the deadline: network trouble, a 5xx, a 429, or a body that is not the contract's.
 
-    `same_key` says whether a repeat must carry the same idempotency key: yes after a lost answer, a 409 or
+    `same_key`: a repeat must carry the same idempotency key, as after a lost answer, a 409 or
     a 429; no after a 5xx, which the processor stores and replays under its key.
     """
 

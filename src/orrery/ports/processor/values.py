@@ -112,7 +112,7 @@ class Dispute:
     """A payment that the buyer's bank contests, or asks about; `amount` in the currency's smallest unit.
 
     `status` is the processor's: `needs_response`, `under_review`, `won`, `lost`, or one of these after `warning_`
-    while the bank only asks. `respond_by` is the deadline for an answer, None where there is none.
+    while the bank only asks. `respond_by` is the deadline for an answer, or None.
     """
 
     id: str
@@ -200,7 +200,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A payment method configuration; `methods` says for each slug whether it is on."""
+    """A payment method configuration; `methods`: whether each slug is on."""
 
     id: str
     name: str

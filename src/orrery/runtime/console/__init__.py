@@ -1,1 +1,1 @@
-"""What every command stands on: its runner, what it prints, and how it reads what was typed."""
+"""What every command uses: its runner, what it prints, and how it reads what was typed."""

@@ -22,7 +22,7 @@ Unread = RecordUnreadable | ItemUnreadable
 _NOTHING = "-"
 
 _FEWEST = 2
-"""How many columns stand beside each other at least, even in a narrow terminal."""
+"""The fewest columns beside each other, even in a narrow terminal."""
 
 _LABELS = {track: label(track) for track in TRACKS}
 
@@ -39,8 +39,8 @@ def show(
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
-    Rows with data of a track have it as `track`. Its label is the first of their columns, and stands above the
-    table, too: each part of a table says whose data it is.
+    Rows with data of a track have it as `track`. Its label is the first of their columns, and is above the
+    table, too: each part of a table names its track.
 
     `unreadable` are the items that the list leaves out: see `left_out`.
     """

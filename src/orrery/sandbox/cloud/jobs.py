@@ -6,14 +6,14 @@ from http import HTTPStatus
 from typing import Literal
 
 from orrery.ports.cloud.machine import (
-    Look,
-    Reply,
+    LookAtPower,
+    MachineReply,
     Restart,
     RestartFailed,
     SignIn,
     Start,
     Step,
-    Wait,
+    WaitSeconds,
 )
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.machine import start, state_of
@@ -109,12 +109,12 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
         _mark(cloud, moment, job, "Running", startTime=timestamp(moment.at))
     while True:
         match _next(cloud, job):
-            case Wait(seconds):
+            case WaitSeconds(seconds):
                 job["replies"].append(_reply(cloud, moment, job, 200))
                 _ = cloud.put(job)
                 cloud.later(seconds, moment, "job", job=data["job"])
                 return
-            case SignIn() | Look() | Start() as step:
+            case SignIn() | LookAtPower() | Start() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
             case _Ended() as ended:
                 _end(cloud, moment, job, ended)
@@ -133,7 +133,7 @@ def _next(cloud: Cloud, job: Document) -> Step | _Ended:
     return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
 
 
-def _played(restart: Restart, data: str, replies: list[Reply]) -> Step | _Ended:
+def _played(restart: Restart, data: str, replies: list[MachineReply]) -> Step | _Ended:
     steps = restart(data)
     try:
         step = next(steps)
@@ -158,10 +158,14 @@ def _principal(cloud: Cloud, job: Document) -> str | None:
     return next((one["principalId"] for one in alive if one["clientId"] in named), None)
 
 
-_CALLS: dict[type[Step], str] = {SignIn: "job sign-in", Look: "job GET instanceView", Start: "job POST start"}
+_CALLS: dict[type[Step], str] = {
+    SignIn: "job sign-in",
+    LookAtPower: "job GET instanceView",
+    Start: "job POST start",
+}
 
 
-def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Start) -> Document:
+def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPower | Start) -> Document:
     for kind, status in _FAULTS.items():
         if cloud.faults.take(kind, _CALLS[type(step)]):
             return _reply(cloud, moment, job, status)
@@ -169,7 +173,7 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | Look | Sta
         return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):
         return _reply(cloud, moment, job, 403)
-    if isinstance(step, Look):
+    if isinstance(step, LookAtPower):
         return _reply(cloud, moment, job, 200)
     try:
         start(cloud, moment, "runbook")
@@ -189,8 +193,8 @@ def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document
     return reply | {"power": "unknown", "pause": ""}
 
 
-def _read(reply: Document) -> Reply:
-    return Reply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
+def _read(reply: Document) -> MachineReply:
+    return MachineReply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
 
 
 def _end(cloud: Cloud, moment: Moment, job: Document, ended: _Ended) -> None:

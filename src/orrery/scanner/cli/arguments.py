@@ -9,7 +9,7 @@ from typing import NoReturn
 from orrery.errors import Invalid
 
 _NO_ARGUMENTS = (
-    "A term is never typed as an argument: it would stand in your shell's history and in the list of processes. "
+    "A term is never typed as an argument: your shell's history would keep it and in the list of processes. "
     "Type the command without it, and the term when you are asked, or hand it over by standard input. "
     "If it was one, delete it from your shell's history now."
 )
@@ -53,13 +53,8 @@ class QuietParser(ArgumentParser):
         _ = self.add_argument("--config", "-c", type=Path, metavar="FILE", help="the settings file")
         return self
 
-    def with_json(self) -> "QuietParser":
-        """Add the option for machines."""
-        _ = self.add_argument("--json", action="store_true", help="print JSON")
-        return self
 
-
-def say(sentence: str) -> None:
+def explain(sentence: str) -> None:
     """Print a sentence for the person, apart from the output."""
     _ = sys.stderr.write(f"{sentence}\n")
 

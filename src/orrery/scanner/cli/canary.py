@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 
-from orrery.scanner.cli.arguments import QuietParser, put, say
+from orrery.scanner.cli.arguments import QuietParser, explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.detectors.canary import new_canary
 
@@ -26,5 +26,5 @@ def new(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     )
     _ = parser.parsed(arguments, takes_terms=False)
     put(new_canary(secrets.token_bytes(_BYTES)))
-    say(HOW)
+    explain(HOW)
     return 0

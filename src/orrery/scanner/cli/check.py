@@ -12,8 +12,8 @@ from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.cli.arguments import put
 from orrery.scanner.deployment import Loaded, ScanDeployment
 from orrery.scanner.protection import gaps
+from orrery.scanner.pushed import PushedFindings
 from orrery.scanner.scanning import Scan
-from orrery.scanner.told import Told
 from orrery.syntax.lines import visible
 
 LATE = timedelta(hours=3)
@@ -60,7 +60,7 @@ def _of_search(
     if loaded.policy.is_blind:
         yield ScannerPart("watch-list", "broken", NO_NAMES)
     else:
-        why = f"It has {terms:,} terms." if terms else "There is none."
+        why = f"It has {terms:,} terms." if terms else "There is no watch-list."
         yield ScannerPart("watch-list", "ok" if terms else "off", why)
     yield from (ScannerPart("note", "off", one) for one in loaded.notes)
     yield from (ScannerPart("baseline", "broken", one.why) for one in loaded.allowances.baseline.refused)
@@ -74,7 +74,7 @@ def _of_search(
 
 def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
     try:
-        number = len(deployment.protected.all(config))
+        number = len(deployment.protected().all(config))
         trouble = next(one.trouble for one in gaps(config, deployment) if one.name == "hooks")
     except OrreryError as error:
         yield ScannerPart("hooks", "broken", str(error))
@@ -84,7 +84,7 @@ def _of_hooks(config: Path | None, deployment: ScanDeployment) -> Iterator[Scann
 
 
 def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[ScannerPart]:
-    rounds = deployment.rounds
+    rounds = deployment.rounds()
     try:
         places = rounds.places(config)
         missing = [one.name for one in places if not one.folder.is_dir()]
@@ -99,7 +99,7 @@ def _of_rounds(config: Path | None, deployment: ScanDeployment) -> Iterator[Scan
         yield ScannerPart("destinations", "broken", str(error))
         return
     try:
-        yield _last(Told.of(rounds.told(config).read()).ended, rounds.now())
+        yield _last(PushedFindings.of(rounds.pushed(config).read()).ended, rounds.now())
     except OrreryError as error:
         yield ScannerPart("timer", "broken", str(error))
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orrery.errors import Invalid
-from orrery.scanner.cli.arguments import put, say
+from orrery.scanner.cli.arguments import explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.destinations import look, notify
 from orrery.scanner.protection import gaps
+from orrery.scanner.pushed import Looked
 from orrery.scanner.report import json_of, line_of
 from orrery.scanner.scanning import Scan
-from orrery.scanner.told import Looked
 
 
 def scan_destinations(
@@ -23,17 +23,17 @@ def scan_destinations(
     as_json: bool,
 ) -> int:
     """Print what was found in each destination, and push what is new if asked to; return the exit code."""
-    rounds = deployment.rounds
+    rounds = deployment.rounds()
     places = rounds.places(config)
-    if not places and not deployment.protected.all(config):
+    if not places and not deployment.protected().all(config):
         raise Invalid("There is no destination with a folder: add one to [tenants.B] of the settings.")
-    file, push = (rounds.told(config), rounds.push(config)) if notifies else (None, None)
+    file, push = (rounds.pushed(config), rounds.push(config)) if notifies else (None, None)
     looked = [*look(places, compose, deployment.sources), *gaps(config, deployment)]
     for one in looked:
         _print(one, as_json=as_json)
     failed = notify(looked, file, push, rounds.now().isoformat()) if file and push else []
     for why in failed:
-        say(f"{why} The next round tries again.")
+        explain(f"{why} The next round tries again.")
     return int(bool(failed) or any(one.findings or one.trouble for one in looked))
 
 
@@ -47,6 +47,6 @@ def _print(looked: Looked, *, as_json: bool) -> None:
     if as_json and looked.trouble:
         put(json.dumps({"destination": looked.name, "trouble": looked.trouble}))
     elif looked.trouble:
-        say(f"{looked.name}: {looked.trouble}")
+        explain(f"{looked.name}: {looked.trouble}")
     elif not looked.findings:
-        say(f"{looked.name}: no finding.")
+        explain(f"{looked.name}: no finding.")

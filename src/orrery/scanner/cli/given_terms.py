@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TextIO
 
 from orrery.errors import Invalid
-from orrery.scanner.cli.arguments import say
+from orrery.scanner.cli.arguments import explain
 from orrery.scanner.detectors.spelling import why_unsearchable
 from orrery.scanner.findings import WatchedKind
 from orrery.scanner.watch_list import LONGEST_NOTE, MOST_TERMS, WatchListEntry, kind_of
@@ -64,7 +64,7 @@ def _typed(prompt: str) -> Iterator[str]:
             raise Invalid(_NOT_UTF_8) from None
         if not line:
             return
-        say(f"{len(line)} characters")
+        explain(f"{len(line)} characters")
         yield line
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orrery.errors import NotConfigured, NotFound, OrreryError
 from orrery.ports.scanner import NO_NAMES
-from orrery.scanner.cli.arguments import put, say
+from orrery.scanner.cli.arguments import explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import HOOKS, Hooks
 from orrery.scanner.protection import states
@@ -30,7 +30,7 @@ def _install(options: Namespace, deployment: ScanDeployment) -> int:
     folders: list[Path] = options.folders or [Path()]
     # Each folder is looked at before the first one is changed.
     every = [one for folder in folders for one in deployment.hooks_folders(folder)]
-    checked = [Hooks(one, deployment.this_orrery, options.config) for one in every]
+    checked = [Hooks(one, deployment.this_orrery(), options.config) for one in every]
     for one in checked:
         one.check(may_be_shared=options.shared)
     loaded = deployment.load(options.config)
@@ -38,17 +38,17 @@ def _install(options: Namespace, deployment: ScanDeployment) -> int:
     if without_list and not options.without_watch_list:
         raise NotConfigured(NO_NAMES)
     for note in loaded.notes:
-        say(note)
+        explain(note)
     if without_list:
         listed = ", ".join(str(one.work_tree) for one in every)
         deployment.write_journal(options.config, f"Hooks search without a watch-list, so for no name: {listed}")
     for one in every:
-        hooks = Hooks(one, deployment.this_orrery, options.config, without_list)
+        hooks = Hooks(one, deployment.this_orrery(), options.config, without_list)
         for hook in HOOKS:
             first = "; the one that was there before runs first" if hooks.install(hook) else ""
             put(f"{visible(str(one.path / hook))}: installed{first}")
     for folder in folders:
-        deployment.protected.add(folder)
+        deployment.protected().add(folder)
     return 0
 
 
@@ -57,19 +57,19 @@ def _remove(options: Namespace, deployment: ScanDeployment) -> int:
     found: list[Hooks] = []
     for folder in folders:
         with suppress(NotFound):  # a folder that is gone is forgotten
-            found += [Hooks(one, deployment.this_orrery) for one in deployment.hooks_folders(folder)]
+            found += [Hooks(one, deployment.this_orrery()) for one in deployment.hooks_folders(folder)]
     for hooks in found:
         for hook in HOOKS:
             done = "removed" if hooks.remove(hook) else f"left as it is ({hooks.state(hook)})"
             put(f"{visible(str(hooks.folder.path / hook))}: {done}")
     for folder in folders:
-        deployment.protected.forget(folder)
+        deployment.protected().forget(folder)
     return 0
 
 
 def _list(options: Namespace, deployment: ScanDeployment) -> int:
     given: list[Path] = options.folders
-    protected = [] if given else [*deployment.protected.all(options.config)]
+    protected = [] if given else [*deployment.protected().all(options.config)]
     code = 0
     for folder in given or protected or [Path()]:
         try:
@@ -77,7 +77,9 @@ def _list(options: Namespace, deployment: ScanDeployment) -> int:
         except OrreryError as error:
             if folder not in protected:
                 raise
-            say(f"{visible(str(error))} To protect it no more: orrery tenants hooks remove {visible(str(folder))}")
+            explain(
+                f"{visible(str(error))} To protect it no more: orrery tenants hooks remove {visible(str(folder))}"
+            )
             code = 1
             continue
         for place, state in found.items():
@@ -108,7 +110,9 @@ def _parser() -> ArgumentParser:
         help="The settings file that the hooks use, outside the repositories.",
     )
     _ = parser.add_argument(
-        "--shared", action="store_true", help="Install where core.hooksPath says, for other repositories, too."
+        "--shared",
+        action="store_true",
+        help="Install into the folder of core.hooksPath, for other repositories, too.",
     )
     _ = parser.add_argument(
         "--without-watch-list",

@@ -15,7 +15,7 @@ from orrery.scanner.cli.progress import ScanProgress, shown_progress
 from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secrets import SecretDetector
-from orrery.scanner.findings import Finding
+from orrery.scanner.findings import ScanFinding
 from orrery.scanner.report import Searched, json_of, json_summary, line_of, summary
 from orrery.scanner.rules import secret_rules
 from orrery.scanner.scanning import Scan
@@ -42,7 +42,7 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     if loaded.policy.is_blind and not options.without_watch_list and _is_of_a_hook(options):
         raise NotConfigured(NO_NAMES)
     source = _source(options, deployment.sources)
-    searched, found = Searched(), list[Finding]()
+    searched, found = Searched(), list[ScanFinding]()
     with shown_progress(source.bytes, quiet=options.quiet) as progress:
         scan = _composed(loaded, options, searched, progress)
         for one in chain(loaded.allowances.baseline.refused, scan.findings(source)):

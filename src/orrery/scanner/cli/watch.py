@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TextIO
 
 from orrery.errors import Invalid, NotFound
-from orrery.scanner.cli.arguments import QuietParser, put, say
+from orrery.scanner.cli.arguments import QuietParser, explain, put
 from orrery.scanner.cli.given_terms import asked, entries_of, imported
 from orrery.scanner.deployment import ScanDeployment
-from orrery.scanner.findings import WATCHED
-from orrery.scanner.fingerprints import Fingerprints
+from orrery.scanner.findings import WATCHED, FingerprintKey
 from orrery.scanner.watch_list import WatchList, WatchListEntry, fingerprint_of, kind_of
 from orrery.scanner.watch_list_file import WatchListFile
 from orrery.syntax.lines import visible
@@ -31,12 +30,12 @@ def add(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--kind", required=True, metavar="KIND", help=f"one of {_KINDS}")
     options = parser.parsed(arguments)
-    kind, watch_list = kind_of(options.kind), deployment.watching.watch_list(options.config)
-    watch_list.require_key()  # which is said before anybody types a term
+    kind, watch_list = kind_of(options.kind), deployment.watching().watch_list(options.config)
+    watch_list.require_key()  # a missing key is reported before a term is typed
     given = asked(f"A {kind} to watch for (an empty line ends): ")
     if not given:
         raise Invalid("No term was given; nothing was added.")
-    return _added(watch_list, entries_of(kind, given, deployment.watching.today()))
+    return _added(watch_list, entries_of(kind, given, deployment.watching().today()))
 
 
 def import_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
@@ -50,15 +49,15 @@ def import_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
     options = parser.parsed(arguments)
-    file, watch_list = Path(options.file), deployment.watching.watch_list(options.config)
+    file, watch_list = Path(options.file), deployment.watching().watch_list(options.config)
     watch_list.require_key()
     if options.file == "-":
-        return _added(watch_list, imported(sys.stdin, deployment.watching.today()))
-    deployment.watching.refuse_public(file)
+        return _added(watch_list, imported(sys.stdin, deployment.watching().today()))
+    deployment.watching().refuse_public(file)
     with _read(file) as source:
-        entries = imported(source, deployment.watching.today())
+        entries = imported(source, deployment.watching().today())
     ended = _added(watch_list, entries)
-    say(f"Delete the file now, which holds the terms for everybody to read: shred -u {file}")
+    explain(f"Delete the file now, whose terms are not encrypted: shred -u {file}")
     return ended
 
 
@@ -83,7 +82,7 @@ def _added(watch_list: WatchListFile, entries: Sequence[WatchListEntry]) -> int:
     before, now = counts
     known = len(entries) - (now - before)
     beside = f"; {known} were there already" if known else ""
-    say(f"Added {now - before} of {len(entries)}{beside}. The watch-list has {now} now: {watch_list.path}")
+    explain(f"Added {now - before} of {len(entries)}{beside}. The watch-list has {now} now: {watch_list.path}")
     return 0
 
 
@@ -97,7 +96,7 @@ def remove(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--fingerprint", metavar="F", help="remove the term with this fingerprint instead")
     options = parser.parsed(arguments)
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     found = _present(watch_list)
     if options.fingerprint:
         gone = found.of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
@@ -106,7 +105,7 @@ def remove(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     if not gone:
         raise NotFound("The watch-list has no such term; nothing was removed.")
     watch_list.change(lambda list_: list_.without(gone))
-    say(f"Removed {len(gone)}. The watch-list has {len(_present(watch_list).entries)} now.")
+    explain(f"Removed {len(gone)}. The watch-list has {len(_present(watch_list).entries)} now.")
     return 0
 
 
@@ -120,19 +119,16 @@ def _named(found: WatchList, texts: Sequence[str]) -> list[WatchListEntry]:
 
 def list_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch list`."""
-    parser = (
-        QuietParser(
-            "tenants watch list",
-            "List the terms by their kinds, fingerprints and days.",
-            "orrery tenants watch list",
-            "orrery tenants watch list --show",
-        )
-        .with_config()
-        .with_json()
-    )
+    parser = QuietParser(
+        "tenants watch list",
+        "List the terms by their kinds, fingerprints and days.",
+        "orrery tenants watch list",
+        "orrery tenants watch list --show",
+    ).with_config()
+    _ = parser.add_argument("--json", action="store_true", help="print JSON")
     _ = parser.add_argument("--show", action="store_true", help="print the terms, too, at a terminal only")
     options = parser.parsed(arguments)
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     if options.show:
         _require_terminal()
     found = _present(watch_list)
@@ -140,7 +136,7 @@ def list_(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     if not options.json:
         counts = Counter(one.kind for one in found.entries)
         counted = ", ".join(f"{counts[kind]} {kind}" for kind in WATCHED if counts[kind])
-        say(f"{len(found.entries)} terms{f' ({counted})' if counted else ''} in {watch_list.path}")
+        explain(f"{len(found.entries)} terms{f' ({counted})' if counted else ''} in {watch_list.path}")
     return 0
 
 
@@ -148,13 +144,13 @@ def show(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     """`orrery tenants watch show`."""
     parser = QuietParser(
         "tenants watch show",
-        "Show which term a finding's fingerprint stands for, at a terminal only.",
+        "Show the term of a finding's fingerprint, at a terminal only.",
         "orrery tenants watch show --fingerprint 0123456789ab",
     ).with_config()
     _ = parser.add_argument("--fingerprint", required=True, metavar="F", help="the finding's fingerprint")
     options = parser.parsed(arguments)
     _require_terminal()
-    watch_list = deployment.watching.watch_list(options.config)
+    watch_list = deployment.watching().watch_list(options.config)
     found = _present(watch_list).of_fingerprint(options.fingerprint, watch_list.keys().fingerprints)
     if not found:
         raise NotFound("The watch-list has no term with this fingerprint.")
@@ -171,12 +167,14 @@ def new_key(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     ).with_config()
     _ = parser.add_argument("--print", action="store_true", help="print the key instead, for a password store")
     options = parser.parsed(arguments)
-    made = deployment.watching.keep_new_key(options.config, printed=options.print)
+    made = deployment.watching().new_key(options.config, options.print)
     if options.print:
         put(made)
-        say("This is the only copy. Hand it to each command as ORRERY_WATCH_LIST_KEY, or as its secret file.")
+        explain("This is the only copy. Hand it to each command as ORRERY_WATCH_LIST_KEY, or as its secret file.")
     else:
-        say(f"Wrote the key to {made}. Keep a copy with your passwords: without it, nobody can open the list.")
+        explain(
+            f"Wrote the key to {made}. Keep a copy with your passwords: without it, the list cannot be opened."
+        )
     return 0
 
 
@@ -192,7 +190,7 @@ def _require_terminal() -> None:
         raise Invalid("Terms are shown at a terminal only: in a file or a log others would read them.")
 
 
-def _print(entries: Iterable[WatchListEntry], fingerprints: Fingerprints, *, as_json: bool, shown: bool) -> None:
+def _print(entries: Iterable[WatchListEntry], fingerprints: FingerprintKey, *, as_json: bool, shown: bool) -> None:
     rows = [_row(one, fingerprints, shown=shown) for one in entries]
     if as_json:
         put(json.dumps(rows, indent=2))
@@ -202,7 +200,7 @@ def _print(entries: Iterable[WatchListEntry], fingerprints: Fingerprints, *, as_
         put("  ".join([f"{kind:<8}", *map(visible, others)]).rstrip())
 
 
-def _row(entry: WatchListEntry, fingerprints: Fingerprints, *, shown: bool) -> dict[str, str]:
+def _row(entry: WatchListEntry, fingerprints: FingerprintKey, *, shown: bool) -> dict[str, str]:
     row = {"kind": entry.kind, "fingerprint": fingerprint_of(entry, fingerprints), "added": entry.added}
     # A term is a customer's, and so data of the internal track.
     return row | ({"track": label("A"), "text": entry.text, "note": entry.note} if shown else {})

@@ -1,1 +1,1 @@
-"""What is searched for, each kind in a module of its own."""
+"""What is searched for, each kind in its module."""

@@ -1,4 +1,4 @@
-"""What stands in a text in another way of writing: mark-up, addresses, escapes of programs, mail."""
+"""What a text has in another way of writing: mark-up, addresses, escapes of programs, mail."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from functools import lru_cache
 from orrery.scanner.detectors.hints import MAIL, UTF_7, WIDE, WRITTEN
 from orrery.scanner.findings import BETWEEN
 from orrery.scanner.regex import around, compiled
-from orrery.syntax.letters import plain, tags_as_text
+from orrery.syntax.character_folding import plain, tags_as_text
 
 DEPTH = 4
 """How often what was written in another way is read again: an entity in a percent-encoded address is two."""
@@ -16,7 +16,7 @@ DEPTH = 4
 _COMPILED = {one: compiled(one) for one in (WRITTEN, UTF_7, MAIL, WIDE)}
 
 KEPT = 2048
-"""Ways of writing of which the meaning is kept: the same few are met again and again."""
+"""Ways of writing of which the meaning is kept: the same few come again and again."""
 
 _ENTITY = re.compile(r"&(?:#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)")
 _PERCENT = re.compile(r"%(?:[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*|u[0-9a-fA-F]{4}(?:%u[0-9a-fA-F]{4})*)")
@@ -24,6 +24,7 @@ _ESCAPE = re.compile(
     r"\\(?:\\{0,3}(?:u\{[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}(?:\\{1,4}u[0-9a-fA-F]{4})*"
     r"|x[0-9a-fA-F]{2}(?:\\{1,4}x[0-9a-fA-F]{2})*)|[0-3][0-7]{2}(?:\\[0-3][0-7]{2})*)"
 )
+_ESCAPES = {"&": _ENTITY, "%": _PERCENT, "\\": _ESCAPE}
 _UTF_7 = re.compile(rb"\+[A-Za-z0-9+/]{3,}-?")
 _DOT = re.compile(r"[ ]?[\[({<][ ]?(?:\.|[dD][oO][tT])[ ]?[\])}>][ ]?|[ ][dD][oO][tT][ ](?=\w)|,[ ]?[dD][cC]=")
 _AT = re.compile(
@@ -105,12 +106,9 @@ def _read(text: str) -> str:
     text = plain(text)
     for _ in range(DEPTH):
         before = text
-        if "&" in text:
-            text = _ENTITY.sub(_entity, text)
-        if "%" in text:
-            text = _PERCENT.sub(_percent, text)
-        if "\\" in text:
-            text = _ESCAPE.sub(_escape, text)
+        for mark, expression in _ESCAPES.items():
+            if mark in text:
+                text = expression.sub(lambda found: _meaning(found[0]), text)
         if text == before:
             break
         text = plain(text)
@@ -140,38 +138,18 @@ def _utf_7(found: re.Match[bytes]) -> bytes:
     return text.encode() if text.isprintable() else found[0]
 
 
-def _entity(found: re.Match[str]) -> str:
-    return _unescaped(found[0])
-
-
-def _percent(found: re.Match[str]) -> str:
-    return _unquoted_octets(found[0])
-
-
-def _escape(found: re.Match[str]) -> str:
-    return _character(found[0])
-
-
 @lru_cache(KEPT)
-def _unescaped(entity: str) -> str:
-    from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans meet an entity
+def _meaning(escape: str) -> str:
+    if escape.startswith("&"):
+        from html import unescape  # noqa: PLC0415  its tables take longer to load than most scans have entities
 
-    return unescape(entity).translate(_BREAKS)
-
-
-@lru_cache(KEPT)
-def _unquoted_octets(text: str) -> str:
-    return _code_points(text) if text[1] == "u" else _octets(text, [int(one, 16) for one in _HEX.findall(text)])
-
-
-@lru_cache(KEPT)
-def _character(text: str) -> str:
-    form = text.lstrip("\\")[0]
+        return unescape(escape).translate(_BREAKS)
+    form = escape.lstrip("\\%")[0]
     if form in "uU":
-        return _code_points(text)
-    if form == "x":
-        return _octets(text, [int(one, 16) for one in _HEX.findall(text)])
-    return _octets(text, [int(one, 8) for one in _OCTAL.findall(text)])
+        return _code_points(escape)
+    is_octal = form != "x" and not escape.startswith("%")
+    digits = _OCTAL.findall(escape) if is_octal else _HEX.findall(escape)
+    return _octets(escape, [int(one, 8 if is_octal else 16) for one in digits])
 
 
 def _code_points(text: str) -> str:
@@ -184,7 +162,7 @@ def _code_points(text: str) -> str:
 
 
 def _octets(text: str, octets: list[int]) -> str:
-    """Return the text that octets are: UTF-8, or each a letter of Latin-1; what is neither stays as it was."""
+    """Return the text that octets are: UTF-8, or each a letter of Latin-1; what is neither is not changed."""
     data = bytes(octets)
     try:
         return data.decode().translate(_BREAKS)

@@ -1,13 +1,12 @@
-"""Where terms stand in a text, in whatever spelling: candidates are found fast, and then judged exactly."""
+"""Where a text has terms, in any spelling: candidates are found fast, and then judged exactly."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from orrery.scanner.detectors.candidates import Candidates
 from orrery.scanner.detectors.hints import ESCAPE
 from orrery.scanner.detectors.own_forms import Forms
 from orrery.scanner.detectors.patterns import Pattern, is_address, pattern, seen, spellings
-from orrery.scanner.detectors.quads import quad_of, quads
 from orrery.scanner.detectors.reading import Raw, Reading, line_of
 from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.detectors.spelling import is_native
@@ -21,7 +20,8 @@ from orrery.scanner.detectors.words import (
     is_random,
 )
 from orrery.scanner.findings import BETWEEN, Kind
-from orrery.syntax.letters import LOOKS, script
+from orrery.scanner.regex import PatternSet, around, compiled
+from orrery.syntax.character_folding import LOOKS, script
 
 _NEIGHBOURS = 30
 
@@ -31,6 +31,46 @@ MANY = 500
 FIRST = 48 * 1024
 """Bytes that are searched before patterns for all terms are made."""
 _BETWEEN = BETWEEN.decode()
+_ESCAPES = (b"\\n", b"\\t", b"\\r")
+_ESCAPE = compiled(ESCAPE)
+_QUAD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][a-z]{3}")
+"""At the beginning of a word, where camel case begins no other one."""
+
+_ALIKE = bytes.maketrans(b"01i", b"oll")
+"""Digits may stand for letters."""
+
+
+class Candidates:
+    """Finds fast whose patterns may be in a text."""
+
+    def __init__(self, seen: Sequence[tuple[bytes, int]]) -> None:
+        self._set = PatternSet([one for one, _ in seen])
+        self._owners = [owner for _, owner in seen]
+
+    def __call__(self, octets: bytes, *, escapes: bool) -> set[int]:
+        """Return the owners of the patterns that may be there, also behind and between `escapes` like `\\n`."""
+        found = self._set(octets) | self._set(_unescaped(octets)) if escapes else self._set(octets)
+        return {self._owners[one] for one in found}
+
+
+def _unescaped(octets: bytes) -> bytes:
+    """Return what is near escapes of white space, with spaces for them."""
+    near = b"\n".join(octets[start:end] for start, end in around(_ESCAPE, octets))
+    for one in _ESCAPES:
+        near = near.replace(one, b"  ")
+    return near
+
+
+def quad_of(form: str) -> bytes:
+    """Return four letters that are side by side in every spelling of a term, or nothing."""
+    found = _QUAD.search(form) if form.isascii() else None
+    return found[0].lower().encode().translate(_ALIKE) if found else b""
+
+
+def quads(octets: bytes) -> set[bytes]:
+    """Return each four octets that are side by side."""
+    low = octets.lower().translate(_ALIKE)
+    return {low[at : at + 4] for at in range(len(low) - 3)}
 
 
 class _Searched:
@@ -84,7 +124,7 @@ class _Searched:
         return [quad_of(form) for _, _, form in self._spellings]
 
     def _made(self, numbers: Iterable[int], forms: Sequence[bytes] = ()) -> Candidates:
-        """Return what tells which of some terms and of the forms may be there."""
+        """Return what finds which of some terms and of the forms may be there."""
         made = [(one, number) for number in numbers for one in self._seen(number)]
         return Candidates([*made, *((one, len(self._spellings) + at) for at, one in enumerate(forms))])
 
@@ -106,7 +146,7 @@ class TermSearch:
         self._native = _Searched([one for one in made if is_native(one[2])], native=True)
 
     def __call__(self, readings: Sequence[Reading]) -> Iterator[Occurrence]:
-        """Yield what stands in a block, and of a domain in an address only the address, however it is read."""
+        """Yield what a block has, and of a domain in an address only the address, however it is read."""
         alone: list[Occurrence] = []
         hidden: set[tuple[str, int]] = set()
         for reading in readings:
@@ -171,7 +211,7 @@ def _counts(term: Pattern, reading: Reading, start: int, end: int) -> bool:
 
 
 def _is_of_other_script(reading: Reading, start: int, end: int) -> bool:
-    """Return whether a word that only looks Latin stands among words of its own script, and so is one of them."""
+    """Return whether a word that only looks Latin is among words of its script, and so is one of them."""
     word = reading.base[start:end]
     if isinstance(reading, Raw) or any(one.isascii() and one.isalpha() for one in word):
         return False

@@ -1,4 +1,4 @@
-"""What tells fast that a text needs a closer look: one search says which of these expressions are in it."""
+"""What shows fast that a text needs a closer look: one search finds which of these expressions are in it."""
 
 from orrery.scanner.regex import PatternSet
 
@@ -33,7 +33,7 @@ HEX = "|".join(
 """Three octets of a text in UTF-8, in digits."""
 
 DEFINED = r"\n {0,3}\[[^\[\]\n]+\]:[ \t]"
-"""Where a link of Markdown leads that stands elsewhere."""
+"""The target of a link of Markdown whose text is elsewhere."""
 
 CANARY = r"[A-Za-z](?:[\s_.-]{0,3}[0-9][\s_.-]{0,3}[A-Za-z]){7}[\s_.-]{0,3}[0-9]"
 """Sixteen letters and digits by turns."""

@@ -1,4 +1,4 @@
-"""The label of track A in a text: all that Orrery writes about an account's data says whose it is."""
+"""The label of track A in a text: all that Orrery writes about an account's data is marked with its track."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from orrery.scanner.regex import around, compiled
 from orrery.syntax.track import label_places
 
 _AFTER = 1024
-"""Bytes after the word in which its label ends: mark-up may stand between."""
+"""Bytes after the word in which its label ends: mark-up may be between."""
 
 _HINT = compiled(LABEL)
 

@@ -5,11 +5,11 @@ decoded: each term is encoded, at the three places that it may have in a group o
 """
 
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
+from orrery.scanner.base64_letters import ALPHABET, STANDARD, decoded, digits, letters
 from orrery.scanner.detectors.hints import HEX
 from orrery.scanner.detectors.patterns import is_address
 from orrery.scanner.detectors.reading import Reading
@@ -18,7 +18,7 @@ from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.detectors.words import begins, ends
 from orrery.scanner.findings import Kind
 from orrery.scanner.regex import PatternSet
-from orrery.syntax.letters import plain
+from orrery.syntax.character_folding import plain
 
 JUDGED = 8
 """Octets of ASCII side by side from which a decoder knows a text, and so finds a term that has them."""
@@ -27,19 +27,16 @@ LONGEST = 32
 """Octets of the longest term without JUDGED of them side by side: one in letters with marks."""
 
 CLEAR = 6
-"""Letters from which a term does not come about in random octets, whatever stands beside it."""
+"""Letters from which a term does not come about in random octets, whatever is beside it."""
 
 NEAR = 12
-"""Characters beside a form that say whether the word ends there."""
+"""Characters beside a form that decide whether the word ends there."""
 
 _JOINS = ("", " ", "-", "_", ".")
 _ASCII = re.compile(rb"[ -~]{%d}" % JUDGED)
 _GAP = b"(?:[ :,-]{0,2}(?:0x)?)"
-_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_SLASH = len(_ALPHABET) - 1
-_LETTERS = _ALPHABET + b"-_"
-_WORD = _ALPHABET[:-1]
-_STANDARD = bytes.maketrans(b"-_", b"+/")
+_LETTERS = ALPHABET + b"-_"
+_WORD = ALPHABET[:-1]
 _DIGITS_BEFORE = re.compile(rb"(?:[0-9A-Fa-f]{2})*\Z"), re.compile(rb"(?:[0-9A-Fa-f]{2}[ :,-]{1,2}(?:0x)?)*\Z")
 _DIGITS_AFTER = re.compile(rb"(?:[0-9A-Fa-f]{2})*"), re.compile(rb"(?:[ :,-]{1,2}(?:0x)?[0-9A-Fa-f]{2})*")
 """Without and with something between them."""
@@ -67,7 +64,7 @@ class Forms:
         return [one.pattern for one in self._base64]
 
     def places(self, reading: Reading, numbers: Iterable[int]) -> Iterator[Occurrence]:
-        """Yield where a form stands of which the pattern is there, and what it says is a word."""
+        """Yield where a form is whose pattern was found, and that encodes a word."""
         digits = self._digits(reading.octets) if self._hex and HEX in reading.hints else ()
         for form in (*(self._base64[one] for one in sorted(numbers)), *(self._hex[one] for one in sorted(digits))):
             yield from _places(form, reading)
@@ -87,7 +84,9 @@ class _Form(NamedTuple):
 
     @property
     def pattern(self) -> bytes:
-        return _pattern(self.octets, self.at)
+        if self.at is None:
+            return _GAP.join(b"(?:" + b"|".join(map(digits, one)) + b")" for one in self.octets)
+        return letters(self.octets, self.at)
 
 
 def _places(form: _Form, reading: Reading) -> Iterator[Occurrence]:
@@ -117,33 +116,8 @@ def _octets(text: str) -> Iterator[Octets]:
                 yield tuple(tuple({*bytes([octet]).lower(), *bytes([octet]).upper()}) for octet in octets)
 
 
-def _pattern(octets: Octets, at: int | None) -> bytes:
-    """Return the pattern of a term behind `at` octets of a group of Base64, or in hexadecimal digits."""
-    if at is None:
-        return _GAP.join(b"(?:" + b"|".join(map(_digits, one)) + b")" for one in octets)
-    size = 8 * len(octets)
-    rest = -(8 * at + size) % 6
-    bits = int.from_bytes(bytes(one[0] for one in octets), "big") << rest
-    free = int.from_bytes(bytes(one[0] ^ one[-1] for one in octets), "big") << rest
-    free |= ((1 << 8 * at) - 1 << size + rest) | (1 << rest) - 1
-    places = range(size + rest + 8 * at % 6 - 6, -1, -6)
-    return b"".join(_letter(bits >> place & 63, free >> place & 63) for place in places)
-
-
-def _digits(octet: int) -> bytes:
-    return b"[%X%x][%X%x]" % (octet >> 4, octet >> 4, octet & 15, octet & 15)
-
-
-@lru_cache(4096)
-def _letter(bits: int, free: int) -> bytes:
-    """Return the pattern of a letter of Base64 with six bits, of which some are free."""
-    fits = [number for number in range(64) if number | free == bits | free]
-    known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in fits) + b"]"
-    return rb"\\?" + known if _SLASH in fits else known
-
-
 def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes]:
-    """Return what a block says before a term, and from it on; nothing where the block begins within its group."""
+    """Return what a block encodes before a term, and from it on; nothing if it begins within its group."""
     group = start - 8 * at // 6
     before = text[max(0, group - NEAR) : max(0, group)]
     before = before[len(before.rstrip(_WORD)) :]
@@ -151,22 +125,18 @@ def _in_base64(text: bytes, start: int, end: int, at: int) -> tuple[bytes, bytes
     behind = behind[: len(behind) - len(behind.lstrip(_LETTERS))]
     if group < 0 or group + len(behind) < end - text.count(rb"\/", start, end):
         return b"", b""
-    behind = behind[: len(behind) - (len(behind) % 4 == 1)].translate(_STANDARD)
-    said = b64decode(behind + b"=" * (-len(behind) % 4))
-    return b64decode(before[len(before) % 4 :]) + said[:at], said[at:]
+    octets = decoded(behind.translate(STANDARD))
+    return decoded(before[len(before) % 4 :]) + octets[:at], octets[at:]
 
 
 def _in_hex(text: bytes, start: int, end: int) -> tuple[bytes, bytes]:
-    """Return what digits say before a term, and from it on."""
+    """Return what digits encode before a term, and from it on."""
     apart = not text[start:end].isalnum()
     before = _DIGITS_BEFORE[apart].search(text[max(0, start - 2 * NEAR) : start])
     behind = _DIGITS_AFTER[apart].match(text[end : end + 2 * NEAR])
-    digits = _NO_DIGIT.sub(b"", text[start:end] + (behind[0] if behind else b""))
-    return _octets_of(_NO_DIGIT.sub(b"", before[0] if before else b"")), _octets_of(digits)
-
-
-def _octets_of(digits: bytes) -> bytes:
-    return bytes.fromhex(digits.decode())
+    parts = (before[0] if before else b"", text[start:end] + (behind[0] if behind else b""))
+    first, last = (bytes.fromhex(_NO_DIGIT.sub(b"", one).decode()) for one in parts)
+    return first, last
 
 
 def _is_word(before: bytes, behind: bytes, letters: int) -> bool:

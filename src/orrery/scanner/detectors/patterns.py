@@ -1,4 +1,4 @@
-"""The patterns of a term: one that tells fast whether it may be there, and one that says exactly where."""
+"""The patterns of a term: one that finds fast whether it may be there, and one that finds exactly where."""
 
 import re
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from orrery.scanner.detectors.spelling import AND, Word, address_of, is_native, network_form, value_of, words_of
 from orrery.scanner.detectors.words import CERTAIN
 from orrery.scanner.findings import Kind
-from orrery.syntax.letters import UNSPACED
+from orrery.syntax.character_folding import UNSPACED
 
 RUN_TOGETHER = 6
-"""Letters of a term of several words from which they may stand without anything between them."""
+"""Letters of a term of several words from which they may be written without anything between them."""
 
 PLURAL = 5
 """Letters of a last word from which an `s` may follow it: `Falcons`, `Müllers`; but not `Marks`."""
@@ -64,7 +64,7 @@ def is_address(kind: str) -> bool:
 
 
 def spellings(kind: Kind, text: str) -> list[str]:
-    """Return the spellings of a term that have patterns of their own: for a domain also its form in ASCII."""
+    """Return the spellings of a term that have separate patterns: for a domain also its form in ASCII."""
     other = network_form(text) if is_address(kind) and not text.isascii() else ""
     return [text, other] if other else [text]
 
@@ -73,7 +73,7 @@ def seen(kind: str, text: str, *, native: bool) -> list[bytes]:
     """Return the patterns, in RE2's language, of the first letters of a term in octets with their case.
 
     They are found also where the term does not count. All begin alike, so that RE2 makes one tree of them: as
-    alternatives that begin differently they would be slower by a factor of 80 until each was met once.
+    alternatives that begin differently they would be slower by a factor of 80 until each was found once.
     """
     address = is_address(kind)
     words = words_of(text, camel=not address)
@@ -141,7 +141,7 @@ def _dotted(text: str) -> str:
 
 
 def _part(text: str) -> str:
-    """Return the pattern of a word, or of what stands between words."""
+    """Return the pattern of a word, or of what is between words."""
     words = words_of(text, camel=False)
     return "".join("".join(word) for word in words) if words and words != [AND] else re.escape(text)
 

@@ -1,4 +1,4 @@
-"""A text as it can be read: as it stands, and in plain letters where it is written in another way."""
+"""A text as it can be read: its octets, and in plain letters where it is written in another way."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from itertools import accumulate
 from orrery.scanner.detectors.encodings import as_text, readings, refanged
 from orrery.scanner.detectors.hints import DEFANGED, DEFINED, WRITTEN, hints
 from orrery.scanner.detectors.seams import OneText, one_texts
-from orrery.syntax.letters import LOOK, LOOKS, NATIVE
+from orrery.syntax.character_folding import LOOK, LOOKS, NATIVE
 
 BLOCK = 16 * 1024
 """Bytes that are read at once: so few that a term which is in them is found fast."""
@@ -21,7 +21,7 @@ EDGE = 32
 """Characters beside a cut in which nothing is judged, because the block before or after has them whole."""
 
 CONTEXT = 96
-"""Bytes beside a word that say whether it ends there."""
+"""Bytes beside a word that decide whether it ends there."""
 
 
 class Reading(ABC):
@@ -82,7 +82,7 @@ class Reading(ABC):
 
 
 class Raw(Reading):
-    """A block as it stands. `base` has a character for each byte; what is not ASCII means nothing here.
+    """The octets of a block. `base` has a character for each byte; what is not ASCII means nothing here.
 
     `whole` is the text of the block.
     """
@@ -145,7 +145,7 @@ class Read(Reading):
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
-        """Where each line begins, as it was read and as it stands."""
+        """Where each line begins, as it was read and in the block."""
         lines = [line + b"\n" for line in self.block.split(b"\n")]
         read = accumulate((len(self._read(line)) for line in lines), initial=0)
         return list(read), list(accumulate(map(len, lines), initial=0))
@@ -159,7 +159,7 @@ class Read(Reading):
 
 
 class Joined(Reading):
-    """What is one text for a reader and stands in pieces: see `seams`. It has parts of lines only."""
+    """What is one text for a reader, and is in pieces in the file: see `seams`. It has parts of lines only."""
 
     is_whole = False
 
@@ -176,7 +176,7 @@ class Joined(Reading):
 
 
 def blocks(text: bytes) -> Iterator[list[Reading]]:
-    """Yield the readings of each block of a text, as it stands first; then those of what is one text in it."""
+    """Yield the readings of each block of a text, its octets first; then those of what is one text in it."""
     is_defined = False
     for block in _blocks(text):
         is_defined = is_defined or DEFINED in block[0].hints

@@ -1,6 +1,6 @@
 """What a reader sees as one text and a file has in pieces: marks within a word, string literals, hyphens.
 
-A search says fast where such a seam may be. Only what stands near one is read without its seams, so a text without
+A search finds fast where such a seam may be. Only what is near one is read without its seams, so a text without
 any costs one pass.
 """
 
@@ -46,7 +46,7 @@ _ENDS_LINE = rf"[ \t]*\r?\n[ \t>#*/|;%-]*{_LETTER}"
 
 _CONTINUES = rf"\r?\n[ \t]*{_LETTER}"
 _MARKS = r"(?:[*~`^][*_~`^]*|_[*_~`^]+)"
-"""Emphasis: not one underscore, which stands in names of programs, and joins words anyway."""
+"""Emphasis: not one underscore, which is in names of programs, and joins words anyway."""
 
 _POINT = r"[.@-]"
 _PAIRED = r"==|\+\+|\|\|"
@@ -63,7 +63,7 @@ _SEAM = compiled(
 )
 """Where a text may go on for a reader although other characters follow.
 
-It has few states, because it asks for what stands at one end of a seam; what comes of it is judged afterwards.
+It has few states, because it asks for one end of a seam; what comes of it is judged afterwards.
 """
 
 _SHORTCUT = compiled(rf"{_LETTER} ?\[{_LETTER}[^\[\]\n\x00]*\]|\](?:\[[^\[\]\n\x00]*\])? ?{_LETTER}")
@@ -89,14 +89,14 @@ _ONE_TEXT = re.compile(
         )
     ).encode("latin-1")
 )
-"""What a reader does not see. Each branch begins with a character of its own, and others are passed by at once."""
+"""What a reader does not see. Each branch begins with its character, and others are passed by at once."""
 
 _FIRST_EDGE = re.compile(rb"[^0-9A-Za-z\x80-\xff@.-]")
 _LAST_EDGE = re.compile(rb".*[^0-9A-Za-z\x80-\xff@.-]", re.DOTALL)
 
 
 class OneText:
-    """What stands near the seams of a text, without them."""
+    """What is near the seams of a text, without them."""
 
     def __init__(self, text: bytes) -> None:
         self._whole = text
@@ -124,13 +124,13 @@ class OneText:
         return self._places[number][1]
 
     def add(self, start: int, end: int) -> None:
-        """Add what stands between two places."""
+        """Add what is between two places."""
         self._places.append((start, end))
         self._read.append(as_text(_ONE_TEXT.sub(_shown, self._whole[start:end]) + BETWEEN))
         self._sizes.append(self.size + len(self._read[-1]))
 
     def _lines(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield the parts of what stands between two places that have no seam, a line of each at a time."""
+        """Yield the parts between two places that have no seam, a line of each at a time."""
         for found in chain(_ONE_TEXT.finditer(self._whole, start, end), [None]):
             last = found.start() if found else end
             for line in self._whole[start:last].splitlines(keepends=True):
@@ -146,9 +146,9 @@ def _shown(seam: re.Match[bytes]) -> bytes:
 
 
 def one_texts(text: bytes, most: int, *, is_defined: bool) -> Iterator[OneText]:
-    """Yield what stands near the seams of a text, of about `most` characters each.
+    """Yield what is near the seams of a text, of about `most` characters each.
 
-    `is_defined`: it says somewhere where links lead.
+    `is_defined`: it defines the target of a link.
     """
     made = OneText(text)
     for start, end in _near(text, most, is_defined=is_defined):

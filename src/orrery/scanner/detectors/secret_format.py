@@ -1,13 +1,13 @@
 """gitleaks' format of rules, read as data. What has no meaning here, or would be lost in silence, is refused."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast, get_args
 
 from orrery.errors import Invalid
-from orrery.scanner.detectors.secret_rules import Allowlist, Required, Rule, RuleSet, Target
-from orrery.scanner.detectors.secret_tables import Table, parsed
+from orrery.scanner.detectors.secret_rules import Allowlist, Required, RuleSet, SecretRule, Target
 from orrery.scanner.regex import Regex, RegexRefused, of_rule
+from orrery.scanner.toml_tables import Table, parsed
 
 _ALL = frozenset({"and", "&&"})
 _ANY = frozenset({"", "or", "||"})
@@ -29,7 +29,7 @@ class RuleFile:
     name: str
     extends: str = ""
     disabled: tuple[str, ...] = ()
-    rules: Mapping[str, Rule] = field(default_factory=dict[str, Rule])
+    rules: Mapping[str, SecretRule] = field(default_factory=dict[str, SecretRule])
     needs: Mapping[str, tuple[_Need, ...]] = field(default_factory=dict[str, tuple[_Need, ...]])
     allowlists: tuple[tuple[tuple[str, ...], Allowlist], ...] = ()
     """Each with the ids of the rules that it is for; for all without one."""
@@ -37,7 +37,7 @@ class RuleFile:
     notes: tuple[str, ...] = ()
 
     def over(self, base: "RuleFile") -> "RuleFile":
-        """Return the rules of both files; what this one says of a rule counts before what the other one says."""
+        """Return the rules of both files; this one's keys of a rule count before the other one's."""
         missing = [one for one in self.disabled if one not in base.rules]
         kept = {key: rule for key, rule in base.rules.items() if key not in self.disabled}
         rules = kept | {key: _over(rule, kept.get(key)) for key, rule in self.rules.items()}
@@ -58,7 +58,7 @@ class RuleFile:
         rules = {key: self._usable(rule) for key, rule in self.rules.items()}
         return RuleSet(tuple(self._with_needs(rule, rules) for rule in rules.values()), self.notes)
 
-    def _usable(self, rule: Rule) -> Rule:
+    def _usable(self, rule: SecretRule) -> SecretRule:
         where = f"{self.name}: rule {rule.id}"
         if rule.regex is None and rule.path is None:
             raise Invalid(f"{where} has neither a regex nor a path.")
@@ -69,7 +69,7 @@ class RuleFile:
         lists = tuple(one for ids, one in self.allowlists if not ids or rule.id in ids)
         return replace(rule, allowlists=rule.allowlists + lists)
 
-    def _with_needs(self, rule: Rule, rules: Mapping[str, Rule]) -> Rule:
+    def _with_needs(self, rule: SecretRule, rules: Mapping[str, SecretRule]) -> SecretRule:
         needs = self.needs.get(rule.id, ())
         if missing := next((one.id for one in needs if one.id not in rules), ""):
             raise Invalid(f"{self.name}: rule {rule.id} requires the rule {missing!a}, which is not there.")
@@ -105,8 +105,8 @@ def _extension(top: Table) -> tuple[str, tuple[str, ...]]:
     return found
 
 
-def _rules(top: Table, name: str) -> tuple[dict[str, Rule], dict[str, tuple[_Need, ...]]]:
-    rules: dict[str, Rule] = {}
+def _rules(top: Table, name: str) -> tuple[dict[str, SecretRule], dict[str, tuple[_Need, ...]]]:
+    rules: dict[str, SecretRule] = {}
     needs: dict[str, tuple[_Need, ...]] = {}
     for number, table in enumerate(top.tables("rules"), 1):
         rule_id = table.text("id").strip()
@@ -123,11 +123,11 @@ def _rules(top: Table, name: str) -> tuple[dict[str, Rule], dict[str, tuple[_Nee
     return rules, needs
 
 
-def _rule(rule_id: str, table: Table) -> Rule:
+def _rule(rule_id: str, table: Table) -> SecretRule:
     _ = table.text("description"), table.texts("tags")
     pattern = table.text("regex")
     keywords = table.texts("keywords")
-    return Rule(
+    return SecretRule(
         rule_id,
         pattern,
         _compiled(table, "regex", pattern),
@@ -190,11 +190,11 @@ def _compiled(table: Table, key: str, pattern: str) -> Regex | None:
     try:
         return of_rule(pattern) if pattern else None
     except RegexRefused as error:
-        said = str(error)
-    raise table.refusal(f"cannot be used: its {key} cannot be compiled ({said}).")
+        reason = str(error)
+    raise table.refusal(f"cannot be used: its {key} cannot be compiled ({reason}).")
 
 
-def _over(rule: Rule, base: Rule | None) -> Rule:
+def _over(rule: SecretRule, base: SecretRule | None) -> SecretRule:
     if base is None:
         return rule
     return replace(
@@ -208,8 +208,3 @@ def _over(rule: Rule, base: Rule | None) -> Rule:
         allowlists=base.allowlists + rule.allowlists,
         reported=base.reported and rule.reported,
     )
-
-
-def joined(sets: Iterable[RuleSet]) -> RuleSet:
-    """Return the rules of several files, each with the allowlists of its own file."""
-    return sum(sets, RuleSet())

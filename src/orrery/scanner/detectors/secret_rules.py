@@ -13,7 +13,7 @@ Target = Literal["secret", "match", "line"]
 
 
 @dataclass(frozen=True, slots=True)
-class Leak:
+class RuleMatch:
     """A match of a rule, from byte `start`, and the secret in it, from byte `secret_start`."""
 
     rule: str
@@ -41,15 +41,15 @@ class Allowlist:
             return False
         return self._has(path)
 
-    def allows(self, leak: Leak, line: bytes, path: str | None) -> bool:
+    def allows(self, leak: RuleMatch, line: bytes, path: str | None) -> bool:
         """Return whether a match is no secret."""
-        told = {"secret": leak.secret, "match": leak.match, "line": line}[self.target]
-        alike = self.regex is not None and self.regex.search(told) is not None
+        compared = {"secret": leak.secret, "match": leak.match, "line": line}[self.target]
+        alike = self.regex is not None and self.regex.search(compared) is not None
         worded = any(word in leak.secret.lower() for word in self.words)
         if not self.every:
             return alike or worded
         wanted = ((self.path, self._has(path)), (self.regex, alike), (self.words, worded), (self.commits, False))
-        return all(met for asked, met in wanted if asked)
+        return all(holds for asked, holds in wanted if asked)
 
     def _has(self, path: str | None) -> bool:
         if not path or self.path is None:
@@ -61,13 +61,13 @@ class Allowlist:
 class Required:
     """Another rule that must match nearby: at most that many lines and columns away, where these are given."""
 
-    rule: "Rule"
+    rule: "SecretRule"
     lines: int | None = None
     columns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretRule:
     """What a secret looks like. Without a regular expression a file with that path is one.
 
     `group` holds the secret; 0 is the first group that is not empty. `reported` is false for a rule that is there
@@ -105,9 +105,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """The rules of one file, or of several. `notes` say in sentences what in a file has no effect."""
+    """The rules of one file, or of several. `notes` are sentences about what in a file has no effect."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[SecretRule, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __add__(self, other: "RuleSet") -> "RuleSet":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from orrery.scanner.detectors.secret_rules import Allowlist, Leak, Required, Rule, RuleSet, entropy
+from orrery.scanner.detectors.secret_rules import Allowlist, Required, RuleMatch, RuleSet, SecretRule, entropy
 from orrery.scanner.findings import BETWEEN, Match
 from orrery.scanner.regex import Prefilter, RegexMatch, of_rule
 
@@ -27,8 +27,8 @@ _ANCHOR = re.compile(r"\\[Az]|(?<!\[)\^|\$")
 """What may mean the start or the end of a text, which one of several does not have."""
 
 
-def _for_several(rule: Rule) -> Rule:
-    """Return a rule for several texts: what stands between them ends a line, and so it may end a text.
+def _for_several(rule: SecretRule) -> SecretRule:
+    """Return a rule for several texts: what is between them ends a line, and so it may end a text.
 
     One for a path is not changed: a text with that path is searched by itself.
     """
@@ -39,7 +39,7 @@ def _for_several(rule: Rule) -> Rule:
     return replace(rule, regex=of_rule("(?m)" + pattern))
 
 
-class _Text:
+class _SearchedText:
     """One text, with what is asked of it again and again."""
 
     def __init__(self, text: bytes, path: str | None) -> None:
@@ -47,11 +47,11 @@ class _Text:
         self.path = path
         self.is_name = path is not None and text == path.encode(errors="surrogateescape")
 
-    def wants(self, rule: Rule) -> bool:
+    def wants(self, rule: SecretRule) -> bool:
         """Return whether a rule is for this file."""
         return not (self.is_name and rule.path) and rule.is_for(self.path)
 
-    def has_keyword(self, rule: Rule) -> bool:
+    def has_keyword(self, rule: SecretRule) -> bool:
         """Return whether one of a rule's keywords is in the text, if it has some."""
         return not rule.keywords or any(one in self._low for one in rule.keywords)
 
@@ -79,7 +79,7 @@ class SecretDetector:
         if place is None:
             yield from self._perhaps(text)
             return
-        leaks = sorted(self._leaks(_Text(text, place)), key=lambda leak: leak.secret_start)
+        leaks = sorted(self._leaks(_SearchedText(text, place)), key=lambda leak: leak.secret_start)
         for leak in _without_repeats(leaks, text):
             end = leak.secret_start + len(leak.secret)
             yield Match("secret", leak.secret_start, end, leak.secret.decode(errors="backslashreplace"), leak.rule)
@@ -87,9 +87,9 @@ class SecretDetector:
     def _perhaps(self, text: bytes) -> Iterator[Match]:
         """Yield what may be a secret in one of several texts.
 
-        A match over two of them hides that in each: neither its group nor what allows it says anything of those.
+        A match over two of them hides that in each: neither its group nor what allows it holds for those.
         """
-        for search in self._searches(_Text(text, None), self._for_several):
+        for search in self._searches(_SearchedText(text, None), self._for_several):
             yield from (Match("secret", one.start(), one.end(), "", search.rule.id) for one in search.found)
 
     def _named(self, text: bytes, place: str | None) -> Iterator[Match]:
@@ -106,14 +106,14 @@ class SecretDetector:
         elif text == place.encode(errors="surrogateescape") or "!" in place:
             yield from (Match("secret", 0, 0, place, rule.id) for rule in self._names if rule.is_for(place))
 
-    def _leaks(self, text: _Text) -> Iterator[Leak]:
+    def _leaks(self, text: _SearchedText) -> Iterator[RuleMatch]:
         for search in self._searches(text, self._rules):
             if not search.found or not text.has_keyword(search.rule):
                 continue
             leaks = [leak for found in search.found if (leak := _leak(search.rule, text, found))]
             yield from _complete(search.rule, leaks, text) if search.rule.required else leaks
 
-    def _searches(self, text: _Text, rules: Sequence[Rule]) -> Iterable["_Search"]:
+    def _searches(self, text: _SearchedText, rules: Sequence[SecretRule]) -> Iterable["_Search"]:
         starts = range(0, len(text.text), PIECE)
         possible = [self._prefilter(text.text[start : start + PIECE + REACH]) for start in starts]
         there = set[int]().union(*possible)
@@ -128,7 +128,7 @@ class SecretDetector:
         return searches.values()
 
 
-def _any_keyword(rule: Rule) -> str:
+def _any_keyword(rule: SecretRule) -> str:
     """Return what the prefilter knows a rule's keywords by: it asks for all of three letters and more."""
     return "|".join(re.escape(one.decode()) for one in rule.keywords)
 
@@ -136,7 +136,7 @@ def _any_keyword(rule: Rule) -> str:
 class _Search:
     """The search for one rule in one text, piece by piece."""
 
-    def __init__(self, rule: Rule, text: _Text) -> None:
+    def __init__(self, rule: SecretRule, text: _SearchedText) -> None:
         self.rule = rule
         self.found: list[RegexMatch] = []
         self._text = text
@@ -153,29 +153,29 @@ class _Search:
             self.found.append(found)
 
 
-def _leak(rule: Rule, text: _Text, found: RegexMatch) -> Leak | None:
+def _leak(rule: SecretRule, text: _SearchedText, found: RegexMatch) -> RuleMatch | None:
     """Return a match, unless it is too regular, or allowed."""
     match = text.text[found.start() : found.end()]
     start = found.start() + len(match) - len(match.lstrip(b"\n"))
     match = match.strip(b"\n")
     secret_start, secret_end = rule.secret_in(found) or (start, start + len(match))
-    leak = Leak(rule.id, start, match, secret_start, text.text[secret_start:secret_end])
+    leak = RuleMatch(rule.id, start, match, secret_start, text.text[secret_start:secret_end])
     if not leak.secret or (rule.entropy and entropy(leak.secret) <= rule.entropy):
         return None
     return None if any(_allows(one, leak, text) for one in rule.allowlists) else leak
 
 
-def _allows(allowlist: Allowlist, leak: Leak, text: _Text) -> bool:
+def _allows(allowlist: Allowlist, leak: RuleMatch, text: _SearchedText) -> bool:
     return allowlist.allows(leak, _line(leak, text.text) if allowlist.target == "line" else b"", text.path)
 
 
-def _line(leak: Leak, text: bytes) -> bytes:
+def _line(leak: RuleMatch, text: bytes) -> bytes:
     end = leak.start + len(leak.match)
     before = text[max(0, leak.start - LONGEST_LINE) : leak.start].rpartition(b"\n")[2]
     return before + leak.match + text[end : end + LONGEST_LINE].partition(b"\n")[0]
 
 
-def _complete(rule: Rule, leaks: list[Leak], text: _Text) -> Iterator[Leak]:
+def _complete(rule: SecretRule, leaks: list[RuleMatch], text: _SearchedText) -> Iterator[RuleMatch]:
     """Yield the matches of a rule near which there is one of each rule that it requires."""
     others = [(one, [_place(leak, text.text) for leak in _all(one.rule, text)]) for one in rule.required]
     for leak in leaks:
@@ -184,13 +184,13 @@ def _complete(rule: Rule, leaks: list[Leak], text: _Text) -> Iterator[Leak]:
             yield leak
 
 
-def _all(rule: Rule, text: _Text) -> Iterator[Leak]:
+def _all(rule: SecretRule, text: _SearchedText) -> Iterator[RuleMatch]:
     if rule.is_for(text.path):
         leaks = (_leak(rule, text, found) for found in rule.found(text.text, 0, len(text.text)))
         yield from (leak for leak in leaks if leak)
 
 
-def _place(leak: Leak, text: bytes) -> tuple[int, int]:
+def _place(leak: RuleMatch, text: bytes) -> tuple[int, int]:
     return text.count(b"\n", 0, leak.start), leak.start - _line_start(leak, text)
 
 
@@ -199,22 +199,24 @@ def _is_near(place: tuple[int, int], other: tuple[int, int], required: Required)
     return all(most is None or abs(one - two) <= most for one, two, most in zip(place, other, limits, strict=True))
 
 
-def _without_repeats(leaks: Sequence[Leak], text: bytes) -> Iterator[Leak]:
+def _without_repeats(leaks: Sequence[RuleMatch], text: bytes) -> Iterator[RuleMatch]:
     """Yield matches; one of a rule with "generic" in its id gives way to another's of the same text and line."""
     exact: defaultdict[int, list[bytes]] = defaultdict(list)
     if any(_is_generic(leak) for leak in leaks):
         for leak in leaks:
             if not _is_generic(leak):
                 exact[_line_start(leak, text)].append(leak.secret)
-    told = {line: b"\0".join(secrets) for line, secrets in exact.items()}
+    exact_in_line = {line: b"\0".join(secrets) for line, secrets in exact.items()}
     for leak in leaks:
-        if not (told and _is_generic(leak) and leak.secret in told.get(_line_start(leak, text), b"")):
+        if not (
+            exact_in_line and _is_generic(leak) and leak.secret in exact_in_line.get(_line_start(leak, text), b"")
+        ):
             yield leak
 
 
-def _line_start(leak: Leak, text: bytes) -> int:
+def _line_start(leak: RuleMatch, text: bytes) -> int:
     return text.rfind(b"\n", 0, leak.start) + 1
 
 
-def _is_generic(leak: Leak) -> bool:
+def _is_generic(leak: RuleMatch) -> bool:
     return "generic" in leak.rule.lower()

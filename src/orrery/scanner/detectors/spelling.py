@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from orrery.syntax.letters import LOOKS, NATIVE, UNSPACED, plain
+from orrery.syntax.character_folding import LOOKS, NATIVE, UNSPACED, plain
 
 LONGEST = 200
 """Characters of a term: one that is longer would not be written the same twice."""

@@ -1,13 +1,13 @@
-"""Tenant ids that are foreign, wherever a text says that a GUID is one, and sites of sensitivity labels."""
+"""Tenant ids that are foreign, wherever a text names a GUID as one, and sites of sensitivity labels."""
 
 import json
 import re
-from base64 import urlsafe_b64decode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from typing import cast
+from uuid import UUID
 
-from orrery.scanner.detectors.guids import CONSUMERS, encoded, guids, is_placeholder
-from orrery.scanner.detectors.hints import JWT
+from orrery.scanner.detectors.hints import GUID, GUID_FORMS, JWT
 from orrery.scanner.detectors.reading import Raw, Reading
 from orrery.scanner.detectors.searching import Occurrence
 from orrery.scanner.findings import Kind
@@ -15,7 +15,7 @@ from orrery.scanner.policy import Policy
 from orrery.scanner.regex import compiled
 
 BEFORE = 400
-"""Characters before a GUID that say what it is."""
+"""Characters before a GUID that name what it is."""
 
 AFTER = 40
 
@@ -44,7 +44,7 @@ _CALLED = re.compile(
 )
 _NEAR = 12
 _WORDS = ("tenan", "tid", "realm", "director")
-"""One of these stands before a GUID that is named; the expression is tried only then."""
+"""One of these is before a GUID that is named; the expression is tried only then."""
 
 _SITE = re.compile(
     r"(?:MSIP_Label_[^\s\"'<>=]{1,80}_SiteId(?:[\s\"'=:>,{(]|<[^<>]{1,120}>|value){0,12}"
@@ -53,6 +53,17 @@ _SITE = re.compile(
 )
 _TOKEN = compiled(JWT)
 _IN_ISSUER = re.compile(_GUID)
+_EXACT = re.compile(f"(?<![0-9A-Za-z])(?:{GUID_FORMS})(?![0-9A-Za-z])")
+_PART = re.compile(r"0[xX]([0-9A-Fa-f]+)")
+_WIDTHS = (8, 4, 4, *(2,) * 8)
+
+CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad"
+"""The tenant of all personal accounts: https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference."""
+
+_HEX_WORDS = re.compile(r"(?:dead|beef|cafe|babe|feed|face|f00d|c0de|0000|ffff)+")
+_RISING = "0123456789abcdef0123456789abcdef"
+_FALLING = _RISING[::-1]
+_RISING_TENS = "1234567890" * 4
 
 
 class TenantSearch:
@@ -87,7 +98,7 @@ class TenantSearch:
         return "tenant-id" if named else None
 
     def _in_tokens(self, reading: Reading) -> Iterator[Occurrence]:
-        """Yield the tenants that tokens name; one that stands as it is may be longer than its block."""
+        """Yield the tenants that tokens name; one that is not encoded may be longer than its block."""
         found = _TOKEN.search(reading.octets)
         while found:
             start, end = found.start(), found.end()
@@ -100,7 +111,7 @@ class TenantSearch:
 
 
 def is_named(before: str, after: str) -> bool:
-    """Return whether what stands around a GUID says that it is the id of a tenant."""
+    """Return whether the text around a GUID names it as the id of a tenant."""
     end = before[-_NEAR:]
     tried = (
         (_NAMED, any(word in before.lower() for word in _WORDS)),
@@ -122,3 +133,40 @@ def _tenants_of(token: bytes) -> set[str]:
         return set()
     named = [str(one) for name in ("tid", "iss") if (one := cast("dict[str, object]", claims).get(name))]
     return {found[0].lower() for one in named for found in _IN_ISSUER.finditer(one)}
+
+
+def guids(reading: Reading) -> Iterator[tuple[int, int, str]]:
+    """Yield where GUIDs are, and each in lower case with dashes."""
+    for found in _EXACT.finditer(reading.text) if GUID in reading.hints else ():
+        if reading.judges(*found.span()):
+            yield found.start(), found.end(), _canonical(found[0])
+
+
+def _canonical(written: str) -> str:
+    if "x" in written.lower():
+        written = "".join(
+            part.rjust(width, "0") for part, width in zip(_PART.findall(written), _WIDTHS, strict=True)
+        )
+    return str(UUID(re.sub("[^0-9A-Fa-f]", "", written)))
+
+
+def is_placeholder(guid: str) -> bool:
+    """Return whether a GUID is a placeholder: nil, of one or two digits, of runs, counted up, or of words."""
+    digits = guid.replace("-", "")
+    fours = [digits[at : at + 4] for at in range(0, len(digits), 4)]
+    return (
+        len(set(digits)) <= 2  # noqa: PLR2004  such as the nil GUID and ...0001
+        or all(len(set(four)) == 1 for four in fours)
+        or all(any(part in row for row in (_RISING, _FALLING, _RISING_TENS)) for part in guid.split("-"))
+        or bool(_HEX_WORDS.fullmatch(digits))
+    )
+
+
+def encoded(guid: str) -> frozenset[bytes]:
+    """Return a GUID in base64 of both orders of its bytes, without the signs of equality."""
+    one = UUID(guid)
+    return frozenset(
+        encode(data).rstrip(b"=")
+        for data in (one.bytes, one.bytes_le)
+        for encode in (b64encode, urlsafe_b64encode)
+    )

@@ -2,7 +2,7 @@
 
 import re
 
-from orrery.syntax.letters import UNSPACED, is_letter
+from orrery.syntax.character_folding import UNSPACED, is_letter
 
 CERTAIN = 8
 """Letters from which a term does not come about in random text."""
@@ -26,7 +26,7 @@ _EXTENSIONS = frozenset(re.findall(r"\w+", _FILES))
 
 
 def begins(before: str, word: str) -> bool:
-    """Return whether a word begins after what stands before it: other than a letter, another case, an escape."""
+    """Return whether a word begins after the text before it: other than a letter, another case, an escape."""
     if not before or not word:
         return True
     last, first = before[-1], word[0]
@@ -40,7 +40,7 @@ def begins(before: str, word: str) -> bool:
 
 
 def ends(word: str, after: str) -> bool:
-    """Return whether a word ends before what stands after it."""
+    """Return whether a word ends before the text after it."""
     if not after or not word:
         return True
     last, first = word[-1], after[0]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from orrery.errors import Invalid
-from orrery.scanner.detectors.secret_format import RuleFile, joined, read
+from orrery.scanner.detectors.secret_format import RuleFile, read
 from orrery.scanner.detectors.secret_rules import RuleSet
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -19,7 +19,7 @@ _SHIPPED = Path(__file__).with_name("orrery.toml")
 
 def secret_rules(*further: Path) -> RuleSet:
     """Return the shipped rules and those of further files; raise `Invalid` for one that cannot be used."""
-    return joined((shipped(), *map(rules_of, further)))
+    return sum(map(rules_of, further), shipped())
 
 
 def shipped() -> RuleSet:
@@ -44,11 +44,11 @@ def _with_extended(file: Path, deepest: int) -> RuleFile:
 def _content(file: Path) -> bytes:
     try:
         if file.exists() and not file.is_file():
-            said = "it is no file"
+            reason = "it is no file"
         elif file.stat().st_size > MOST_BYTES:
-            said = f"it has more than {MOST_BYTES} bytes"
+            reason = f"it has more than {MOST_BYTES} bytes"
         else:
             return file.read_bytes()
     except OSError as error:
-        said = error.strerror
-    raise Invalid(f"The rules {file} cannot be read: {said}.")
+        reason = error.strerror
+    raise Invalid(f"The rules {file} cannot be read: {reason}.")

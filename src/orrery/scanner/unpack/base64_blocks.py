@@ -1,14 +1,16 @@
 """Base64 in texts: keys, tokens, pictures in pages, certificates, files in JSON, and values of a few letters."""
 
 import re
-from binascii import Error, a2b_base64
+from binascii import a2b_base64
 from bisect import bisect_right
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from itertools import accumulate, chain, islice
 from typing import Final
 
+from orrery.scanner.base64_letters import ALPHABET, STANDARD, OneOf, decoded, letter, letters
 from orrery.scanner.regex import Regex, compiled, outermost, places
 from orrery.scanner.unpack.inflating import begins_raw
+from orrery.scanner.unpack.view import changed, until
 
 WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
 """Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
@@ -22,51 +24,23 @@ SHORTEST: Final = 8
 SHORTEST_DEFLATED: Final = 7
 """Characters of the shortest stream: three letters."""
 
-_ALPHABET: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
-_STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 _BESIDE: Final = b"."
-_PLAIN: Final = _ALPHABET + b"-_= \t\r\n" + _BESIDE
+_PLAIN: Final = ALPHABET + b"-_= \t\r\n" + _BESIDE
 _WRAPPED: Final = re.compile(WRAP)
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
 
 
 _GAP: Final = WRAP + b"?"
-Octets = Collection[int]
-"""What an octet may be."""
-
-_EVERY: Final = range(256)
 _ASCII: Final = range(0x20, 0x7F)
 _TWO: Final = (range(0xC2, 0xE0), range(0x80, 0xC0))
 _THREE: Final = (range(0xE0, 0xF0), range(0x80, 0xC0), range(0x80, 0xC0))
 """A letter of UTF-8 in two octets, and in three."""
 
 
-def _letters(octets: Sequence[Octets], at: int = 0) -> bytes:
-    """Return a pattern for the letters that say octets, of which the first is behind `at` others of its group."""
-    around = [*[_EVERY] * at, *octets, *[_EVERY] * 3]
-    groups = [(_EVERY, *around[first : first + 3], _EVERY) for first in range(0, at + len(octets), 3)]
-    known = [_numbers(group[place], group[place + 1], 2 * place) for group in groups for place in range(4)]
-    told = [place for place, numbers in enumerate(known) if len(numbers) < len(_ALPHABET)]
-    return _GAP.join(map(_letter, known[told[0] : told[-1] + 1]))
-
-
-def _numbers(before: Octets, after: Octets, bits: int) -> set[int]:
-    """Return the numbers of a letter that has the last bits of an octet, and the first ones of the next."""
-    lasts = {(octet & (1 << bits) - 1) << 6 - bits for octet in before}
-    firsts = {octet >> 2 + bits for octet in after}
-    return {last | first for last in lasts for first in firsts}
-
-
-def _letter(numbers: Iterable[int]) -> bytes:
-    """Return a pattern for letters of both alphabets."""
-    known = b"[" + b"".join({62: b"+\\-", 63: b"/_"}.get(one, _ALPHABET[one : one + 1]) for one in numbers) + b"]"
-    return b"(?:" + known + rb"|\\/)" if b"/" in known else known
-
-
-def _anywhere(*octets: Octets) -> list[bytes]:
+def _anywhere(*octets: OneOf) -> list[bytes]:
     """Return the patterns for octets at each of the three places in a group."""
-    return [_letters(octets, at) for at in range(3)]
+    return [letters(octets, at, _GAP) for at in range(3)]
 
 
 _HEADS: Final = rb"H4sI|UEsDB|iVBOR|JVBER|R0lGO|/9j/|Qlpo|[/_]Td6W"
@@ -76,7 +50,7 @@ LONG_DEFLATED: Final = 50
 """Characters from which on a stream may have own codes."""
 
 LONG: Final = b"[A-Za-z0-9+/]{60}"
-"""A line of a block that may be a file, although nothing in it tells of which kind."""
+"""A line of a block that may be a file, although nothing in it shows of which kind."""
 
 _REST: Final = b"(?:" + _GAP + _ANY + b")"
 
@@ -86,12 +60,12 @@ def _block(*telling: bytes) -> Regex:
     return compiled(b"(?:" + _ANY + _GAP + b")*(?:" + b"|".join(telling) + b")" + _REST + b"*={0,2}")
 
 
-_NUL: Final = frozenset({0})
-_WIDE: Final = (_letters([_ASCII, _NUL] * 3), _letters([_ASCII, *[_NUL] * 3] * 2))
+_NUL: Final = range(1)
+_WIDE: Final = (letters([_ASCII, _NUL] * 3, gap=_GAP), letters([_ASCII, *[_NUL] * 3] * 2, gap=_GAP))
 """Three letters of ASCII in UTF-16, and two in UTF-32."""
 
 _BLOCKS: Final = (
-    _block(_letters([_ASCII] * 6), *_WIDE, _HEADS),
+    _block(letters([_ASCII] * 6, gap=_GAP), *_WIDE, _HEADS),
     _block(*_anywhere(*_TWO * 3), *_anywhere(*_THREE * 3)),
 )
 """Blocks with a stretch of text in them, at any alignment, or with the head of a file.
@@ -100,12 +74,12 @@ Eight octets of ASCII have two whole groups, wherever they begin.
 """
 
 _CODES: Final = tuple(
-    _letter(one for one in range(len(_ALPHABET)) if one & 7 in kinds) for kinds in ((0, 1, 2, 3), (4, 5))
+    letter(tuple(one for one in range(len(ALPHABET)) if one & 7 in kinds)) for kinds in ((0, 1, 2, 3), (4, 5))
 )
 _ZLIB_HEAD: Final = (
     b"e(?:J[w-z]|N[o-r]|A[E-H]|F[4-7])" + _GAP + b"(?:%b%b{10}|%b%b{20})" % (_CODES[0], _REST, _CODES[1], _REST)
 )
-"""How zlib begins, with a block of fixed codes or none, or of its own ones, which is longer: RFC 1951, 3.2.3.
+"""How zlib begins, with a block of fixed codes or none, or of individual codes, which is longer: RFC 1951, 3.2.3.
 
 It is searched for by itself: what begins with a fixed character is found ten times as fast.
 """
@@ -117,7 +91,7 @@ _SMALL: Final = bytes(range(ord("a"), ord("z") + 1))
 _BEGINS: Final = b"(?:^|[^A-Za-z0-9+])"
 _FIXED: Final = rb"[CKMOSUceiqsuy048][w-z0-9+/_-]"
 _OWN: Final = rb"[BDFHJLNPRTVXZbdfhjlnprtvxz13579][A-Za-f]"
-"""How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of its own ones.
+"""How a raw deflate stream of a text begins: with a block of fixed codes, or, if it is longer, of individual ones.
 
 See RFC 1951, 3.2.3.
 """
@@ -171,13 +145,13 @@ class Together:
         self._places = [(begin, begin + len(one)) for begin, one in zip(begins, plain, strict=False)]
         self._plain = _APART.join(plain) + _APART
 
-    def said(self) -> Iterator[tuple[int, bytes]]:
-        """Yield each alignment, and what the blocks say there."""
+    def decoded(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each alignment, and what the blocks encode there."""
         for start in range(4):
             yield start, a2b_base64(self._plain[start : start + (len(self._plain) - start & ~3)])
 
     def block_at(self, start: int, place: int) -> tuple[int, int, int]:
-        """Return the number of the block that says an octet, and where what it says begins and ends."""
+        """Return the number of the block that encodes an octet, and where its octets begin and end."""
         number = bisect_right(self._places, (start + place * 4 // 3 + 1,)) - 1
         begin, end = ((letter - start) * 3 // 4 for letter in self._places[number])
         return number, begin, end
@@ -190,14 +164,14 @@ def heads(block: bytes) -> Iterator[int]:
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says at each of its four alignments."""
+    """Yield what a block encodes at each of its four alignments."""
     plain = _stripped(block)
     for start in range(4):
-        yield _octets(plain[start:])
+        yield decoded(plain[start:])
 
 
 def streams(block: bytes) -> Iterator[bytes]:
-    """Yield what a block says from each place on at which a stream begins, as far as its first letters tell."""
+    """Yield what a block encodes from each place on at which its first letters may begin a stream."""
     least = SHORTEST_DEFLATED if block.rstrip(b"=").endswith(_ENDS_FIXED) else LONG_DEFLATED - 2
     for start in (0, *(found.end() for found in islice(_STARTS.finditer(block), _PARTS))):
         if len(block) - start >= least and begins_raw(decode(block[start : start + _TRIED])):
@@ -205,34 +179,16 @@ def streams(block: bytes) -> Iterator[bytes]:
 
 
 def decode(block: bytes) -> bytes:
-    """Return what a block of Base64 says, in either alphabet, wrapped, with or without its end."""
-    return _octets(_stripped(block))
-
-
-def _octets(plain: bytes) -> bytes:
-    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
-    try:
-        return a2b_base64(plain + b"=" * (-len(plain) % 4))
-    except Error:
-        return b""
+    """Return what a block of Base64 encodes, in either alphabet, wrapped, with or without its end."""
+    return decoded(_stripped(block))
 
 
 def _stripped(block: bytes) -> bytes:
     if block.translate(None, _PLAIN):  # quoted, commented, or within a string
         block = _WRAPPED.sub(b"", block)
-    return block.translate(_STANDARD, b" \t\r\n\\=")
+    return block.translate(STANDARD, b" \t\r\n\\=")
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what a long block says that the pieces begin with."""
-    held = b""
-    for piece in pieces:
-        end = _ENDS.search(piece)
-        held += (piece[: end.start()] if end else piece).replace(b"\\n", b"").replace(b"\\r", b"")
-        held = held.translate(_STANDARD, b" \t\r\n\\")
-        whole = len(held) & ~3
-        if end:
-            break
-        yield decode(held[:whole])
-        held = held[whole:]
-    yield decode(held)
+    """Yield what a long block encodes that the pieces begin with."""
+    return changed(map(_stripped, until(_ENDS, pieces)), decoded, lambda held: len(held) & ~3)

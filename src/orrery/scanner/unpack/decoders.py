@@ -1,4 +1,4 @@
-"""What stands in a text in another form, such as Base64: one table, which is tried alike at every size."""
+"""What a text has in another form, such as Base64: one table, which is tried alike at every size."""
 
 import re
 from bisect import bisect_right
@@ -40,14 +40,14 @@ _TEXT: Final = (
 _HEAD: Final = rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]|PK\x03\x04|\x89PNG|%PDF-|BZh[1-9]1AY|\xfd7zXZ\x00"
 _TEXTS: Final = (re.compile(_TEXT), compiled(_TEXT))
 _HEADS: Final = (re.compile(_HEAD), compiled(_HEAD))
-_SAID: Final = compiled(_HEAD + b"|" + _TEXT + b"|" + WIDE)
+_READABLE: Final = compiled(_HEAD + b"|" + _TEXT + b"|" + WIDE)
 """Each in the form that is faster for a few octets, and in the one that is faster for many."""
 
 _STREAMS: Final = (b"\x1f", b"\x78")
 
 
 class Decoder(NamedTuple):
-    """One form. `find` yields where a text may have it, and `decode` what a run of it may say, at each alignment.
+    """One form. `find` yields where a text may have it, and `decode` what a run may encode, at each alignment.
 
     `find` is also given the `hints` in the text, of all in the table; without its own one it is not called.
     `shortest` is in characters. A run that is longer than a window is decoded by `stream`, from each place that
@@ -86,10 +86,10 @@ ESCAPES: Final = Decoder("escapes", escapes.SHORTEST, escapes.find, escapes.undo
 
 _HINTS: Final = (base64_blocks.LONG, base64_blocks.FIXED, hex_blocks.HINT, escapes.HINT)
 _HINTED: Final = PatternSet(_HINTS)
-"""What is rare: one search says which of these are in a text, and most texts have none."""
+"""What is rare: one search finds which of these are in a text, and most texts have none."""
 
 SHORTEST: Final = base64_blocks.SHORTEST_DEFLATED
-"""Characters of a text in which anything may stand in another form that is judged here."""
+"""Characters of a text that may have anything in another form that is judged here."""
 
 
 @dataclass(eq=False, slots=True)
@@ -103,7 +103,7 @@ class Run:
 
 
 class Decoded(NamedTuple):
-    """What stands at a place of a text in another form; what is `packed` is a deflate stream.
+    """What a place of a text has in another form; what is `packed` is a deflate stream.
 
     Without a name it is what is readable in blocks that are no text as a whole.
     """
@@ -118,7 +118,7 @@ class Decoded(NamedTuple):
 class Decoders:
     """Tries the table on a text that is read window by window.
 
-    `long` are the places of what no window holds whole. `_streamed` says that a run which goes on in the next
+    `long` are the places of what no window holds whole. `_streamed`: a run that goes on in the next
     window is one of them, and is a file from its first octet on.
     """
 
@@ -159,7 +159,7 @@ class Decoders:
 
 
 def stream(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what a long run says that the pieces begin with."""
+    """Yield what a long run encodes that the pieces begin with."""
     octets = decoder.stream(pieces) if decoder.stream else iter(())
     first = next(octets, b"")
     whole = chain([first], octets)
@@ -179,7 +179,7 @@ def _runs(text: bytes, hints: set[bytes]) -> Iterator[Run]:
 
 
 def _judged_together(runs: Sequence[Run], strings: list[bytes]) -> Iterator[Decoded]:
-    """Yield what runs say. What blocks say that are no files is one text: few of them say anything."""
+    """Yield what runs encode. Blocks that are no files become one text: few of them encode anything."""
     together = [run for run in runs if run.decoder is BASE64 and run.is_whole and not _may_be_file(run)]
     apart = {*runs}.difference(together) | _telling(together, strings)
     for run in runs:
@@ -192,16 +192,16 @@ def _may_be_file(run: Run) -> bool:
 
 
 def _telling(runs: Sequence[Run], strings: list[bytes]) -> set[Run]:
-    """Return the blocks that may be a text as a whole, or a packed stream; add to `strings` what others say."""
+    """Return the blocks that may be a text as a whole, or a packed stream; add to `strings` what others encode."""
     together = base64_blocks.Together([run.octets for run in runs])
     found, parts = set[int](), list[tuple[int, bytes]]()
-    for start, said in together.said() if runs else ():
-        for one in _SAID.finditer(said):
+    for start, octets in together.decoded() if runs else ():
+        for one in _READABLE.finditer(octets):
             place, after = one.span()
             number, begin, end = together.block_at(start, place)
-            part = said[place:after]
+            part = octets[place:after]
             if part.startswith(_STREAMS) and _HEADS[0].fullmatch(part):
-                is_apart = is_packed(said[place:end], is_readable)
+                is_apart = is_packed(octets[place:end], is_readable)
             else:
                 is_apart = not _TEXTS[0].fullmatch(part) or place <= begin <= end <= after
             found.update([number] if is_apart else [])

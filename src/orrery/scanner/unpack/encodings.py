@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from orrery.scanner.regex import Regex, compiled
+from orrery.scanner.unpack.view import changed
 
 _BOMS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # first, because it begins like that of UTF-16
@@ -120,19 +121,19 @@ def stretches(text: bytes) -> Iterator[bytes]:
 
 
 def in_other_pages(text: bytes, pattern: Regex = _FOREIGN) -> Iterator[bytes]:
-    """Yield what is not ASCII in a text, with what is near, in each code page in which it says something else."""
+    """Yield what is not ASCII in a text, with what is near, in each code page in which it reads differently."""
     if 4 * len(text.translate(None, _ASCII)) > len(text):  # such texts have few other letters
         return
     near = b"\n".join(text[slice(*found.span())] for found in pattern.finditer(text))
     seen = {near.decode("cp1252", "replace")}
     for page in _PAGES if near else ():
-        if (said := near.decode(page, "replace")) not in seen:
-            seen.add(said)
-            yield said.encode()
+        if (other := near.decode(page, "replace")) not in seen:
+            seen.add(other)
+            yield other.encode()
 
 
 def declared(first: bytes) -> str:
-    """Return the encoding with 8 bits that a page or a document says it has; else nothing."""
+    """Return the encoding with 8 bits that a page or a document declares; else nothing."""
     found = _DECLARED.search(first[:_HEAD])
     return known(found[1].decode()) if found else ""
 
@@ -149,10 +150,4 @@ def known(encoding: str) -> str:
 
 def unquoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a text in quoted-printable as it is shown."""
-    held = b""
-    for piece in pieces:
-        text = held + piece
-        end = text.rfind(b"\n") + 1 or len(text) - 2
-        yield a2b_qp(text[:end])
-        held = text[end:]
-    yield a2b_qp(held)
+    return changed(pieces, a2b_qp, lambda held: held.rfind(b"\n") + 1 or max(0, len(held) - 2))

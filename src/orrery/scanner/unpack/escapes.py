@@ -29,7 +29,7 @@ def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
 
 
 def undone(run: bytes) -> Iterator[bytes]:
-    """Yield the octets that a run stands for, and those from its first escape on."""
+    """Yield the octets that a run encodes, and those from its first escape on."""
     yield _ONE.sub(_octets, run)
     first = _ONE.search(run)
     if first and first.start():

@@ -4,8 +4,10 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
+from orrery.scanner.base64_letters import digits
 from orrery.scanner.regex import compiled, outermost, places
 from orrery.scanner.unpack.base64_blocks import WRAP
+from orrery.scanner.unpack.view import changed, until
 
 SHORTEST: Final = 12
 """Digits of the shortest block that is judged; in shorter ones the terms' own forms are searched."""
@@ -22,7 +24,7 @@ _XX: Final = _X + _X
 
 def _octets(which: Iterable[int]) -> bytes:
     """Return a pattern for the digits of octets."""
-    return b"(?:" + b"|".join(b"[%X%x][%X%x]" % (*[one >> 4] * 2, *[one & 15] * 2) for one in which) + b")"
+    return b"(?:" + b"|".join(map(digits, which)) + b")"
 
 
 _TELLING: Final = (
@@ -45,7 +47,7 @@ _FIXED: Final = _octets(
 """The first octet of a raw deflate stream of a text in fixed codes."""
 
 _OWN: Final = _X + b"[45CDcd]"
-"""The first octet of a stream that begins with a block of its own codes: RFC 1951, 3.2.3."""
+"""The first octet of a stream that begins with a block of individual codes: RFC 1951, 3.2.3."""
 
 _WRAPPED: Final = WRAP + b"?"
 _SEPARATOR: Final = rb"(?:[ \t]?[ \t,:;-][ \t]?(?:[ \t]*\r?\n[ \t]*)?(?:0[xX])?|[ \t]*\r?\n[ \t]*(?:0[xX])?)"
@@ -53,7 +55,7 @@ _BEFORE: Final = b"(?:^|[^0-9A-Za-z])"
 _OFFSET: Final = rb"[ \t]*[0-9A-Fa-f]{4,16}:?[ \t]{1,4}"
 _SOME: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4})*"
 _CELLS: Final = b"(?:" + _XX + b"){1,4}(?:[ \t]{1,2}(?:" + _XX + b"){1,4}){2,}"
-_SAID: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
+_SHOWN: Final = rb"(?:[ \t|>][^\r\n]*)?\r?(?:\n|$)"
 _ONE_BY_ONE: Final = _XX + b"(?:" + _SEPARATOR + _XX + rb"){4}|(?:^|\n)" + _OFFSET + _CELLS
 _OCTETS: Final = compiled(_ONE_BY_ONE)
 """What has none of these has no octets one by one: one search is faster than those for all their forms."""
@@ -69,7 +71,7 @@ _APART: Final = (
         b"(?:%(xx)b%(sep)b)*[2-7]%(x)b(?:%(sep)b[2-7]%(x)b){5}(?:%(sep)b%(xx)b)*"
         % {b"x": _X, b"xx": _XX, b"sep": _SEPARATOR}
     ),
-    compiled(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SAID + b")+(?:" + _OFFSET + _SOME + _SAID + b")?"),
+    compiled(rb"(?:^|\n)(?:" + _OFFSET + _CELLS + _SHOWN + b")+(?:" + _OFFSET + _SOME + _SHOWN + b")?"),
     compiled(_BEFORE + b"(?:0[xX])?(?:" + _FIXED + b"|78|1[Ff]|" + _OWN + b")(?:" + _SEPARATOR + _XX + b"){4,}"),
 )
 """Octets one by one that are a text, the lines of a dump, and octets that may be packed."""
@@ -83,7 +85,7 @@ _ENDS: Final = re.compile(rb"[^0-9A-Fa-f\\nr\s]")
 
 
 def find(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield where digits stand that have a text or the head of a file in them."""
+    """Yield where digits are that have a text or the head of a file in them."""
     del hints
     return outermost(places(text, _DIGITS, *(_APART if _OCTETS.search(text) else ())))
 
@@ -97,17 +99,17 @@ def find_deflated(text: bytes, hints: Container[bytes]) -> Iterator[tuple[int, i
 
 
 def variants(block: bytes) -> Iterator[bytes]:
-    """Yield what digits say, from the first three of them on; those of a dump without their places."""
+    """Yield what digits encode, from the first three of them on; those of a dump without their places."""
     if _LINE.match(block.lstrip(b"\n")):
         yield from _dumped(block)
         return
-    digits = _OTHER.sub(b"", block)
+    every = _OTHER.sub(b"", block)
     for start in range(3):
-        yield bytes.fromhex(digits[start : len(digits) - (len(digits) - start) % 2].decode())
+        yield _octets_of(every[start:])
 
 
 def _dumped(block: bytes) -> Iterator[bytes]:
-    """Yield what a dump says, and the same when it is one of words with their last octet first."""
+    """Yield what a dump shows, and the same when it is one of words with their last octet first."""
     cells = [found[1].split() for line in block.splitlines() if (found := _LINE.match(line))]
     yield bytes.fromhex("".join(one.decode() for line in cells for one in line))
     if all(len(one) == 4 for line in cells for one in line):  # noqa: PLR2004  digits of a word
@@ -115,13 +117,10 @@ def _dumped(block: bytes) -> Iterator[bytes]:
 
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what long digits say that the pieces begin with."""
-    held = b""
-    for piece in pieces:
-        end = _ENDS.search(piece)
-        held += _OTHER.sub(b"", piece[: end.start()] if end else piece)
-        whole = len(held) & ~1
-        yield bytes.fromhex(held[:whole].decode())
-        held = held[whole:]
-        if end:
-            return
+    """Yield what long digits encode that the pieces begin with."""
+    hexadecimal = (_OTHER.sub(b"", piece) for piece in until(_ENDS, pieces))
+    return changed(hexadecimal, _octets_of, lambda held: len(held) & ~1)
+
+
+def _octets_of(hexadecimal: bytes) -> bytes:
+    return bytes.fromhex(hexadecimal[: len(hexadecimal) & ~1].decode())

@@ -1,4 +1,4 @@
-"""Pictures: what stands beside their pixels."""
+"""Pictures: what is beside their pixels."""
 
 import re
 import zlib
@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Final
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
+from orrery.scanner.unpack.inflating import inflated
+from orrery.scanner.unpack.limits import MB
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import WINDOW, Views
@@ -77,7 +78,10 @@ def _png_text(part: UnpackedFile, kind: bytes, start: int, end: int) -> Views:
         rest = rest[1:]
     packed = min(end, start + _KEYWORDS) - len(rest)
     label = f"({kind.decode()})"
-    with part.budget.unpacked(part.at(label), _inflated(part.slice(packed, end)), end - packed) as (content, why):
+    with part.budget.unpacked(part.at(label), inflated(part.slice(packed, end), zlib.MAX_WBITS), end - packed) as (
+        content,
+        why,
+    ):
         yield from part.inside(label, "", content)
         if keyword.startswith(b"Raw profile type"):
             _ = content.seek(0)
@@ -86,18 +90,6 @@ def _png_text(part: UnpackedFile, kind: bytes, start: int, end: int) -> Views:
                 yield NotRead(part.at(label), _PROFILE)
         if why:
             yield NotRead(part.at(label), why)
-
-
-def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    stream = zlib.decompressobj()
-    with breaking(zlib.error):
-        for piece in pieces:
-            yield stream.decompress(piece, WINDOW)
-            while stream.unconsumed_tail:
-                yield stream.decompress(stream.unconsumed_tail, WINDOW)
-        yield stream.flush()
-    if not stream.eof:
-        raise Broken(BROKEN)
 
 
 def _hexadecimal(text: bytes) -> bytes:
@@ -192,7 +184,7 @@ def _sub_blocks(data: bytes, place: int) -> tuple[int, bytes]:
 
 
 def _beside(part: UnpackedFile, contents: Iterable[Iterable[bytes]]) -> Views:
-    """Yield the texts of what stands in a picture one after another, and apart from each other for a reader."""
+    """Yield the texts of a picture one after another, and apart from each other for a reader."""
     pieces = (piece for content in contents for piece in chain(content, [b"\n"]))
     with part.budget.unpacked(part.place, pieces, part.size) as (content, _why):
         first = content.read(WINDOW)

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from orrery.scanner.unpack.encodings import is_text, is_utf8
-from orrery.scanner.unpack.limits import breaking
+from orrery.scanner.unpack.limits import BROKEN, DamagedFile, breaking
 
 _PIECE: Final = 256 * 1024
 _TRIED: Final = 4096
@@ -48,22 +48,27 @@ def begins_raw(content: bytes) -> bool:
     return True
 
 
-def inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what is in a deflate stream, as far as it goes."""
+def inflated(pieces: Iterable[bytes], window: int = 0) -> Iterator[bytes]:
+    """Yield what is in a deflate stream, as far as it goes.
+
+    With a `window`, as zlib counts it, the kind of the stream is known: one without its end raises `DamagedFile`.
+    """
     before = iter(pieces)
     first = next(before, b"")
-    stream = zlib.decompressobj(_window(first))
+    stream = zlib.decompressobj(window or _window(first))
     with breaking(zlib.error):
         for piece in chain([first], before):
             yield stream.decompress(piece, _PIECE)
             while stream.unconsumed_tail:
                 yield stream.decompress(stream.unconsumed_tail, _PIECE)
+    if window and not stream.eof:
+        raise DamagedFile(BROKEN)
 
 
 def _may_be_raw(content: bytes) -> bool:
     """Return whether the first block has fixed codes, after which zeros end the stream, or is long.
 
-    See RFC 1951, 3.2.3. What is stored without a code stands open.
+    See RFC 1951, 3.2.3. What is stored without a code can be read as it is.
     """
     kind = (content[:1] or b"\0")[0] & 7
     return (kind == _ONE_FIXED and content[-1] <= 1) or (kind in _OTHERS and len(content) >= _LONG)

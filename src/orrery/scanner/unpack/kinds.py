@@ -40,6 +40,13 @@ _JOURNAL_HEADER: Final = 28
 """Bytes that SQLite writes zeros over when a change is done and the journal stays: `journal_mode=PERSIST`."""
 
 _MAIL: Final = re.compile(rb"(?:From |>?[!-9;-~]{1,60}:[ \t\r\n])")
+_HEAD: Final = 16 * 1024
+_FIELD: Final = re.compile(rb"^([!-9;-~]{1,60}):", re.MULTILINE)
+_HEADERS_END: Final = re.compile(rb"\r?\n\r?\n")
+_OF_MAIL: Final = frozenset(
+    {b"from", b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
+)
+_FIELDS: Final = _OF_MAIL | {b"to", b"cc", b"subject", b"date", b"content-type", b"reply-to", b"sender"}
 _NOTEBOOK: Final = re.compile(rb"\s*\{\s*\"(?:cells|worksheets|nbformat|nbformat_minor)\"\s*:")
 _MAIL_NAMES: Final = (".eml", ".mbox", ".mbx", ".mht", ".mhtml", ".nws")
 
@@ -63,11 +70,17 @@ def reader_of(first: bytes, name: str) -> str:
 def _is_mail(first: bytes, name: str) -> bool:
     if not _MAIL.match(first):
         return False
-    from orrery.scanner.unpack.mail_headers import begins_as_mail  # noqa: PLC0415  few files look like mail at all
+    return name.lower().endswith(_MAIL_NAMES) or _begins_as_mail(first)
 
-    return name.lower().endswith(_MAIL_NAMES) or begins_as_mail(first)
+
+def _begins_as_mail(first: bytes) -> bool:
+    """Return whether a text begins with headers, at least one of which only mail has."""
+    head = first[:_HEAD]
+    end = _HEADERS_END.search(head)
+    fields = {field.lower() for field in _FIELD.findall(head[: end.start()] if end else head)}
+    return bool(fields & _OF_MAIL) and len(fields & _FIELDS) > 1
 
 
 def begins_as_file(content: bytes) -> bool:
-    """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough to say so."""
+    """Return whether bytes begin as a file of a known kind does; two bytes of zlib are not enough."""
     return _ANY.match(content) is not None

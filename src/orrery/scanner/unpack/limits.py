@@ -7,11 +7,11 @@ from typing import BinaryIO, cast
 
 MB = 1024 * 1024
 
-BROKEN = "It is damaged: repair it or leave it out, because nobody knows what is in the rest of it."
+BROKEN = "It is damaged: repair it or leave it out, because the rest of it may hold anything."
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class UnpackLimits:
     """What one file may unpack to: bytes and members in all, members within members, and times its packed size.
 
     `ratio` counts above `ratio_from` bytes. Up to `memory` bytes of a member stay in memory. `pdf_seconds` are of
@@ -29,7 +29,7 @@ class Limits:
     pdf_memory: int = 1024 * MB
 
 
-class Broken(Exception):
+class DamagedFile(Exception):
     """A file is not what it looks like, or is damaged. Its words name nothing of what is in it."""
 
 
@@ -43,18 +43,18 @@ class LimitReached(Exception):
 
 @contextmanager
 def breaking(*kinds: type[Exception]) -> Generator[None]:
-    """Turn a library's errors into `Broken`, without their words."""
+    """Turn a library's errors into `DamagedFile`, without their words."""
     try:
         yield
     except kinds:
-        raise Broken(BROKEN) from None
+        raise DamagedFile(BROKEN) from None
 
 
 @dataclass(slots=True)
-class Budget:
+class UnpackBudget:
     """What was unpacked of one file so far."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: UnpackLimits = field(default_factory=UnpackLimits)
     total: int = 0
     members: int = 0
 
@@ -83,7 +83,7 @@ class Budget:
             try:
                 for piece in self._within(place, pieces, packed):
                     _ = content.write(piece)
-            except Broken as broken:
+            except DamagedFile as broken:
                 why = str(broken)
             except LimitReached as limit:
                 reached = limit
@@ -99,5 +99,7 @@ class Budget:
             size += len(piece)
             if size > max(self.limits.ratio_from, self.limits.ratio * packed):
                 ratio = self.limits.ratio
-                raise Broken(f"It unpacks to more than {ratio} times its size, as an attack does: leave it out.")
+                raise DamagedFile(
+                    f"It unpacks to more than {ratio} times its size, as an attack does: leave it out."
+                )
             yield piece

@@ -1,4 +1,4 @@
-"""How a file is read: by what its content says that it is, and as bytes if that fails."""
+"""How a file is read: by what its content is, and as bytes if that fails."""
 
 from collections.abc import Callable
 from pkgutil import resolve_name
@@ -7,7 +7,7 @@ from typing import BinaryIO, Final, cast
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
 from orrery.scanner.unpack.kinds import reader_of
-from orrery.scanner.unpack.limits import Broken, Budget, LimitReached, Limits
+from orrery.scanner.unpack.limits import DamagedFile, LimitReached, UnpackBudget, UnpackLimits
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.unreadable import misnamed, unreadable
@@ -23,10 +23,10 @@ _ZIP_END_SIZE: Final = 22
 _ZIP_TAIL: Final = 66 * 1024
 
 
-def views(name: str, content: BinaryIO, limits: Limits | None = None) -> Views:
+def views(name: str, content: BinaryIO, limits: UnpackLimits | None = None) -> Views:
     """Yield every text in a file, and what could not be read, whose place is the part."""
     try:
-        yield from look(UnpackedFile("", name, content, Budget(limits or Limits()), look))
+        yield from look(UnpackedFile("", name, content, UnpackBudget(limits or UnpackLimits()), look))
     except LimitReached as reached:
         yield NotRead(reached.place, str(reached))
 
@@ -46,7 +46,7 @@ def _look(part: UnpackedFile, first: bytes) -> Views:
     try:
         if reader:
             yield from _resolved(reader)(part, first)
-    except Broken as broken:
+    except DamagedFile as broken:
         why = str(broken)
     if why or not reader:
         yield from texts(part, first)
@@ -68,5 +68,5 @@ def _appended_zip(part: UnpackedFile, size: int) -> Views:
         return
     try:
         yield from _resolved("orrery.scanner.unpack.zips:read")(part, b"")
-    except Broken:
+    except DamagedFile:
         yield NotRead(part.place, "It seems to hold a zip archive that is damaged: take that out of it.")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import Final, NamedTuple
 
-from orrery.scanner.unpack.view import WINDOW
+from orrery.scanner.unpack.view import WINDOW, changed
 
 _HEAD: Final = 4096
 _LAST: Final = 8 * 1024
@@ -100,18 +100,19 @@ def dialect_of(first: bytes, name: str) -> Dialect:
 
 def joined(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
     """Yield a text without its tags; those that end a word become the end of a line."""
-    for piece in _whole(pieces, dialect):
-        yield without_tags(piece, dialect)
+    return changed(pieces, lambda text: without_tags(text, dialect), lambda held: _end(held, dialect))
 
 
 def versions(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
-    """Yield what a document with tracked changes says without its insertions, and without its deletions."""
-    for piece in _whole(pieces, dialect):
-        if b"<w:del" in piece or b"<w:ins" in piece:
-            yield without_tags(_until(_INSERTED, b"</w:ins>", piece), dialect)
-            yield b"\n"
-            yield without_tags(_DELETED.sub(b"", piece), dialect)
-            yield b"\n"
+    """Yield what a document with tracked changes has without its insertions, and without its deletions."""
+
+    def both(text: bytes) -> bytes:
+        if b"<w:del" not in text and b"<w:ins" not in text:
+            return b""
+        old, new = _until(_INSERTED, b"</w:ins>", text), _DELETED.sub(b"", text)
+        return b"%b\n%b\n" % (without_tags(old, dialect), without_tags(new, dialect))
+
+    return changed(pieces, both, lambda held: _end(held, dialect))
 
 
 def without_tags(text: bytes, dialect: Dialect) -> bytes:
@@ -123,28 +124,17 @@ def without_tags(text: bytes, dialect: Dialect) -> bytes:
 
 
 def _until(pattern: re.Pattern[bytes], end: bytes, text: bytes) -> bytes:
-    """Remove what a lazy pattern matches; behind the last end it would search the rest in vain each time."""
+    """Remove what a lazy pattern matches; behind the last end it would search the rest each time."""
     last = text.rfind(end) + len(end)
     return text if last < len(end) else pattern.sub(b"", text[:last]) + text[last:]
 
 
-def _whole(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
-    """Yield pieces that end where a word does, as far as they do so at all."""
-    held = b""
-    for piece in pieces:
-        held += piece
-        if len(held) < WINDOW // 4:
-            continue
-        end = _end(held, dialect)
-        if end or len(held) > WINDOW:
-            yield held[: end or len(held)]
-            held = held[end:] if end else b""
-    yield held
-
-
-def _end(text: bytes, dialect: Dialect) -> int:
-    start = max(0, len(text) - _LAST)
+def _end(held: bytes, dialect: Dialect) -> int:
+    """Return where a word ends, as far as one does so at all; a small piece waits for more."""
+    if len(held) < WINDOW // 4:
+        return 0
+    start = max(0, len(held) - _LAST)
     last = 0
-    for found in dialect.separates.finditer(text, start):
+    for found in dialect.separates.finditer(held, start):
         last = found.end()
-    return last or text.rfind(b">", start) + 1
+    return last or held.rfind(b">", start) + 1 or (len(held) if len(held) > WINDOW else 0)

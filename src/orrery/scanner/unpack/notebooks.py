@@ -26,7 +26,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     try:
         notebook: object = json.loads(b"".join(part.pieces()))
     except (ValueError, RecursionError):
-        return  # nobody can open it as a notebook, either
+        return  # no program opens it as a notebook, either
     for kind, text in _shown(notebook, ""):
         yield from without_lines(part.known(f"({kind or 'cell'})", _NAMES.get(kind, ""), text))
 
@@ -47,6 +47,6 @@ def _shown(one: object, kind: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _joined(value: object) -> str:
-    """Return a text that stands as one string or as a list of strings; nothing for anything else."""
+    """Return a text that is one string or a list of strings; nothing for anything else."""
     strings = cast("list[object]", value) if isinstance(value, list) else [value]
     return "".join(cast("list[str]", strings)) if all(isinstance(one, str) for one in strings) else ""

@@ -1,4 +1,4 @@
-"""A file, or what stands inside one, on its way to being texts."""
+"""A file, or one inside it, on its way to being texts."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -7,18 +7,18 @@ from io import BytesIO
 from typing import BinaryIO
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import Budget
+from orrery.scanner.unpack.limits import UnpackBudget
 from orrery.scanner.unpack.view import WINDOW, Views, windows
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackedFile:
-    """A file; `look` yields the texts of what is inside, and `depth` is how many files it stands in."""
+    """A file; `look` yields the texts of what is inside, and `depth` is how many files it is in."""
 
     place: str
     name: str
     content: BinaryIO
-    budget: Budget
+    budget: UnpackBudget
     look: Callable[["UnpackedFile"], Views]
     depth: int = 0
 
@@ -65,7 +65,7 @@ class UnpackedFile:
         yield from self.inside(label, name, BytesIO(content))
 
     def rest(self, start: int) -> Views:
-        """Yield the texts of what follows the end of a file, as a file of its own."""
+        """Yield the texts of what follows the end of a file, as another file."""
         yield from self.unpacked("(after its end)", "", self.pieces(start), self.size - start)
 
     def unpacked(self, label: str, name: str, pieces: Iterable[bytes], packed: int) -> Views:
@@ -78,5 +78,5 @@ class UnpackedFile:
 
 
 def without_lines(views: Views) -> Views:
-    """Yield views of what stands in the file too: a match is then one finding, also where both have it."""
+    """Yield views of what is in the file too: a match is then one finding, also where both have it."""
     return (view if isinstance(view, NotRead) else replace(view, line=0) for view in views)

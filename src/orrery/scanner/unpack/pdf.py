@@ -1,4 +1,4 @@
-"""PDF: read by a process of its own, which can be ended whatever it does, and whose memory is bounded."""
+"""PDF: read by another process, which can be ended whatever it does, and whose memory is bounded."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, cast
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import is_text
-from orrery.scanner.unpack.limits import MB, Limits
+from orrery.scanner.unpack.limits import MB, UnpackLimits
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.pdf_texts import DAMAGED, ENCRYPTED, END, FILE, HEADER, TEXT
 from orrery.scanner.unpack.texts import texts
@@ -35,13 +35,13 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     if part.size > limits.pdf_bytes:
         yield NotRead(part.place, _TOO_LARGE.format(limits.pdf_bytes // MB))
         return
-    with TemporaryFile() as source, TemporaryFile() as said:
+    with TemporaryFile() as source, TemporaryFile() as output:
         for piece in part.pieces():
             _ = source.write(piece)
         _ = source.seek(0)
-        started = _run(cast("BinaryIO", source), cast("BinaryIO", said), limits)
-        _ = said.seek(0)
-        yield from _records(part, cast("BinaryIO", said)) if started else [NotRead(part.place, _NOT_STARTED)]
+        started = _run(cast("BinaryIO", source), cast("BinaryIO", output), limits)
+        _ = output.seek(0)
+        yield from _records(part, cast("BinaryIO", output)) if started else [NotRead(part.place, _NOT_STARTED)]
 
 
 def read_later(part: UnpackedFile, first: bytes) -> Views:
@@ -49,7 +49,7 @@ def read_later(part: UnpackedFile, first: bytes) -> Views:
     yield from read(part, first)
 
 
-def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
+def _run(source: BinaryIO, output: BinaryIO, limits: UnpackLimits) -> bool:
     """Let the other process read; it never has this folder, which may be anybody's, on its path (-P)."""
     # A hostile file may take that process over: the key of the watch-list is not passed on.
     command = ["env", "-u", "ORRERY_WATCH_LIST_KEY", sys.executable, "-P", "-m", "orrery.scanner.unpack.pdf_texts"]
@@ -58,7 +58,7 @@ def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
         _ = subprocess.run(  # noqa: S603  our own module, by a fixed command
             command,
             stdin=source,
-            stdout=said,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             timeout=limits.pdf_seconds * _WAITING,
             check=False,
@@ -70,9 +70,9 @@ def _run(source: BinaryIO, said: BinaryIO, limits: Limits) -> bool:
     return True
 
 
-def _records(part: UnpackedFile, said: BinaryIO) -> Views:
+def _records(part: UnpackedFile, output: BinaryIO) -> Views:
     kinds: set[bytes] = set()
-    for kind, label, data in _read(said):
+    for kind, label, data in _read(output):
         kinds.add(kind)
         if kind == TEXT:
             yield from part.text(label, data)
@@ -85,10 +85,10 @@ def _records(part: UnpackedFile, said: BinaryIO) -> Views:
         yield NotRead(part.place, _ENDED)
 
 
-def _read(said: BinaryIO) -> Iterator[tuple[bytes, str, bytes]]:
-    while len(header := said.read(HEADER.size)) == HEADER.size:
+def _read(output: BinaryIO) -> Iterator[tuple[bytes, str, bytes]]:
+    while len(header := output.read(HEADER.size)) == HEADER.size:
         kind, label, size = cast("tuple[bytes, int, int]", HEADER.unpack(header))
-        name, data = said.read(label), said.read(size)
+        name, data = output.read(label), output.read(size)
         if len(data) < size:
             return
         yield kind, name.decode(errors="replace"), data

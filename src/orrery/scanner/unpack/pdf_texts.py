@@ -78,7 +78,7 @@ def _revision(content: BinaryIO, label: str) -> Iterator[Record]:
 
 
 def _page(reader: "PdfReader", number: int, label: str) -> Iterator[Record]:
-    """Yield the text of a page in the order in which it is drawn, and as it lies on the page.
+    """Yield the text of a page in the order in which it is drawn, and as it is placed on the page.
 
     The first is whole where a line is drawn word by word, the second where each letter is placed by itself.
     """

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.encodings import known
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
-from orrery.scanner.unpack.view import Views, blocks, windows
+from orrery.scanner.unpack.view import Views, changed, windows
 
 _TOKEN: Final = re.compile(
     rb"\\'([0-9a-fA-F]{2})"
@@ -27,7 +28,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     found = _PAGE.search(first)
     encoding = known(f"cp{found[1].decode()}") if found else ""
     yield from windows(part.place, plain(part.pieces(), encoding or "cp1252"), 0)
-    if any(_OBJECT in piece for piece in blocks(part.pieces())):
+    if any(_OBJECT in piece for piece in part.pieces()):
         yield NotRead(part.place, _EMBEDDED)
 
 
@@ -41,10 +42,8 @@ def plain(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
             return chr(int(found[2]) & 0xFFFF).encode(errors="replace")
         return b"\n" if found[3] else b""
 
-    held = b""
-    for piece in pieces:
-        text = held + piece
-        end = max(text.rfind(b"\n"), text.rfind(b" ")) + 1 or len(text)
-        yield _TOKEN.sub(shown, text[:end])
-        held = text[end:]
-    yield _TOKEN.sub(shown, held)
+    return changed(pieces, partial(_TOKEN.sub, shown), _end)
+
+
+def _end(held: bytes) -> int:
+    return max(held.rfind(b"\n"), held.rfind(b" ")) + 1 or len(held)

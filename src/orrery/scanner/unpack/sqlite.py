@@ -1,7 +1,7 @@
 """SQLite: the values in a database, its log or its journal, also of rows that were deleted.
 
-Every page is read by itself as its format says (https://www.sqlite.org/fileformat2.html), whether a table still
-has it or not: a library would show what is in the tables now, and take a log that lies alone for nothing.
+Every page is read by itself by its format (https://www.sqlite.org/fileformat2.html), whether a table still
+has it or not: a library would show what is in the tables now, and find nothing in a log without its database.
 A page that is damaged, or is no page of a table, is searched as it is.
 """
 
@@ -46,10 +46,10 @@ class _Pages:
     def page(self, place: int) -> bytes:
         return b"".join(self.part.slice(place, place + self.size))
 
-    def chain(self, number: int, most: int, met: set[int]) -> Iterator[bytes]:
+    def chain(self, number: int, most: int, seen: set[int]) -> Iterator[bytes]:
         """Yield what overflows to a page and those after it, and note which they are."""
-        while most > 0 and number in self.last and number not in met:
-            met.add(number)
+        while most > 0 and number in self.last and number not in seen:
+            seen.add(number)
             page = self.page(self.last[number])
             yield page[4 : 4 + min(most, self.usable - 4)]
             most -= self.usable - 4
@@ -61,39 +61,32 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     yield from texts(part, first)
     if not (pages := _pages(part, first)):
         return
-    files = _Files()
-    yield from without_lines(part.unpacked("(values)", "", files.texts(pages), part.size))
-    for number in files.pages:
-        for value in _values(pages, *number, set()):
+    with_files: dict[tuple[int, int], None] = {}
+    yield from without_lines(part.unpacked("(values)", "", _texts(pages, with_files), part.size))
+    for page in with_files:
+        for value in filter(_is_file, _values(pages, *page, set())):
+            yield from without_lines(part.known(f"(value in page {page[1]})", "", value))
+
+
+def _texts(pages: _Pages, with_files: dict[tuple[int, int], None]) -> Iterator[bytes]:
+    """Yield all values that are no files, a line each, and then what is left of deleted ones over several pages.
+
+    The pages with values that are files are added to `with_files`.
+    """
+    seen: set[int] = set()
+    for page in pages.places:
+        for value in _values(pages, *page, seen):
             if _is_file(value):
-                yield from without_lines(part.known(f"(value in page {number[1]})", "", value))
-
-
-@dataclass(slots=True)
-class _Files:
-    """The pages with values that are files."""
-
-    pages: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-
-    def texts(self, pages: _Pages) -> Iterator[bytes]:
-        """Yield all other values, a line each, and then what is left of deleted ones over several pages."""
-        met: set[int] = set()
-        for place in pages.places:
-            files = False
-            for value in _values(pages, *place, met):
-                if _is_file(value):
-                    files = True
-                else:
-                    yield value + b"\n"
-            if files:
-                self.pages.append(place)
-        yield from _left(pages, met)
+                with_files[page] = None
+            else:
+                yield value + b"\n"
+    yield from _left(pages, seen)
 
 
 def _size_by_numbers(part: UnpackedFile) -> int:
     """Return the size of the pages in a journal whose header was zeroed, as it is after each change, or 0.
 
-    It is the one at which the number of a page stands wherever one has to.
+    It is the one at which every place of a page's number has one.
     """
     for size in sorted(_SIZES):
         places = range(_SECTOR, part.size - size - 7, size + 8)
@@ -104,9 +97,9 @@ def _size_by_numbers(part: UnpackedFile) -> int:
 
 
 def _pages(part: UnpackedFile, first: bytes) -> _Pages | None:
-    """Return the pages of a file by its header, or nothing if that says no size that a page has.
+    """Return the pages of a file by its header, or nothing if that names no size that a page has.
 
-    Before each page of a log or a journal stands its number; `before` and `after` are the bytes around a page.
+    The number of each page of a log or a journal is before it; `before` and `after` are the bytes around a page.
     """
     if first.startswith(b"SQLite"):
         size, begin, before, after = int.from_bytes(first[16:18], "big"), 0, 0, 0
@@ -139,12 +132,12 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
         if count == 9:  # noqa: PLR2004  the last byte of the longest has eight bits
             return value << 8 | one, place + count
         value = value << 7 | one & 0x7F
-        if one < 0x80:  # noqa: PLR2004  the bit that says that another byte follows
+        if one < 0x80:  # noqa: PLR2004  the bit for another byte that follows
             return value, place + count
     return 0, len(data)
 
 
-def _values(pages: _Pages, place: int, number: int, met: set[int]) -> Iterator[bytes]:
+def _values(pages: _Pages, place: int, number: int, seen: set[int]) -> Iterator[bytes]:
     """Yield the texts and blobs of the cells of a page."""
     page = pages.page(place)
     begin = _FIRST_HEADER if number == 1 else 0
@@ -155,10 +148,10 @@ def _values(pages: _Pages, place: int, number: int, met: set[int]) -> Iterator[b
     for at in range(int.from_bytes(page[begin + 3 : begin + 5], "big")):
         cell = int.from_bytes(page[pointers + 2 * at : pointers + 2 * at + 2], "big")
         if pointers <= cell < pages.usable:
-            yield from _record(pages, _payload(pages, page, kind, cell, met))
+            yield from _record(pages, _payload(pages, page, kind, cell, seen))
 
 
-def _payload(pages: _Pages, page: bytes, kind: int, cell: int, met: set[int]) -> bytes:
+def _payload(pages: _Pages, page: bytes, kind: int, cell: int, seen: set[int]) -> bytes:
     size, place = _varint(page, cell + (4 if kind == _INDEX else 0))
     if kind == _TABLE_LEAF:
         _, place = _varint(page, place)
@@ -169,7 +162,7 @@ def _payload(pages: _Pages, page: bytes, kind: int, cell: int, met: set[int]) ->
     least = (room - 12) * 32 // 255 - 23
     local = least + (size - least) % (room - 4)
     local = local if local <= most else least
-    rest = pages.chain(_number(page, place + local), size - local, met)
+    rest = pages.chain(_number(page, place + local), size - local, seen)
     return page[place : place + local] + b"".join(rest)
 
 
@@ -190,7 +183,7 @@ def _is_file(value: bytes) -> bool:
     return bool(reader_of(value, "")) or is_markup(value, "") or bool(not is_text(value) and wide(value))
 
 
-def _left(pages: _Pages, met: set[int]) -> Iterator[bytes]:
+def _left(pages: _Pages, seen: set[int]) -> Iterator[bytes]:
     """Yield what is left of values that went over several pages and were deleted: no cell leads to them."""
     links: dict[int, int] = {}
     trees: list[int] = []
@@ -198,7 +191,7 @@ def _left(pages: _Pages, met: set[int]) -> Iterator[bytes]:
         page = pages.page(place)
         if page[100 if number == 1 else 0] in _TREE:
             trees.append(place)
-        elif number not in met:
+        elif number not in seen:
             links[number] = _number(page, 0)
     heads = links.keys() - links.values()
     for place in trees if heads else []:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from orrery.scanner.unpack.limits import BROKEN, MB, Broken, breaking
+from orrery.scanner.unpack.limits import BROKEN, MB, DamagedFile, breaking
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.texts import texts
 from orrery.scanner.unpack.view import Views
@@ -65,7 +65,7 @@ class _Streams:
     end: int = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield what is in them; raise `Broken` where they are cut or damaged."""
+        """Yield what is in them; raise `DamagedFile` where they are cut or damaged."""
         stream, read = self.make(), 0
         with breaking(zlib.error, lzma.LZMAError, OSError, EOFError, ValueError):
             for piece in self.part.pieces():
@@ -82,7 +82,7 @@ class _Streams:
                         yield from _expanded(stream, rest)
                         rest = stream.unused_data if stream.eof else b""
         if not stream.eof:
-            raise Broken(BROKEN)
+            raise DamagedFile(BROKEN)
 
 
 def read(part: UnpackedFile, first: bytes) -> Views:

@@ -18,7 +18,7 @@ _HEADER: Final = 4 * MB
 _ERRORS: Final = (OSError, EOFError, ValueError, LookupError, OverflowError, struct.error, RecursionError)
 
 
-class _Bounded:
+class _BoundedReads:
     """A file that gives no more than a header at once."""
 
     def __init__(self, content: BinaryIO) -> None:
@@ -39,7 +39,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
 
     _ = part.content.seek(0)
     with breaking(TarError, *_ERRORS):
-        archive = TarFile(fileobj=cast("BinaryIO", _Bounded(part.content)), errors="surrogateescape")
+        archive = TarFile(fileobj=cast("BinaryIO", _BoundedReads(part.content)), errors="surrogateescape")
     while member := _next(archive):
         yield from part.text("(names)", *_names(member))
         if member.isreg() or member.type not in SUPPORTED_TYPES:

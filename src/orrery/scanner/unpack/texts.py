@@ -1,7 +1,8 @@
-"""Any file as texts: its bytes, and what they say in other encodings, in Base64 and without mark-up."""
+"""Any file as texts: its bytes, and what they are in other encodings, in Base64 and without mark-up."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from orrery.scanner.unpack.decoders import SHORTEST, Decoded, Decoders, stream
@@ -9,12 +10,11 @@ from orrery.scanner.unpack.encodings import declared, decoded, in_other_pages, i
 from orrery.scanner.unpack.inflating import inflated
 from orrery.scanner.unpack.markup import dialect_of, is_markup, joined, versions
 from orrery.scanner.unpack.parts import UnpackedFile
-from orrery.scanner.unpack.view import OVERLAP, View, Views, blocks, windows
+from orrery.scanner.unpack.view import OVERLAP, View, Views, changed, windows
 
 _FOLDED: Final = re.compile(rb"\s*(?:BEGIN:V|version: 1|dn:)", re.IGNORECASE)
 _FOLDED_NAMES: Final = (".ics", ".vcf", ".ldif", ".ldf", ".ifb")
 _FOLD: Final = re.compile(rb"\r?\n[ \t]")
-_FOLD_SIZE: Final = 3
 
 
 def texts(part: UnpackedFile, first: bytes, *, base64: bool = True) -> Views:
@@ -28,26 +28,32 @@ def texts(part: UnpackedFile, first: bytes, *, base64: bool = True) -> Views:
     if not whole and b"\0" in first:
         return
     encoding = whole or ("" if is_plain else other)
-    head = b"".join(decoded([first], encoding)) if encoding else first
+    for shown in _shown(part, b"".join(decoded([first], encoding)) if encoding else first):
+        yield from windows(part.place, shown(_pieces(part, encoding)), 0)
+
+
+def _shown(part: UnpackedFile, head: bytes) -> Iterator[Callable[[Iterable[bytes]], Iterator[bytes]]]:
+    """Yield how a program shows the text: without tags, with whole lines, or without the escapes of mail."""
     if b"<" in head and is_markup(head, part.name):
         dialect = dialect_of(head, part.name)
-        yield from windows(part.place, joined(_pieces(part, encoding), dialect), 0)
+        yield partial(joined, dialect=dialect)
         if dialect.tracked:
-            yield from windows(part.place, versions(_pieces(part, encoding), dialect), 0)
+            yield partial(versions, dialect=dialect)
     if _FOLDED.match(head) or part.name.lower().endswith(_FOLDED_NAMES):
-        yield from windows(part.place, unfolded(_pieces(part, encoding)), 0)
+        yield unfolded
         if b"QUOTED-PRINTABLE" in head:
-            yield from windows(part.place, unquoted(_pieces(part, encoding)), 0)
+            yield unquoted
 
 
 def unfolded(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a text whose long lines go on after a break and a space, as those of calendars and cards do."""
-    held = b""
-    for block in blocks(pieces):
-        text = _FOLD.sub(b"", held + block)
-        yield text[:-_FOLD_SIZE]
-        held = text[-_FOLD_SIZE:]
-    yield held
+    return changed(pieces, partial(_FOLD.sub, b""), _end_of_line)
+
+
+def _end_of_line(held: bytes) -> int:
+    """Return where the last line ends, before its break: whether it goes on is in what follows."""
+    last = held.rfind(b"\n") - 1
+    return last if last > 0 else max(0, len(held) - 1)
 
 
 def _pieces(part: UnpackedFile, encoding: str) -> Iterable[bytes]:

@@ -85,7 +85,7 @@ def misnamed(name: str, first: bytes) -> str:
     found = _NAMED.search(name)
     if not found or is_text(first) or is_utf8(first) or wide(first) or first.startswith(_ANDROID):
         return ""
-    return f"It is no .{found[1].lower()}, or it is encrypted: open it and save it anew, or leave it out."
+    return f"It is no .{found[1].lower()}, or it is encrypted: open it and save it again, or leave it out."
 
 
 def _ole(part: UnpackedFile) -> str:

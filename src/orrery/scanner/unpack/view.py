@@ -1,6 +1,7 @@
 """A text that is searched, and how a long one is cut."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ OVERLAP = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A text of a file. `part` says which, with `!` between archives and their members, and is empty for the file.
+    """A text of a file. `part` names it, with `!` between archives and their members, and is empty for the file.
 
     `line` is the number of its first line, and 0 where lines mean nothing to a reader.
     """
@@ -28,32 +29,38 @@ class View:
 Views: TypeAlias = Iterator[View | NotRead]
 
 
-def blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in blocks of `WINDOW`."""
-    held: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        start = 0
-        while size + len(piece) - start >= WINDOW:
-            end = start + WINDOW - size
-            whole = piece if not held and len(piece) == WINDOW else b"".join((*held, piece[start:end]))
-            held, size, start = [], 0, end
-            yield whole
-        if start < len(piece):
-            held.append(piece[start:] if start else piece)
-            size += len(piece) - start
-    if held:
-        yield b"".join(held)
-
-
 def windows(part: str, pieces: Iterable[bytes], line: int = 1) -> Iterator[View]:
-    """Yield a text as views that overlap."""
-    before = last = b""
-    for block in blocks(pieces):
-        if (
-            line and last
-        ):  # only a text with a second window has its lines counted: counting takes as long as reading
-            line += last.count(b"\n", 0, len(last) - len(before))
-        last = before + block if before else block
-        yield View(part, last, line)
-        before = last[-OVERLAP:]
+    """Yield a text as views that overlap: this is the one place where a text is cut for the search."""
+    held, shared = bytearray(), 0
+    for piece in pieces:
+        held += piece
+        while len(held) >= shared + WINDOW:
+            view = View(part, bytes(held[: shared + WINDOW]), line)
+            yield view
+            line += line and view.text.count(b"\n", 0, len(view.text) - OVERLAP)
+            del held[: len(view.text) - OVERLAP]
+            shared = OVERLAP
+    if len(held) > shared:
+        yield View(part, bytes(held), line)
+
+
+def changed(
+    pieces: Iterable[bytes], change: Callable[[bytes], bytes], end: Callable[[bytes], int]
+) -> Iterator[bytes]:
+    """Yield a text in another form, piece by piece; `end` returns up to where nothing in a piece is cut in two."""
+    held = b""
+    for piece in pieces:
+        held += piece
+        at = end(held)
+        yield change(held[:at])
+        held = held[at:]
+    yield change(held)
+
+
+def until(ends: re.Pattern[bytes], pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces up to the first place that an expression matches."""
+    for piece in pieces:
+        end = ends.search(piece)
+        yield piece[: end.start()] if end else piece
+        if end:
+            return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from orrery.ports.scanned import NotRead
-from orrery.scanner.unpack.limits import BROKEN, Broken, LimitReached, breaking
+from orrery.scanner.unpack.limits import BROKEN, DamagedFile, LimitReached, breaking
 from orrery.scanner.unpack.parts import UnpackedFile
 from orrery.scanner.unpack.view import WINDOW, Views
 
@@ -26,7 +26,7 @@ _ENCRYPTED: Final = 0x41
 _UTF8: Final = 0x800
 _METHODS: Final = frozenset({0, 8, 12, 14})
 ENCRYPTED: Final = "It is encrypted: remove the password, leave it out, or check what is in it yourself."
-_METHOD: Final = "It is compressed by a method that is not read: pack it anew by deflate, or leave it out."
+_METHOD: Final = "It is compressed by a method that is not read: pack it again by deflate, or leave it out."
 
 
 def read(part: UnpackedFile, first: bytes) -> Views:
@@ -71,13 +71,13 @@ def _end(part: UnpackedFile) -> int:
     tail = b"".join(part.pieces(start))
     at = tail.rfind(_END)
     if at < 0 or at + _END_SIZE > len(tail):
-        raise Broken(BROKEN)
+        raise DamagedFile(BROKEN)
     directory, comment = (int.from_bytes(tail[at + place : at + place + 4], "little") for place in (12, 20))
     large = tail.rfind(_END_64, 0, at)
     if large >= 0:
         directory = int.from_bytes(tail[large + 40 : large + 48], "little")
     if directory > start + at:
-        raise Broken(BROKEN)
+        raise DamagedFile(BROKEN)
     if directory > part.budget.limits.members * _ENTRY:
         raise LimitReached(part.place, _too_many(part))
     return min(size, start + at + _END_SIZE + (comment & 0xFFFF))
@@ -120,7 +120,7 @@ def _content(archive: "ZipFile", member: "ZipInfo") -> Iterator[bytes]:
 
 
 def _gaps(part: UnpackedFile, members: "list[ZipInfo]", directory: int) -> Iterator[tuple[int, int]]:
-    """Yield what stands before, between and after the members: a program that unpacks itself, or a hidden file."""
+    """Yield what is before, between and after the members: a program that unpacks itself, or a hidden file."""
     end = 0
     for member in sorted(members, key=lambda one: one.header_offset):
         if member.header_offset - end > _DESCRIPTOR:

@@ -32,13 +32,13 @@ def check(
     examination = runner.run_with_usable_secrets(_examination)
     compared = examination.compares_password
     password = given_password(password_file, "Admin password (Enter to leave it out): ") if compared else None
-    found, said = runner.run_with_usable_secrets(lambda _: examination.run(password))
+    found, summary = runner.run_with_usable_secrets(lambda _: examination.run(password))
     columns = ("secret", "state", "found", "what_to_do")
     show([one.row() for one in found], columns, as_json=as_json, empty="")
     for one in found:
         if one.announced and not as_json:
             note(_announced(one.announced))
-    note(said)
+    note(summary)
     if any(one.state == "broken" for one in found):
         raise typer.Exit(1)
 

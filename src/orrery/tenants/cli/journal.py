@@ -14,13 +14,13 @@ from orrery.tenants.accounts import resolve
 from orrery.tenants.settings import TenantsSettings
 
 if TYPE_CHECKING:
-    from orrery.runtime.collection import Stored
+    from orrery.runtime.collection import StoredRecord
     from orrery.runtime.console.runner import Services
     from orrery.tenants.journal import Journal
     from orrery.tenants.records import TrackJournalEntry
 
 _LONGEST_INPUT = 1 << 20
-"""Bytes; an entry has a bound of its own."""
+"""Bytes; an entry has its own bound."""
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -42,8 +42,8 @@ def add(
 ) -> None:
     """Write one entry; print its id. The label of its track is required.
 
-    What stands in a command can be read by other users of the machine, and stays in the shell's history: what is
-    nobody's business comes by standard input.
+    Other users of the machine can read a command, and it stays in the shell's history: what they must not
+    see comes by standard input.
 
     \b
     orrery tenants journal add --track B "Sent the figures to the reviewers"
@@ -83,7 +83,7 @@ def _journal(services: "Services") -> "Journal":
     return services[Journal]
 
 
-def _row(stored: "Stored[TrackJournalEntry]") -> dict[str, object]:
+def _row(stored: "StoredRecord[TrackJournalEntry]") -> dict[str, object]:
     entry = stored.record
     return {
         "id": stored.id,

@@ -1,4 +1,4 @@
-"""What every command that acts for an account takes, and stands on."""
+"""The options and ports of every command that acts for an account."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated

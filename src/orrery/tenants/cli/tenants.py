@@ -79,7 +79,7 @@ def whoami(
     *,
     runner: Handed,
 ) -> None:
-    """Ask for a token of an account, and print whose it is. Exit 1 when there is none, or when it is refused."""
+    """Ask for a token of an account, and print whose it is. Exit 1 without a token, or when it is refused."""
     sign_ins, name = sign_ins_of(runner), only(account)
     token = sign_ins.token(name)
     found, kept = sign_ins.find(name)

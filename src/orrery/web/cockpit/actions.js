@@ -10,7 +10,7 @@ const ASIDE = "aside";
 const MANY = 8;
 const AWAY = " A task in To Do is deleted there.";
 
-const SAID = { done: "Done", later: "For later", undo: "Listed again" };
+const DONE_WORDS = { done: "Done", later: "For later", undo: "Listed again" };
 const FAILED = { done: "Not marked as done:", later: "Not set aside:", undo: "Not brought back:" };
 const UNCHANGED = { undo: "Nothing here keeps it out of the list: its mailbox does." };
 
@@ -24,7 +24,7 @@ export class Actions {
   #page;
   #steps = [];
 
-  /** `page` shows the rows anew (`show`), reads them anew (`reread`), and says words (`say`). */
+  /** `page` draws the rows (`show`), reads them again (`reread`), and shows words (`say`). */
   constructor(board, dismissals, page) {
     this.#board = board;
     this.#dismissals = dismissals;
@@ -42,7 +42,7 @@ export class Actions {
     this.#dismissals.add(rows.filter((row) => row.source !== HUB).map((row) => row.id));
     for (const row of rows.filter((one) => one.source === HUB)) this.#dismissAction(step, row);
     this.#page.show();
-    this.#tell("Dismissed", rows);
+    this.#report("Dismissed", rows);
   }
 
   addToTasks(rows) {
@@ -58,7 +58,7 @@ export class Actions {
       else this.#addTask(step, row);
     }
     this.#page.show();
-    this.#tell("Adding to tasks", wanted);
+    this.#report("Adding to tasks", wanted);
   }
 
   /** Mark rows as done, set them aside until a day (`later`), or bring them back (`undo`). */
@@ -68,7 +68,7 @@ export class Actions {
     step.isBack = what === "undo";
     for (const row of rows) this.#setOne(step, row, { action: what, until });
     this.#page.show();
-    this.#tell(until ? `${SAID[what]}, until ${until}` : SAID[what], rows);
+    this.#report(until ? `${DONE_WORDS[what]}, until ${until}` : DONE_WORDS[what], rows);
   }
 
   async #setOne(step, row, asked) {
@@ -103,7 +103,7 @@ export class Actions {
     }
     this.#page.show(rows[0]);
     const back = step.isBack ? "Set aside again" : "Brought back";
-    this.#tell(step.kind === TASK ? "Taken out of tasks" : back, rows);
+    this.#report(step.kind === TASK ? "Taken out of tasks" : back, rows);
   }
 
   #begin(kind, rows) {
@@ -118,7 +118,7 @@ export class Actions {
     if (!step.rows.size) this.#steps = this.#steps.filter((one) => one !== step);
   }
 
-  #tell(what, rows) {
+  #report(what, rows) {
     if (rows.length === 1) this.#page.say(`${what}: `, quoted(rows[0]), ".");
     else this.#page.say(`${what}: ${counted(rows.length, "row")}.`);
   }
@@ -195,7 +195,7 @@ export class Actions {
     }
   }
 
-  /** Say how far a step has come: the row of a step of one, figures for many. */
+  /** Show how far a step has come: the row of a step of one, figures for many. */
   #count(step, row, words) {
     step.left -= 1;
     const done = step.made.size;

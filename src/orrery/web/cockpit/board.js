@@ -83,7 +83,7 @@ export class Board {
     this.version += 1;
   }
 
-  /** Where a row stays among others: behind the one that it stood behind, of those that are still there. */
+  /** Where a row stays among others: behind the one that it was behind, of those that are still there. */
   #placeOf(row, rows) {
     const place = this.rows.findIndex((one) => one.id === row.id);
     for (const before of this.rows.slice(0, Math.max(place, 0)).reverse()) {
@@ -93,7 +93,7 @@ export class Board {
     return 0;
   }
 
-  /** Show or hide a row before its server says so. */
+  /** Show or hide a row before its server confirms it. */
   lay(row, isShown) {
     this.#shown.put(row.id, { row, isShown });
   }

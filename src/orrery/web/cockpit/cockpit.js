@@ -234,7 +234,7 @@ const LOCKS = {
   "code-invalid":
     "This link does not open the cockpit: it was used already, or is older than 60 seconds. If you did not use it, " +
     "somebody else may have: end the cockpit with Ctrl-C in its terminal.",
-  "token-wrong": "The cockpit was started anew since this page was opened.",
+  "token-wrong": "The cockpit was restarted since this page was opened.",
 };
 
 listeners.add((error) => {

@@ -41,7 +41,7 @@ export class Dismissals {
     this.#change((all) => ids.forEach((id) => all.delete(id)));
   }
 
-  /** Start anew when the calendar day is another one; return whether it is. */
+  /** Start again when the calendar day is another one; return whether it is. */
   refreshDay() {
     const day = localDay();
     if (day === this.#day) return false;

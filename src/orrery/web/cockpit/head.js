@@ -7,14 +7,14 @@ const SHOWN = 8;
 
 export const readHead = (row) => read(HEAD + encodeURIComponent(row.id));
 
-/** "Ann Lind <ann@lab.example>": the address stands beside each name that is not the address itself. */
+/** "Ann Lind <ann@lab.example>": the address is beside each name that is not the address itself. */
 export function person({ name, address }) {
   const [shown, where] = [oneLine(name), oneLine(address)];
   if (!shown || shown === where) return [isolated(where || "(no sender)")];
   return where ? [isolated(shown), " <", isolated(where), ">"] : [isolated(shown)];
 }
 
-/** What to look at, each in a sentence of its own, or nothing. */
+/** What to look at, each in one sentence, or nothing. */
 export function warnings(several) {
   if (!several.length) return "";
   const lines = several.map(({ kind, words }) => {

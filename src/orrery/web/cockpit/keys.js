@@ -8,7 +8,7 @@ function stored() {
   try {
     return localStorage.getItem(OFF) !== null;
   } catch {
-    return false; // storage is off: the keys act until the page is told otherwise
+    return false; // storage is off: the keys act until they are switched off
   }
 }
 

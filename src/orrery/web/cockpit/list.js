@@ -60,7 +60,7 @@ export class List {
     if (fromTop) root.firstElementChild?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Paint one row anew. */
+  /** Paint one row again. */
   touch(row) {
     const node = this.node(row);
     if (node) this.#paint(node, row);

@@ -1,13 +1,13 @@
-// What the page says: the line at the foot, the banners on top, and the state instead of rows.
+// What the page reports: the line at the foot, the banners on top, and the state instead of rows.
 import { make } from "./words.js";
 
-const said = document.getElementById("said");
+const report = document.getElementById("report");
 const banners = document.getElementById("notices");
 const state = document.getElementById("state");
 
-/** Say what happened: words, or words and elements. */
+/** Show what happened: words, or words and elements. */
 export function say(...words) {
-  said.replaceChildren(...words.filter(Boolean));
+  report.replaceChildren(...words.filter(Boolean));
 }
 
 /** Show a banner, or write a new sentence into it. `button` is its words and what it does. */

@@ -97,12 +97,12 @@ function countAge(element) {
   element.dataset.fresh = freshness(element.dataset.at);
 }
 
-/** Count every age on the page anew, from the time in its data attribute. */
+/** Count every age on the page again, from the time in its data attribute. */
 export function countAges() {
   for (const element of document.querySelectorAll("time[data-at]")) countAge(element);
 }
 
-/** An age that is counted anew with all others. */
+/** An age that is counted again with all others. */
 export function ageOf(iso) {
   const element = make("time", { className: "age" });
   paintAge(element, iso);

@@ -34,7 +34,7 @@ function remember(value) {
 /** These hear of every answer: with the error, or with nothing when all is well. */
 export const listeners = new Set();
 
-function tell(error) {
+function report(error) {
   for (const listener of listeners) listener(error);
 }
 
@@ -63,7 +63,7 @@ async function ask(path, body) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
   const { text, error } = await reach(path, options);
-  tell(error ?? null);
+  report(error ?? null);
   if (error) throw error;
   return text;
 }

@@ -15,7 +15,7 @@ export async function signIn(account, say) {
     const { address } = await write("/api/comms/sign-in", { account });
     tab.opener = null;
     tab.location.replace(address);
-    say(`Sign in as ${account} in the other tab. The list is read anew when that is done.`);
+    say(`Sign in as ${account} in the other tab. The list is read again when that is done.`);
     return true;
   } catch (error) {
     tab.close();

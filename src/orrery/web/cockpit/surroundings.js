@@ -1,4 +1,4 @@
-// What stands around the rows: the mailboxes' state, the filters, and the health panel.
+// What is around the rows: the mailboxes' state, the filters, and the health panel.
 import { ageOf } from "./row.js";
 import { read } from "./server.js";
 import { counted, isolated, LABELS, make, number, oneLine, TRACKS } from "./words.js";
@@ -90,7 +90,7 @@ function finding({ part, state, why, todo }) {
   return make("section", { className: `finding ${state === "broken" ? "broken" : ""}` }, heading, ...texts);
 }
 
-/** Read the health and say on the button whether something is broken. */
+/** Read the health, and show on the button whether something is broken. */
 export async function readHealth() {
   try {
     const answer = await read("/api/health");

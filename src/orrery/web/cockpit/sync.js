@@ -34,7 +34,7 @@ export class Sync {
     listeners.add((error) => this.#hear(error));
   }
 
-  /** Ask every mailbox anew, once however often it is pressed. */
+  /** Ask every mailbox again, once however often it is pressed. */
   pulse() {
     this.#pulse ??= this.#refresh().finally(() => (this.#pulse = null));
     return this.#pulse;

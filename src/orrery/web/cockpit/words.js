@@ -4,10 +4,10 @@ export const HUB = "action-hub";
 export const SOURCES = { mail: "Mail", teams: "Teams", meeting: "Meeting", [HUB]: "Action" };
 export const TRACKS = { A: "A · internal", B: "B · public material" };
 
-/** The label of a row's track, as everything has it that Orrery writes: a copy of the page still says whose it is. */
+/** The label of a row's track, as in everything that Orrery writes: a copy of the page still names its track. */
 export const LABELS = { A: "[track:A] internal", B: "[track:B] public" };
 
-/** Why a row is not listed, as the server names it, and as its mark says it. */
+/** Why a row is not listed, as the server names it, and as its mark shows it. */
 export const REASONS = {
   answered: "Answered",
   bulk: "Bulk",

@@ -41,7 +41,7 @@ button[aria-disabled="true"] { cursor: progress }
 
 function inWords({ error, message }) {
   if (Object.hasOwn(WORDS, error)) return WORDS[error];
-  return typeof message === "string" ? message : `The service says: ${error}.`;
+  return typeof message === "string" ? message : `The service answers: ${error}.`;
 }
 
 function refreshed({ active, pages_count: pages }) {
@@ -96,12 +96,12 @@ class LiveAdmin extends HTMLElement {
     this.#chart,
     make("p", { className: "actions" }, this.#refresh, this.#forget),
   );
-  #said = make("p", { className: "why", role: "status" });
+  #report = make("p", { className: "why", role: "status" });
 
   constructor() {
     super();
     const header = make("header", {}, make("h2", { id: "title" }, "Live, by planet"), this.#age);
-    const section = make("section", {}, header, this.#form, this.#said, this.#panel);
+    const section = make("section", {}, header, this.#form, this.#report, this.#panel);
     section.setAttribute("aria-labelledby", "title");
     dress(this, ADMIN_STYLE, section);
     this.#form.addEventListener("submit", (event) => {
@@ -143,7 +143,7 @@ class LiveAdmin extends HTMLElement {
     if (due && !this.#panel.hidden && !document.hidden) this.#one(() => this.#look());
   }
 
-  /** Do one thing at a time, and say what came of it. */
+  /** Do one thing at a time, and show the result. */
   async #one(action) {
     if (this.#busy) return;
     this.#setBusy(true);
@@ -195,7 +195,7 @@ class LiveAdmin extends HTMLElement {
   #showPlanets(rows) {
     this.#charted = now();
     const caption = `People by planet${lately(this.#minutes)}, at ${CLOCK.format(new Date())}`;
-    const none = make("p", { className: "soft" }, `Nobody was on any planet${lately(this.#minutes)}.`);
+    const none = make("p", { className: "soft" }, `There were no visitors on any planet${lately(this.#minutes)}.`);
     this.#chart.replaceChildren(rows.length ? chart(caption, "Planet", rows) : none);
   }
 
@@ -209,8 +209,8 @@ class LiveAdmin extends HTMLElement {
   }
 
   #say(words, fine = false) {
-    this.#said.classList.toggle("fine", fine);
-    write(this.#said, words);
+    this.#report.classList.toggle("fine", fine);
+    write(this.#report, words);
   }
 
   #unlock() {

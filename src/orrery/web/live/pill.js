@@ -67,7 +67,7 @@ class Poller {
     const made = Date.parse(body.generated_at);
     const age = Date.parse(headers.get("date")) + headers.get("age") * 1e3 - made || 0;
     const born = asked - Math.max(body.age_s * 1e3, age);
-    // What is held is at least as old as the newest that there is, which even an answer with an error tells.
+    // The held value is at least as old as the newest value, which even an answer with an error gives.
     if (made >= this.made && born < this.born) this.born = born;
     if (body.error || !(count + made && parseFloat(body.age_s) >= 0)) return body.error || "unknown";
     // From a cache that is behind.
@@ -123,9 +123,9 @@ class LivePill extends HTMLElement {
     this.pill.title = this.pill.ariaLabel = number + lately(minutes) + (body?.scope ? " on all sites" : "");
     if (shown && this.pill.textContent != number + label) {
       // Read out at most once a minute.
-      const quiet = now() - this.told < 6e4;
+      const quiet = now() - this.announced < 6e4;
       this.pill.ariaLive = quiet ? "off" : "polite";
-      if (!quiet) this.told = now();
+      if (!quiet) this.announced = now();
       this.number.textContent = number;
       this.label.textContent = label;
     }

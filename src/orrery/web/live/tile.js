@@ -96,7 +96,7 @@ export const figure = (count) => (isNaN(count) ? "–" : NUMBERS.format(count));
 /** The count in words beside its figure. */
 export function people(count, minutes) {
   if (isNaN(count)) return "not known";
-  return `${count === 0 ? "nobody" : count === 1 ? "person" : "people"}${lately(minutes)}`;
+  return `${count === 1 ? "person" : "people"}${lately(minutes)}`;
 }
 
 /** A table of names and people, whose figures have bars beside them. */
@@ -211,7 +211,7 @@ class LiveTile extends HTMLElement {
     return body && why !== TOO_OLD ? `${why} ${TOO_OLD}` : why;
   }
 
-  /** Draw the pages anew when they changed, but never under a reader who is about to follow a link. */
+  /** Draw the pages again when they changed, but never under a reader who is about to follow a link. */
   #showPages(rows, known) {
     const caption = rows.length ? `Top pages${this.#pagesAge()}` : "";
     const drawing = JSON.stringify([rows, known > 0, caption]);

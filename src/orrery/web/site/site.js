@@ -1,4 +1,4 @@
-// The demo planet's behaviour: each part starts only where its markup is. What it knows of Orrery is the two public
+// The demo planet's behaviour: each part starts only where its markup is. It uses of Orrery only the two public
 // operations below. A real practice site asks `POST /guided/api/access/check` on its server before it shows a page.
 
 const CHECKOUT = "/guided/api/checkout";

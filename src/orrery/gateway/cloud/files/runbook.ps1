@@ -1,7 +1,7 @@
 # Starts the gateway's machine after the cloud has shut it down. Running twice does no harm.
 #
 # PowerShell 7.2, in the grammar of 5.1. The webhook's body is a hint: anyone who has the address can write it, and it
-# may have lost its quotes. Which machine is started stands here. All is tried in one loop: 401, 403 and 404 end it, and
+# may have lost its quotes. The machine to start is set here. All is tried in one loop: 401, 403 and 404 end it, and
 # what else goes wrong may pass. tests/gateway/cloud/cases.toml holds all that is decided; restart.py does the same.
 param([object] $WebhookData)
 
@@ -11,7 +11,7 @@ $ClientId = '@CLIENT_ID@'
 $ApiVersion = 'api-version=2024-07-01'
 $Time = '^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3])(:[0-5]\d){2}Z$'
 $Refused = 'The cloud refused: the identity of the runbook, or its role on the machine, is missing. ' +
-    'Create them anew: type `orrery gateway cloud apply`.'
+    'Create them again: type `orrery gateway cloud apply`.'
 $Gone = 'The machine was not found: it was moved, renamed or deleted. ' +
     'Correct its id in the settings, then type `orrery gateway cloud apply`.'
 
@@ -48,7 +48,7 @@ for ($poll = 0; $poll -le 16; $poll++) {
         $step = 'sign in'
         if (-not $context) { Connect-AzAccount -Identity -AccountId $ClientId | Out-Null }
         if (-not $context) { $context = Get-AzContext }
-        if (-not $context) { throw 'Nobody is signed in.' }
+        if (-not $context) { throw 'No account is signed in.' }
         $step = 'look at the machine'
         $seen = Invoke-Cloud 'GET' ('?$expand=instanceView&' + $ApiVersion) '"statuses"'
         $power = 'unknown'

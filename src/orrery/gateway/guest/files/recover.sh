@@ -85,7 +85,7 @@ fire() {
   restarted=$now
   case $finding in hanging | dead) hurry ;; esac
   if answers && answered=$((now - begun)) && holds; then
-    log "$UNIT has recovered: it answered $answered s after the recovery began, and still does."
+    log "$UNIT has recovered: it answered $answered s after the recovery began, and $since_then."
     settle
   else
     clock
@@ -139,13 +139,19 @@ answers() {
   return 1
 }
 
-# Whether it goes on answering.
+# Whether it goes on answering. A service that was stopped again, or ended without an error, is the next fault, and not a
+# recovery that did not help; one that flaps waits all the same.
 holds() {
   note_answer
-  held=$Entered until=$((now + HOLD_SECONDS))
+  held=$Entered until=$((now + HOLD_SECONDS)) since_then='still does'
   while [ "$now" -lt "$until" ]; do
     nap 2
-    look && [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
+    look || return 1
+    if [ "$ActiveState/$Result" = inactive/success ] && [ "$(fires)" -lt "$FLAP_COUNT" ]; then
+      since_then='was stopped again'
+      return 0
+    fi
+    [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
   done
 }
 

@@ -12,7 +12,7 @@ name=${name%-watch.sh}
 
 readonly LOOK_SECONDS=10 PING_SECONDS=60 RETRY_SECONDS=60 LASTS_SECONDS=5
 
-next_look=0 next_ping=0 good_since='' seen='' said='' asked=-9 pinging='' slow=''
+next_look=0 next_ping=0 good_since='' seen='' reported='' asked=-9 pinging='' slow=''
 MainPID=0 finding=''
 
 watch() {
@@ -48,7 +48,7 @@ check() {
 }
 
 is_good() {
-  seen='' said=''
+  seen='' reported=''
   if [ "$finding" != slow ]; then slow=; elif [ -z "$slow" ]; then slow=1 && log "$UNIT is slow: $why."; fi
   : "${good_since:=$now}"
   [ "$MainPID" -gt 0 ] || next_look=$((now + 2)) # no process to look at
@@ -77,7 +77,7 @@ ping_beside() {
 }
 
 is_bad() {
-  # Else nobody would hear of a service that ends each half minute.
+  # Else a service that ends each half minute would be reported to no one.
   if [ "$finding" = crashed ] && [ -n "$good_since" ] && [ -f "$RUN/tried" ]; then count_fire; fi
   good_since='' next_look=$((now + 1))
   if [ -n "$missing" ]; then rm -f "$RUN/tried"; fi # it did not fail by itself
@@ -90,7 +90,7 @@ is_bad() {
   sign="$finding $LoadState $ActiveState $Result $ExecMainStatus $answer"
   if [ "$sign" != "$seen" ]; then seen=$sign seen_since=$now; fi
   [ "$((now - seen_since))" -ge "$LASTS_SECONDS" ] || return 0
-  if [ "$sign" != "$said" ]; then said=$sign next_ping=$now; fi
+  if [ "$sign" != "$reported" ]; then reported=$sign next_ping=$now; fi
   ping_now_and_then
 }
 

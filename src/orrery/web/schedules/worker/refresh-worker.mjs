@@ -1,5 +1,5 @@
 // Refreshes the live counter every minute, as a scheduled job of the edge platform. The how-to schedule-the-refresh
-// tells how to put it in place. The address stands here, since a partial update can wipe a worker's variables.
+// shows how to put it in place. The address is here, since a partial update can wipe a worker's variables.
 const REFRESH_URL = "@REFRESH_URL@";
 const DEADLINE_MS = 20_000;
 

@@ -1,4 +1,4 @@
-"""The fast read path: a few public reads ahead of the framework, as raw ASGI (the facts' figures: 4 times faster).
+"""The public reads ahead of the framework, as raw ASGI (the facts' figures: 4 times faster).
 
 The framework declares the same operations, for the description; it never serves them.
 """
@@ -23,7 +23,7 @@ Of the headers of our other answers only `nosniff` has an effect on JSON; each h
 """
 
 
-class FastAnswer(Protocol):
+class PublicAnswer(Protocol):
     """A body of JSON, its validator, and its `Cache-Control`."""
 
     @property
@@ -37,15 +37,15 @@ class FastAnswer(Protocol):
 class AnswerSource(Protocol):
     """The source of the answers to one query string."""
 
-    def ready(self) -> FastAnswer | None:
+    def ready(self) -> PublicAnswer | None:
         """Return an answer that is valid now, if there is one."""
         ...
 
-    async def answer(self) -> FastAnswer: ...
+    async def answer(self) -> PublicAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class ReadSources:
     """The sources of the answers of one path, by query string; a field that is not in `fields` is ignored."""
 
     sources: Mapping[bytes, AnswerSource]
@@ -60,7 +60,7 @@ class _Sent:
 
     __slots__ = ("_above", "_whole", "answer", "body", "not_modified", "start")
 
-    def __init__(self, answer: FastAnswer) -> None:
+    def __init__(self, answer: PublicAnswer) -> None:
         about = [(b"etag", answer.etag), (b"cache-control", answer.cache_control), *PUBLIC_HEADERS]
         length = str(len(answer.body)).encode()
         content = [(b"content-type", b"application/json"), (b"content-length", length)]
@@ -83,14 +83,14 @@ class _Sent:
 _EMPTY: Message = {"type": "http.response.body", "body": b""}
 
 
-class FastReads:
+class PublicReads:
     """Answers GET and HEAD of `path` for the query strings of `reads`; everything else is the app's."""
 
     def __init__(
         self,
         app: ASGIApp,
         path: str,
-        reads: Reads,
+        reads: ReadSources,
         count: Callable[[str, int], None],
     ) -> None:
         self._app = app
@@ -121,7 +121,7 @@ class FastReads:
                 await send(sent.start)
                 await send(sent.body)
 
-    def _as_messages(self, query: bytes, answer: FastAnswer) -> _Sent:
+    def _as_messages(self, query: bytes, answer: PublicAnswer) -> _Sent:
         last = self._last.get(query)
         if last is None or last.answer is not answer:
             last = self._last[query] = _Sent(answer)
@@ -131,7 +131,7 @@ class FastReads:
 def known_part(query: bytes, fields: Collection[bytes]) -> bytes:
     """Return the `fields` of a query string as they are usually written: encoded only where they must be."""
     known = b"&".join(one for one in query.split(b"&") if unquote_to_bytes(one.partition(b"=")[0]) in fields)
-    # Any byte is a letter in Latin-1, so that nothing a stranger sends can fail here.
+    # Every byte is a character in Latin-1, so no stranger's bytes can fail here.
     asked = parse_qsl(known.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
     return urlencode(asked, encoding="latin-1").encode()
 

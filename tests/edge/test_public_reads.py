@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
-from orrery.edge.fast import FastReads, Reads, known_part
+from orrery.edge.public_reads import PublicReads, ReadSources, known_part
 from tests.support.requests import client_of
 
 pytestmark = pytest.mark.anyio
@@ -53,10 +53,10 @@ class Front:
         async with client_of(self.app()) as client:
             return await client.request(method, f"{PATH}?{query}", headers=named)
 
-    def app(self) -> FastReads:
+    def app(self) -> PublicReads:
         """Return the path before an app."""
-        reads = Reads({b"realtime=1": self.source}, frozenset({b"realtime", b"intel"}))
-        return FastReads(PlainTextResponse("behind"), PATH, reads, self._count)
+        reads = ReadSources({b"realtime=1": self.source}, frozenset({b"realtime", b"intel"}))
+        return PublicReads(PlainTextResponse("behind"), PATH, reads, self._count)
 
     def _count(self, method: str, status: int) -> None:
         self.counted[method, status] += 1

@@ -2,28 +2,30 @@
 
 import pytest
 
-from orrery.scanner.findings import Finding
-from orrery.scanner.told import Looked, Told
+from orrery.scanner.findings import ScanFinding
+from orrery.scanner.pushed import Looked, PushedFindings
 
-ONE = Finding("customer", "a.md", 3, "", "0123456789ab")
-OTHER = Finding("secret", "b.md", 1, "github-pat")
+ONE = ScanFinding("customer", "a.md", 3, "", "0123456789ab")
+OTHER = ScanFinding("secret", "b.md", 1, "github-pat")
 
 
-def after(told: Told, *looked: Looked, findings: bool = True, troubles: bool = True, again: bool = True) -> Told:
+def after(
+    told: PushedFindings, *looked: Looked, findings: bool = True, troubles: bool = True, again: bool = True
+) -> PushedFindings:
     """Return what was told after a round whose pushes were accepted or not, as the next round reads it."""
     found = told.after(looked, "2026-05-04T12:00:00+00:00", findings=findings, troubles=troubles, again=again)
-    return Told.of(found.to_bytes())
+    return PushedFindings.of(found.to_bytes())
 
 
 def test_a_finding_is_news_once() -> None:
     """Also when its line moved; another place, kind, rule or value is another finding."""
-    told = after(Told.of(None), Looked("blog", (ONE,)))
-    moved = Finding("customer", "a.md", 9, "", "0123456789ab", "c0ffee")
+    told = after(PushedFindings.of(None), Looked("blog", (ONE,)))
+    moved = ScanFinding("customer", "a.md", 9, "", "0123456789ab", "c0ffee")
     assert told.news([Looked("blog", (ONE, moved))]).findings == []
     others = (
         OTHER,
-        Finding("customer", "b.md", 3, "", "0123456789ab"),
-        Finding("customer", "a.md", 3, "", "ba9876543210"),
+        ScanFinding("customer", "b.md", 3, "", "0123456789ab"),
+        ScanFinding("customer", "a.md", 3, "", "ba9876543210"),
     )
     assert told.news([Looked("blog", (ONE, *others))]).findings == [("blog", one) for one in others]
     assert told.news([Looked("code", (ONE,))]).findings == [("code", ONE)]
@@ -31,19 +33,19 @@ def test_a_finding_is_news_once() -> None:
 
 def test_a_finding_that_was_gone_is_news_again() -> None:
     """Its return is as bad as its coming."""
-    told = after(after(Told.of(None), Looked("blog", (ONE,))), Looked("blog"))
+    told = after(after(PushedFindings.of(None), Looked("blog", (ONE,))), Looked("blog"))
     assert told.news([Looked("blog", (ONE,))]).findings == [("blog", ONE)]
 
 
 def test_what_could_not_be_searched_is_not_gone() -> None:
     """A share that is away for an hour does not make its findings news."""
-    told = after(after(Told.of(None), Looked("blog", (ONE,))), Looked("blog", (), "It is away."))
+    told = after(after(PushedFindings.of(None), Looked("blog", (ONE,))), Looked("blog", (), "It is away."))
     assert told.news([Looked("blog", (ONE, OTHER))]).findings == [("blog", OTHER)]
 
 
 def test_a_refused_push_is_tried_again() -> None:
     """What was found stays news until it was accepted; what was told before stays told."""
-    told = after(Told.of(None), Looked("blog", (ONE,)))
+    told = after(PushedFindings.of(None), Looked("blog", (ONE,)))
     told = after(told, Looked("blog", (ONE, OTHER)), findings=False)
     assert told.news([Looked("blog", (ONE, OTHER))]).findings == [("blog", OTHER)]
 
@@ -51,7 +53,7 @@ def test_a_refused_push_is_tried_again() -> None:
 def test_a_trouble_is_news_when_it_changes_and_when_it_ends() -> None:
     """Once each, as far as the pushes were accepted."""
     away, locked = Looked("blog", (), "It is away."), Looked("blog", (), "It is locked.")
-    told = Told.of(None)
+    told = PushedFindings.of(None)
     assert told.news([away]).troubles == {"blog": "It is away."}
     assert after(told, away, troubles=False).news([away]).troubles == {"blog": "It is away."}
     told = after(told, away)
@@ -64,12 +66,12 @@ def test_a_trouble_is_news_when_it_changes_and_when_it_ends() -> None:
 
 def test_the_file_names_no_place_and_no_trouble() -> None:
     """It has keyed fingerprints; two files of the same have none in common."""
-    written = [after(Told.of(None), Looked("blog", (ONE,), "It is away.")).to_bytes() for _ in range(2)]
+    written = [after(PushedFindings.of(None), Looked("blog", (ONE,), "It is away.")).to_bytes() for _ in range(2)]
     assert not [word for word in (b"a.md", b"customer", b"0123456789ab", b"away") if word in written[0]]
-    assert Told.of(written[0]).findings != Told.of(written[1]).findings
+    assert PushedFindings.of(written[0]).findings != PushedFindings.of(written[1]).findings
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"key": 1}', b'{"key": "00", "findings": []}', b"\xff"])
 def test_a_damaged_file_says_nothing(content: bytes) -> None:
     """Everything is told once more: a leak twice rather than never."""
-    assert Told.of(content).news([Looked("blog", (ONE,))]).findings == [("blog", ONE)]
+    assert PushedFindings.of(content).news([Looked("blog", (ONE,))]).findings == [("blog", ONE)]

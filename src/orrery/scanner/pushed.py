@@ -1,7 +1,7 @@
 """What was pushed already: the findings and troubles of the destinations, as keyed fingerprints.
 
-The key lies in the same file, which nobody else may read: it hides the places. What was found is hidden by the key
-of the watch-list, without which a finding has no fingerprint and is known by its kind and place alone.
+The key is in the same file, which only its owner may read: it hides the places. What was found is hidden by the
+key of the watch-list, without which a finding has no fingerprint and is known by its kind and place alone.
 """
 
 import hmac
@@ -13,7 +13,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import cast
 
-from orrery.scanner.findings import Finding
+from orrery.scanner.findings import ScanFinding
 
 _DIGITS = 24
 
@@ -26,7 +26,7 @@ class Looked:
     """
 
     name: str
-    findings: Sequence[Finding] = ()
+    findings: Sequence[ScanFinding] = ()
     trouble: str = ""
     detail: str = field(default="", repr=False)
 
@@ -35,13 +35,13 @@ class Looked:
 class News:
     """What the owner was not notified of yet."""
 
-    findings: Sequence[tuple[str, Finding]]
+    findings: Sequence[tuple[str, ScanFinding]]
     troubles: Mapping[str, str]
     searched_again: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PushedFindings:
     """What was pushed, by destination; `ended` is when the last round ended."""
 
     key: bytes = field(repr=False)
@@ -50,8 +50,8 @@ class Told:
     ended: str = ""
 
     @classmethod
-    def of(cls, content: bytes | None) -> "Told":
-        """Return what a file says; one that is missing or damaged says nothing: rather two pushes than none."""
+    def of(cls, content: bytes | None) -> "PushedFindings":
+        """Return the content of a file; a missing or damaged one counts as empty: rather two pushes than none."""
         try:
             found = cast("dict[str, dict[str, list[str]]]", json.loads(content or b"{}"))
             texts = cast("dict[str, str]", found)
@@ -77,7 +77,7 @@ class Told:
         """Return what is new since the last push."""
         every = list(looked)
         known = {one.name: self.findings.get(one.name, frozenset()) for one in every}
-        fresh: dict[tuple[str, str], tuple[str, Finding]] = {}
+        fresh: dict[tuple[str, str], tuple[str, ScanFinding]] = {}
         for one in every:
             for found in one.findings:
                 if (digest := self._id(found)) not in known[one.name]:
@@ -88,7 +88,7 @@ class Told:
 
     def after(
         self, looked: Iterable[Looked], ended: str, *, findings: bool, troubles: bool, again: bool
-    ) -> "Told":
+    ) -> "PushedFindings":
         """Return what was pushed after a round: of what is new only that whose push was accepted.
 
         What is gone is dropped, so that its return is news; what could not be looked at stays.
@@ -96,7 +96,7 @@ class Told:
         every = list(looked)
         kept = {one.name: self._kept(one, pushed=findings) for one in every}
         trouble = {one.name: self._trouble(one, pushed=troubles, again=again) for one in every}
-        return Told(self.key, kept, {name: text for name, text in trouble.items() if text}, ended)
+        return PushedFindings(self.key, kept, {name: text for name, text in trouble.items() if text}, ended)
 
     def _kept(self, one: Looked, *, pushed: bool) -> frozenset[str]:
         before, now = self.findings.get(one.name, frozenset[str]()), frozenset(map(self._id, one.findings))
@@ -112,7 +112,7 @@ class Told:
     def _is_new(self, one: Looked) -> bool:
         return self.troubles.get(one.name) != self._digest(one.trouble + one.detail)
 
-    def _id(self, finding: Finding) -> str:
+    def _id(self, finding: ScanFinding) -> str:
         return self._digest(json.dumps([finding.kind, finding.rule, finding.place, finding.fingerprint]))
 
     def _digest(self, text: str) -> str:

@@ -1,21 +1,81 @@
-"""The checkout's operations at the processor, each only after an approval (change rule 4): expiring sessions."""
+"""The sessions at the processor: asking for one, and expiring one after an approval (change rule 4)."""
 
 import secrets
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Literal
+
+import structlog
 
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.checkout.access.session_states import note_expired
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
-from orrery.ports.processor import Processor, ProcessorWrites
+from orrery.ports.clock import Clock
+from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorWrites
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.runtime.operations import Intent
+
+TRIES = 2
+"""How often one session is asked for at most (issue: at most 2 tries and 10 s in all)."""
+
+PAUSE = 0.2
+"""Seconds between an answer that is none, such as a 409 or 429, and the next try."""
 
 EXPIRE_SESSION = "expire-session"
 """Expires the one session that is the intent's target."""
 
 EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
 """A standing approval: expires exactly the sessions recorded under the run that is the intent's target."""
+
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """What the processor is asked for. `renew` stores a new idempotency key and returns it."""
+
+    parameters: Parameters
+    api_version: str
+    renew: Callable[[], Awaitable[str]]
+
+
+async def ask_for_session(
+    processor: Processor,
+    clock: Clock,
+    asked: SessionRequest,
+    key: str,
+    *,
+    seconds: float,
+    is_late: Callable[[CheckoutSession], bool] | None = None,
+) -> CheckoutSession:
+    """Return the session under `key`, or under a new one where the processor would repeat what is of no use.
+
+    That is a 5xx, which the processor stores under its key, and a session that `is_late` refuses. `seconds` are
+    those of all tries. Raises `ProcessorRefused` and `ProcessorUnreachable`.
+    """
+    end = clock.monotonic() + seconds
+    for tries_left in reversed(range(TRIES)):
+        try:
+            session = await processor.create_session(
+                asked.parameters,
+                idempotency_key=key,
+                deadline=(end - clock.monotonic()) / (tries_left + 1),
+                api_version=asked.api_version,
+            )
+            if not (tries_left and is_late and is_late(session)):
+                return session
+            key = await asked.renew()
+        except ProcessorUnreachable as error:
+            log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
+            if not error.same_key:
+                key = await asked.renew()
+            if not tries_left:
+                raise
+            await clock.sleep(PAUSE if error.status else 0)
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 class Expiry:

@@ -59,7 +59,7 @@ LOOKS = {ord(one): like for these, those in _LOOKS.items() for one, like in zip(
 LOOK = re.compile("[" + "".join(map(chr, LOOKS)) + "]")
 
 NATIVE = {ord(chr(one).casefold()): ord(like.casefold()) for one, like in reversed(LOOKS.items())}
-"""The same without case, for a word of another script in which somebody put Latin letters."""
+"""The same without case, for a word of another script with Latin letters in it."""
 
 _SQUARES = ((0x1F150, 26), (0x1F170, 26), (0x1F1E6, 26))
 """White letters on black, and the letters that flags are made of."""
@@ -70,7 +70,7 @@ _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
 
 
 class _Plain(dict[int, str]):
-    """Makes the entry of a character when it is first met."""
+    """Makes the entry of a character when it is first needed."""
 
     def __missing__(self, code: int) -> str:
         made = self[code] = _plain_character(chr(code))

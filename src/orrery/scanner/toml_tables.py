@@ -1,11 +1,12 @@
-"""The tables of a file of rules: each key is read once, by its type, and one that nobody reads is refused.
+"""The tables of a file of rules or of a baseline: each key is read once, by its type; others are refused.
 
-A message names the file, the rule and the key, and no value: rules may say what somebody's secrets look like.
+A message names the file, the table and the key, and no value: rules may show what somebody's secrets look like.
 """
 
 import re
 import tomllib
 from collections.abc import Callable
+from datetime import date
 from typing import cast
 
 from orrery.errors import Invalid
@@ -22,15 +23,15 @@ class Table:
         self._has_twins = len(self._values) < len(values)
 
     def refusal(self, sentence: str) -> Invalid:
-        """Return the error that says where something is wrong."""
+        """Return the error that names the place."""
         return Invalid(f"{self.where} {sentence}")
 
     def text(self, key: str) -> str:
-        """Return a string, which is empty if there is none."""
+        """Return a string, which is empty if it is missing."""
         return cast("str", self._taken(key, "", "a string", lambda one: isinstance(one, str)))
 
     def number(self, key: str) -> float:
-        """Return a number from 0, which is 0 if there is none."""
+        """Return a number from 0, which is 0 if it is missing."""
         return cast("float", self._taken(key, 0.0, "a number from 0", lambda one: _is_number(one, int, float)))
 
     def count(self, key: str) -> int | None:
@@ -41,12 +42,17 @@ class Table:
         )
 
     def flag(self, key: str) -> bool:
-        """Return true or false, which is false if there is none."""
+        """Return true or false, which is false if it is missing."""
         return cast("bool", self._taken(key, False, "true or false", lambda one: isinstance(one, bool)))  # noqa: FBT003  a value
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
         return tuple(cast("list[str]", self._taken(key, [], "a list of strings", lambda one: _are(str, one))))
+
+    def day(self, key: str) -> date | None:
+        """Return a day, or None."""
+        found = self._taken(key, None, "a day, as 2027-01-31", lambda one: one is None or type(one) is date)
+        return cast("date | None", found)
 
     def table(self, key: str) -> "Table | None":
         """Return a table in this one, or None."""
@@ -86,7 +92,7 @@ def parsed(document: bytes, file: str) -> Table:
         return Table(file, tomllib.loads(document.decode()))
     except tomllib.TOMLDecodeError as error:
         where = _POSITION.search(str(error))
-        said = f"{file} is not TOML{' ' + where[0] if where else ''}."
+        reason = f"{file} is not TOML{' ' + where[0] if where else ''}."
     except (UnicodeDecodeError, RecursionError, ValueError):
-        said = f"{file} is not TOML: it is not UTF-8, or nested too deeply, or holds a number too long to read."
-    raise Invalid(said)
+        reason = f"{file} is not TOML: it is not UTF-8, or nested too deeply, or holds a number too long to read."
+    raise Invalid(reason)

@@ -1,1 +1,0 @@
-"""What each layer of the gateway's recovery is worth: months of shutdowns, played through in seconds."""
