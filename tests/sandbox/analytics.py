@@ -1,4 +1,4 @@
-"""The sandbox's analytics provider over real sockets, seen from outside, and what its published contract says."""
+"""The sandbox's analytics provider over real sockets, seen from outside, and its published contract."""
 
 import json
 import socket
@@ -145,7 +145,7 @@ class Provider:
         assert self.web.post("/_clock", json={"advance": seconds}).status_code == 200
 
     def known(self) -> Document:
-        """Return all that the provider tells of itself."""
+        """Return the provider's own figures."""
         return self.web.get("/_analytics").json()
 
     def left(self, name: str) -> int:
@@ -177,7 +177,7 @@ def providing(folder: Path, serving: Any) -> Generator[Provider]:  # noqa: ANN40
 
 
 def check_schema(name: str, answer: object) -> None:
-    """Fail unless the answer is what the contract says of this schema, with no field beyond; pass without it."""
+    """Fail unless the answer is as the contract has this schema, with no field beyond; pass without it."""
     if not (CONTRACTS / "analytics.discovery.json").exists():
         return
     schema = {"$ref": f"#/schemas/{name}", "schemas": _schemas()}

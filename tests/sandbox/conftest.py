@@ -29,7 +29,7 @@ from tests.support.waiting import PATIENCE
 
 KEY = "sk_test_orrery_sandbox"
 READER_KEY = "rk_test_orrery_reader"
-SECRET = "whsec_orrery_sandbox"  # noqa: S105  a fixture's secret that says so
+SECRET = "whsec_orrery_sandbox"  # noqa: S105  a fixture's secret, named so
 PUSH_TOKEN = "push-token-of-the-sandbox"  # noqa: S105  the same
 VERSION = "2026-08-26.dahlia"
 DOCUMENTS = "/_tests/documents"

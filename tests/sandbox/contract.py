@@ -43,7 +43,7 @@ def query_schema(path: str) -> Schema:
 
 
 def check_answer(method: str, path: str, answer: object) -> None:
-    """Fail unless the answer is what the contract says of this operation, with no field beyond."""
+    """Fail unless the answer is as the contract has this operation, with no field beyond."""
     answers = document()["paths"][path][method.lower()]["responses"]
     check(answers["200"]["content"]["application/json"]["schema"], answer)
 

@@ -10,11 +10,11 @@ import httpx2
 from tests.support.waiting import PATIENCE, eventually
 
 CUT = (httpx2.RemoteProtocolError, httpx2.ReadError)
-"""What a client says of a connection that ends without an answer: which of both depends on what is on its way."""
+"""A client's errors for a connection that ends without an answer: which of both depends on what is on its way."""
 
 
 def late(web: httpx2.Client, seconds: float, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
-    """Post what meets the fault that is on; see that the answer is kept back until so many seconds have passed."""
+    """Post a request that the fault strikes; see that its answer is kept back until these seconds have passed."""
 
     async def wait() -> httpx2.Response:
         async with held(posted(web, path, **request), lambda: expect_met(web)) as answer:
@@ -25,7 +25,7 @@ def late(web: httpx2.Client, seconds: float, path: str, **request: Any) -> httpx
 
 
 def never(web: httpx2.Client, path: str, **request: Any) -> None:  # noqa: ANN401  as httpx2 takes it
-    """Post what meets the fault that is on; see that it gets no answer while other requests do, and hang up."""
+    """Post a request that the fault strikes; see that it gets no answer while other requests do, and hang up."""
 
     async def wait() -> None:
         async with held(posted(web, path, **request), lambda: expect_met(web)):
@@ -48,7 +48,7 @@ async def held(work: Coroutine[Any, Any, Any], is_held: Callable[[], None]) -> A
 
 
 async def posted(web: httpx2.Client, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
-    """Post over a connection of its own."""
+    """Post over another connection."""
     async with httpx2.AsyncClient(base_url=web.base_url, trust_env=False, timeout=PATIENCE) as other:
         return await other.post(path, **request)
 

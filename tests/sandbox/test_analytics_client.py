@@ -80,7 +80,7 @@ def test_everything_that_a_request_has(client: Client) -> None:
 
 
 def test_nobody(client: Client, provider: Provider) -> None:
-    """Nobody there is a report without rows to the client."""
+    """Without visitors the client reads a report without rows."""
     provider.visitors(0)
     assert len(client.run_realtime_report(request(PAGE), timeout=PATIENCE).rows) == 0
 

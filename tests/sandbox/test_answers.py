@@ -1,4 +1,4 @@
-"""Every operation, driven by the vendor's own library, answers what the published contract says."""
+"""Every operation, driven by the vendor's own library, answers as the published contract has it."""
 
 import json
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def lists(client: V1Services) -> dict[str, Callable[[], Any]]:
 
 
 def test_lists(sold: Running) -> None:
-    """Each list has elements, and answers as the contract says."""
+    """Each list has elements, and answers by the contract."""
     for path, call in lists(sold.client()).items():
         answer = body_of(call())
         assert answer["data"], path
@@ -79,7 +79,7 @@ def test_events_carry_their_object(sold: Running) -> None:
 
 
 def test_session_operations(box: Running) -> None:
-    """Creating, reading, expanding and expiring a session answer as the contract says."""
+    """Creating, reading, expanding and expiring a session answer by the contract."""
     sessions = box.client().checkout.sessions
     created = sessions.create(SALE)
     check_answer("POST", "/v1/checkout/sessions", body_of(created))
@@ -104,7 +104,7 @@ def test_a_session_shows_what_was_sent(box: Running) -> None:
 
 
 def test_configuration_operations(box: Running) -> None:
-    """Configurations can be read, created and changed, as the contract says."""
+    """Configurations can be read, created and changed, by the contract."""
     configurations = box.client().payment_method_configurations
     path = "/v1/payment_method_configurations"
     created = configurations.create({"name": "Try", "card": {"display_preference": {"preference": "off"}}})

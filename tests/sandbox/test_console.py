@@ -31,17 +31,6 @@ def test_the_page(box: Running) -> None:
     assert "<script" not in page.text
 
 
-def test_the_buttons_of_a_sale(box: Running) -> None:
-    """Settle, refund and dispute are buttons as well."""
-    session = box.session()
-    box.pay(session, verdict="delayed", email="buttons@example.org")
-    assert box.web.post(f"/_settle/{session['id']}", data={"paid": "true"}, headers=HTML).status_code == 303
-    found = box.get("/v1/charges").json()["data"]
-    [charge] = [one for one in found if one["billing_details"]["email"] == "buttons@example.org"]
-    for action in ("dispute", "win", "refund"):
-        assert box.web.post(f"/_charges/{charge['id']}/{action}", data={}, headers=HTML).status_code == 303
-
-
 OTHERS = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
@@ -57,7 +46,7 @@ OTHERS = [
 @pytest.mark.parametrize("headers", OTHERS, ids=str)
 @pytest.mark.parametrize("path", ["/_clock", "/_faults", "/_visitors", "/pay/cs_test_1", "/push/owner", "/v1/x"])
 def test_another_sites_page_changes_nothing(box: Running, path: str, headers: dict[str, str]) -> None:
-    """What a page elsewhere sends, or reaches under a name of its own, is refused wherever it goes."""
+    """What a page elsewhere sends, or reaches under another name, is refused wherever it goes."""
     before = box.web.get("/_clock").json()["now"]
     assert box.web.post(path, data={"advance": "86400"}, headers=headers).status_code == 403
     assert box.web.get("/_clock").json()["now"] < before + 86400
@@ -71,7 +60,7 @@ def test_another_host_reads_nothing(box: Running, host: str) -> None:
 
 
 def test_the_sandboxs_own_pages_and_programs_may(box: Running) -> None:
-    """Its own page says where it comes from, and a program says nothing; both may, under each name."""
+    """Its own page sends its origin, and a program sends none; both may, under each name."""
     port = box.url.rpartition(":")[2]
     for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
         own = {"Host": f"{name}:{port}", "Origin": f"http://{name}:{port}", "Sec-Fetch-Site": "same-origin"}
@@ -82,7 +71,7 @@ def test_the_sandboxs_own_pages_and_programs_may(box: Running) -> None:
 
 
 def test_the_clock(box: Running) -> None:
-    """The clock is moved forward by seconds, and tells where it is."""
+    """The clock is moved forward by seconds, and shown."""
     before = box.web.get("/_clock").json()["now"]
     after = box.web.post("/_clock", json={"advance": 3600}).json()["now"]
     assert 3600 <= after - before < 3660
@@ -102,7 +91,7 @@ def test_wrong_prices(box: Running, given: dict[str, object]) -> None:
 
 
 def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
-    """The file holds what buyers entered: nobody else may read it, also one that an earlier release made."""
+    """The file holds what buyers entered: no other user may read it, also one that an earlier release made."""
     file = tmp_path / "sandbox.db"
     file.touch(mode=0o644)
     state = DocumentStore(file)
@@ -113,6 +102,6 @@ def test_only_its_owner_reads_what_the_sandbox_keeps(tmp_path: Path) -> None:
 
 
 def test_a_sandbox_without_a_cloud(box: Running) -> None:
-    """Its page says that there is none."""
+    """Its page names what is missing."""
     answer = box.web.get("/cloud")
     assert (answer.status_code, "so this page is empty" in answer.text) == (404, True)

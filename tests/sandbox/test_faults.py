@@ -1,4 +1,4 @@
-"""The fault switches, as a client of the processor meets them."""
+"""The fault switches, as a client of the processor sees them."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_wrong_switches(box: Running, wrong: dict[str, object]) -> None:
 
 
 def test_how_often(box: Running) -> None:
-    """A fault strikes as often as was said; with a count of null, until it is switched off."""
+    """A fault strikes as often as asked; with a count of null, until it is switched off."""
     box.fault("rate_limit", count=2)
     assert [box.get("/v1/balance").status_code for _ in range(3)] == [429, 429, 200]
     box.fault("rate_limit", count=None)
@@ -85,7 +85,7 @@ def test_cut_connections(box: Running, kind: str, more: int) -> None:
 
 
 def test_answers_that_come_late(box: Running) -> None:
-    """The session was made, and its answer comes after the seconds that were said."""
+    """The session was made, and its answer comes after the given seconds."""
     before = made(box)
     box.fault("lost_answer", value=60)
     answer = late(box.web, 60, PATH, data=SESSION, headers=HEADERS)

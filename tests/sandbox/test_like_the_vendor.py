@@ -1,4 +1,4 @@
-"""Where the sandbox once answered otherwise than the vendor, in what a user of both would meet."""
+"""Where the sandbox once answered otherwise than the vendor, where a user of both would see it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.sandbox.conftest import PRICE, Running, until
 from tests.sandbox.contract import needs_contract, request_schema
 
 ENDIVE = "2026-09-30.endive"
-"""Newer than the contract: the version that the product must not meet (decision 1)."""
+"""Newer than the contract: the version that the product must not be given (decision 1)."""
 
 
 def test_a_guest_is_no_customer(box: Running) -> None:

@@ -108,7 +108,7 @@ def test_a_blocked_buyer(box: Running) -> None:
 
 
 def test_a_challenge(box: Running) -> None:
-    """With 3-D Secure the bank asks first; after yes the charge says that it was authenticated."""
+    """With 3-D Secure the bank asks first; after yes the charge is authenticated."""
     session = box.session()
     asked = box.pay(session, email="asked@example.org", verdict="challenge", field_marketing_consent="no")
     page = Page(asked)
@@ -134,16 +134,9 @@ def test_a_delayed_payment(box: Running) -> None:
     assert box.web.post(f"/_settle/{session['id']}").status_code == 400
 
 
-def test_a_review(box: Running) -> None:
-    """A payment can be held for review, with the address that it came from."""
-    session = box.session()
-    box.pay(session, verdict="review")
-    newest = box.get("/v1/reviews").json()["data"][0]
-    assert newest["payment_intent"] == read(box, session)["payment_intent"]
-    assert newest["ip_address"] == "127.0.0.1"
-
-
-@pytest.mark.parametrize("fields", [{"email": "nobody"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}])
+@pytest.mark.parametrize(
+    "fields", [{"email": "no-address"}, {"email": ""}, {"method": "gold"}, {"verdict": "maybe"}]
+)
 def test_wrong_fields(box: Running, fields: dict[str, str]) -> None:
     """A wrong field is named beside it, and nothing is charged."""
     session = box.session()
@@ -154,7 +147,7 @@ def test_wrong_fields(box: Running, fields: dict[str, str]) -> None:
 
 
 def test_terms_of_service(box: Running) -> None:
-    """Required terms must be accepted, and the session says that they were."""
+    """Required terms must be accepted, and the session has that."""
     session = box.session(**{"consent_collection[terms_of_service]": "required"})
     assert box.pay(session).status_code == 422
     assert box.pay(session, terms="yes").status_code == 303
@@ -162,7 +155,7 @@ def test_terms_of_service(box: Running) -> None:
 
 
 def test_paying_twice(box: Running) -> None:
-    """A complete session cannot be paid again: its page says so."""
+    """A complete session cannot be paid again: its page shows that."""
     session = box.session()
     box.pay(session, email="twice@example.org")
     again = box.pay(session, email="twice@example.org")
@@ -171,49 +164,12 @@ def test_paying_twice(box: Running) -> None:
 
 
 def test_paying_too_late(box: Running) -> None:
-    """An expired session cannot be paid: its page says so and leads back to the shop."""
+    """An expired session cannot be paid: its page shows that and leads back to the shop."""
     session = box.session()
     box.post(f"/v1/checkout/sessions/{session['id']}/expire", {})
     answer = box.pay(session)
     assert (answer.status_code, "has expired" in Page(answer).text) == (410, True)
     assert SESSION["cancel_url"] in Page(answer).addresses
-
-
-def test_a_free_product(box: Running) -> None:
-    """A total of zero needs no payment."""
-    box.web.post("/_price", json={"id": "price_free", "unit_amount": 0, "product": "Grant"})
-    session = box.session(**{"line_items[0][price]": "price_free"})
-    box.pay(session)
-    done = read(box, session)
-    assert (done["status"], done["payment_status"], done["payment_intent"]) == (
-        "complete",
-        "no_payment_required",
-        None,
-    )
-
-
-def test_refunds(box: Running) -> None:
-    """The owner refunds a part, then the rest, and no more."""
-    box.pay(box.session(), email="refund@example.org")
-    [charge] = charges(box, "refund@example.org")
-    path = f"/_charges/{charge['id']}/refund"
-    assert box.web.post(path, json={"amount": 900}).json()["refunded"] is False
-    assert box.web.post(path).json()["refunded"] is True
-    assert charges(box, "refund@example.org")[0]["amount_refunded"] == 4900
-    assert box.web.post(path).status_code == 400
-    until(lambda: box.receiver.types().count("charge.refunded") == 2)
-
-
-def test_the_end_of_a_dispute(box: Running) -> None:
-    """A bank decides an open dispute once."""
-    box.pay(box.session(), email="decided@example.org")
-    [charge] = charges(box, "decided@example.org")
-    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 400
-    box.web.post(f"/_charges/{charge['id']}/dispute")
-    assert box.web.post(f"/_charges/{charge['id']}/win").status_code == 200
-    assert box.web.post(f"/_charges/{charge['id']}/lose").status_code == 400
-    until(lambda: "charge.dispute.closed" in box.receiver.types())
-    assert box.web.post("/_charges/ch_none/refund").status_code == 400
 
 
 def test_attempts_share_a_payment(box: Running) -> None:

@@ -136,15 +136,15 @@ def test_with_a_wrong_token() -> None:
 def test_the_page(box: Running) -> None:
     """People read issues and comments as text, newest first; programs read the same as JSON."""
     issue = opened(box, title="<i>Shown</i>", body="<b>body</b>", labels=["realtime-degraded"])
-    box.web.post(issue["comments_url"], json={"body": "<u>said</u>"}, headers=TOKEN)
+    box.web.post(issue["comments_url"], json={"body": "<u>text</u>"}, headers=TOKEN)
     page = box.web.get("/tracker", headers={"Accept": "text/html"}).text
     for text in (
         "&lt;i&gt;Shown&lt;/i&gt;",
         "&lt;b&gt;body&lt;/b&gt;",
-        "&lt;u&gt;said&lt;/u&gt;",
+        "&lt;u&gt;text&lt;/u&gt;",
         "realtime-degraded",
     ):
         assert text in page
     assert f'id="issue-{issue["number"]}"' in page
     newest = box.web.get("/tracker", headers={"Accept": "application/json"}).json()[0]
-    assert (newest["number"], newest["comments"][0]["body"]) == (issue["number"], "<u>said</u>")
+    assert (newest["number"], newest["comments"][0]["body"]) == (issue["number"], "<u>text</u>")

@@ -72,6 +72,7 @@ class PushServer:
         """Return ntfy's routes below `root`."""
         return [
             Route(root or "/", self.publish, methods=["POST", "PUT"]),
+            Route(f"{root}/v1/health", _health, methods=["GET"]),
             Route(f"{root}/{{topic}}/json", self.poll, methods=["GET"]),
         ]
 
@@ -110,6 +111,10 @@ class PushServer:
     def _check_token(self, request: Request) -> None:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
             raise _refused(401, 40101, "unauthorized")
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"healthy": True})
 
 
 def _read(body: bytes) -> Document:

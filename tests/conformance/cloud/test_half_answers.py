@@ -1,6 +1,6 @@
 """Half an answer is half an answer: what is not known is named, the rest is shown, and no library's error escapes.
 
-Each request is met by each fault in the adapter, each part is missing once in each command, and some commands are
+Each request is struck by each fault in the adapter, each part is missing once in each command; some commands are
 run whole. `./run soak cloud` runs each command with each fault at each request.
 """
 
@@ -118,19 +118,23 @@ def expect_in_words(error: CloudError, subject: str, fault: str) -> None:
         )
 
 
-# The libraries leave the socket of a handshake that was cut off to the garbage collector.
+# Python itself leaves the socket of a connection that is reset before the handshake to the garbage collector:
+# `SSLSocket._create` raises for it ahead of the `try` that would close it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_connection_that_is_reset_is_one_sentence(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is asked of a cloud that hangs up at once."""
     monkeypatch.setenv("PATH", "/nowhere")  # no `az` of this machine
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=reset_all, args=(server,), daemon=True).start()
-        url = f"https://localhost:{server.getsockname()[1]}"
-        with closing(AzureCloud(layer.names, url, layer.trust, Deadlines(retries=0))) as cloud:
-            for subject in PARTS.keys() - {"GET token", "GET content"}:
-                with pytest.raises(CloudUnreachable):
-                    asked(cloud, subject, {})
-    gc.collect()
+        expect_unreachable(layer, f"https://localhost:{server.getsockname()[1]}")
+    gc.collect()  # with nothing left that holds a connection: what is collected later fails the run
+
+
+def expect_unreachable(layer: Layer, url: str) -> None:
+    with closing(AzureCloud(layer.names, url, layer.trust, Deadlines(retries=0))) as cloud:
+        for subject in PARTS.keys() - {"GET token", "GET content"}:
+            with pytest.raises(CloudUnreachable):
+                asked(cloud, subject, {})
 
 
 def reset_all(server: socket.socket) -> None:
@@ -149,7 +153,7 @@ def reset_all(server: socket.socket) -> None:
 def test_each_command_shows_the_rest(layer: Layer, kept: dict[Any, Any], subject: str, state: str) -> None:
     """Exit 1, the parts that are not known by name, and every other one as it is when all is known.
 
-    Where nobody can sign in, `doctor` says that once.
+    Without a sign-in `doctor` reports that once.
     """
     method, parts = PARTS[subject]
     for command in COMMANDS:
@@ -171,7 +175,7 @@ _WHILE = "It cannot be judged while"
 
 
 def not_known(command: str, shown: Any, state: str) -> set[str]:  # noqa: ANN401  JSON of any shape
-    """Return the parts that are said not to be known for this reason."""
+    """Return the parts that are reported as unknown for this reason."""
     if command == "doctor":
         return {one["part"] for one in shown if one["why"] == STATES[state].why or _WHILE in one["why"]}
     unknown = (shown["report"] if command == "report" else shown)["unknown"]

@@ -82,7 +82,7 @@ def test_a_pause_is_respected_and_ends_by_itself(made: Layer, by_hand: Official)
 
 
 @pytest.mark.parametrize(
-    ("fault", "operation", "error", "said"),
+    ("fault", "operation", "error", "words"),
     [
         ("cloud_403", "PUT role", CloudRefused, "Contributor on the resource group"),
         ("cloud_409", "PUT webhook", CloudRefused, "try again in a minute"),
@@ -99,14 +99,14 @@ def test_a_pause_is_respected_and_ends_by_itself(made: Layer, by_hand: Official)
     ],
 )
 def test_each_failure_is_one_sentence_and_loses_nothing(
-    tmp_path: Path, fault: str, operation: str, error: type[OrreryError], said: str
+    tmp_path: Path, fault: str, operation: str, error: type[OrreryError], words: str
 ) -> None:
     """It names what failed, holds no secret, and typing the command again completes the rest."""
     with layer_in(tmp_path, HASTY, factor=100) as layer:
         layer.box.fault(fault, operation, count=None, value=7)
         with pytest.raises(error) as raised:
             layer.provisioning.make()
-        assert said in str(raised.value)
+        assert words in str(raised.value)
         assert "https://" not in str(raised.value)
         layer.box.clear_faults()
         assert layer.provisioning.make().succeeded
@@ -282,7 +282,7 @@ def test_without_an_account_each_missing_part_is_named(layer: Layer) -> None:
 
 
 def test_a_revoked_role_fails_the_job_with_the_fix(made: Layer) -> None:
-    """Forbidden: the job says what to do, and `doctor` names it from the job."""
+    """Forbidden: the job's error names what to do, and `doctor` names it from the job."""
     assert made.cloud.delete("role")
     made.box.pull("shutdown")
     made.box.advance(3600)

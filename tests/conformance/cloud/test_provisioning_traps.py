@@ -1,4 +1,4 @@
-"""The layer meets what others have changed, and what this machine cannot do."""
+"""The layer beside others' changes, and on a machine that lacks something."""
 
 from subprocess import CompletedProcess
 
@@ -45,7 +45,7 @@ def test_an_unseen_subscription_is_not_an_empty_one(made: Layer, typed: Typed) -
 
 
 def test_without_a_folder_for_the_uri_nothing_is_made(layer: Layer, typed: Typed) -> None:
-    """It is said before the first resource."""
+    """It is reported before the first resource."""
     layer.config.write_text(layer.config.read_text().replace('directory = "secrets"', ""))
     done = typed("apply")
     assert done.returncode == 2
@@ -171,16 +171,16 @@ def test_a_start_by_hand_needs_no_health(made: Layer, monkeypatch: pytest.Monkey
     assert (done.returncode, "already running" in done.stderr) == (0, True)
 
 
-@pytest.mark.parametrize(("fault", "said"), [("cloud_401", "az login"), ("cloud_403", "that is signed in")])
+@pytest.mark.parametrize(("fault", "words"), [("cloud_401", "az login"), ("cloud_403", "that is signed in")])
 def test_a_start_by_hand_that_is_refused(
-    made: Layer, monkeypatch: pytest.MonkeyPatch, fault: str, said: str
+    made: Layer, monkeypatch: pytest.MonkeyPatch, fault: str, words: str
 ) -> None:
     """It names who is signed in: the runbook's identity has nothing to do with it."""
     monkeypatch.setenv("ORRERY_CONFIG", str(made.config))
     made.box.fault(fault, "GET machine", count=None)
     done = run_orrery("gateway", "start")
     assert done.returncode == 1
-    assert said in done.stderr
+    assert words in done.stderr
     assert "identity of the runbook" not in done.stderr
 
 

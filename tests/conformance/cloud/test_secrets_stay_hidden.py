@@ -52,8 +52,8 @@ FAULTS = [
 
 
 @dataclass
-class Told:
-    """Runs commands in a folder of their own, and looks through all that comes of them."""
+class Output:
+    """Runs commands in another folder, and looks through all their output."""
 
     layer: Layer
     printed: str = ""
@@ -64,7 +64,7 @@ class Told:
         return done.returncode
 
     def everything(self) -> str:
-        """Return what was printed, and what lies in a file that is neither the one secret nor the sandbox's."""
+        """Return what was printed, and what is in a file that is neither the one secret nor the sandbox's."""
         secrets = {self.layer.uri_file, self.layer.uri_file.with_name("gateway_ping_token")}
         files = [
             file
@@ -81,7 +81,7 @@ class Told:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
+def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Output]:
     """A layer that is made, whose settings ask for every log line there is; what is written elsewhere is seen."""
     with layer_in(tmp_path / "layer", factor=100) as layer:
         for name in ("work", "home", "tmp"):
@@ -95,50 +95,50 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
         token = layer.uri_file.with_name("gateway_ping_token")
         token.touch(0o600)
         token.write_text(SECRETS["gateway_ping_token"])
-        yield Told(layer)
+        yield Output(layer)
 
 
-def expect_nothing_told(told: Told) -> None:
-    found, tokens = told.everything(), told.tokens()
+def expect_nothing_shown(output: Output) -> None:
+    found, tokens = output.everything(), output.tokens()
     assert tokens
-    hidden = [*tokens, SECRETS["gateway_ping_token"], told.layer.box.config.identity_header]
+    hidden = [*tokens, SECRETS["gateway_ping_token"], output.layer.box.config.identity_header]
     assert [one for one in hidden if one in found] == []
     assert BEARER.findall(found) == []
     assert "webhooks?" not in found
 
 
-def test_nothing_is_told_while_all_is_well(told: Told) -> None:
+def test_nothing_is_shown_while_all_is_well(output: Output) -> None:
     """Every command, for people and for machines, and the picture."""
     for words in COMMANDS:
-        told.orrery(*words)
+        output.orrery(*words)
         if words == ("cloud", "resume", "--json"):
-            told.layer.box.pull("deallocate")
-            told.layer.box.advance(60)
-    assert (told.layer.folder / "work" / "outage.svg").exists()
-    expect_nothing_told(told)
+            output.layer.box.pull("deallocate")
+            output.layer.box.advance(60)
+    assert (output.layer.folder / "work" / "outage.svg").exists()
+    expect_nothing_shown(output)
 
 
-def test_nothing_is_told_when_something_fails(told: Told) -> None:
+def test_nothing_is_shown_when_something_fails(output: Output) -> None:
     """Whatever the cloud answers; afterwards typing it again works."""
-    assert told.orrery("cloud", "apply") == 0
+    assert output.orrery("cloud", "apply") == 0
     for kind, operation, commands in FAULTS:
-        told.layer.box.fault(kind, operation, count=None, value=0)
-        ended = [told.orrery(*words) for words in commands]
+        output.layer.box.fault(kind, operation, count=None, value=0)
+        ended = [output.orrery(*words) for words in commands]
         assert any(ended), (kind, operation)
-        told.layer.box.clear_faults()
-    assert told.orrery("cloud", "apply") == 0
-    expect_nothing_told(told)
+        output.layer.box.clear_faults()
+    assert output.orrery("cloud", "apply") == 0
+    expect_nothing_shown(output)
 
 
 @pytest.mark.parametrize(
     "kept", ["http://localhost/webhooks?token={}", "{}", "https://localhost/webhooks?token={}"]
 )
-def test_nothing_is_told_of_a_uri_that_is_none_of_the_clouds(told: Told, kept: str) -> None:
-    """A text that is no address, or not one that the cloud knows, is not repeated in what is said about it."""
-    secret = "of-nobody-" + os.urandom(8).hex()
-    told.layer.uri_file.touch(0o600)
-    told.layer.uri_file.write_text(kept.format(secret))
+def test_nothing_is_shown_of_a_uri_that_is_none_of_the_clouds(output: Output, kept: str) -> None:
+    """A text that is no address, or not one that the cloud knows, is not repeated in any sentence."""
+    secret = "of-no-webhook-" + os.urandom(8).hex()
+    output.layer.uri_file.touch(0o600)
+    output.layer.uri_file.write_text(kept.format(secret))
     commands: Sequence[Sequence[str]] = [("cloud", "plan"), ("cloud", "apply"), ("cloud", "status"), ("timeline",)]
     for words in commands:
-        told.orrery(*words)
-    assert secret not in told.everything()
+        output.orrery(*words)
+    assert secret not in output.everything()

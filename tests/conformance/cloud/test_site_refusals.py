@@ -13,16 +13,16 @@ from orrery.ports.notifier import DeliveryFailed
 from tests.support.cloud import served
 
 TOKEN = "a-token-of-the-tests"  # noqa: S105  it opens nothing
-SAID = {
+WORDS = {
     401: ("does not accept the token", True),
     404: ("set `pings` in [gateway]", True),
     422: ("an earlier release", True),
     503: ("answered 503", False),
 }
-"""The words of the sentence, and whether another attempt is in vain."""
+"""The words of the sentence, and whether another attempt is useless."""
 
 
-@pytest.mark.parametrize("status", [204, *SAID])
+@pytest.mark.parametrize("status", [204, *WORDS])
 def test_each_answer_of_the_site_is_a_sentence(status: int) -> None:
     """A site of an earlier release refuses a report with unknown parts: it is to be upgraded."""
     heard: list[str] = []
@@ -36,10 +36,10 @@ def test_each_answer_of_the_site_is_a_sentence(status: int) -> None:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         with served(app, listener):
             reports = HttpSiteReports(url, TOKEN)
-            if status in SAID:
+            if status in WORDS:
                 with pytest.raises(DeliveryFailed, match="site") as raised:
                     reports.send({"report": {}})
-                words, permanent = SAID[status]
+                words, permanent = WORDS[status]
                 assert words in str(raised.value)
                 assert raised.value.permanent == permanent
             else:

@@ -1,6 +1,6 @@
 """The rows of the specification that the layer in the cloud is made of, each seen through the official libraries.
 
-tests/gateway/test_specification.py says which test proves which row.
+tests/gateway/test_specification.py names the test of each row.
 """
 
 import json
@@ -158,10 +158,10 @@ def test_payload_field(layer: Layer, field: str, value: str) -> None:
     outage(layer)
     found = re.search(r"RequestBody:(\{.*\}),RequestHeader", layer.box.known()["jobs"][0]["data"])
     assert found
-    said: Any = json.loads(found[1])
+    value_of: Any = json.loads(found[1])
     for name in field.split("."):
-        said = said[name]
-    assert said == value.format(machine=layer.box.config.machine_id)
+        value_of = value_of[name]
+    assert value_of == value.format(machine=layer.box.config.machine_id)
 
 
 # States and transitions
@@ -196,7 +196,7 @@ def test_state_vm_stopped_or_deallocated_is_started(layer: Layer, lever: str, po
 
 
 def test_state_vm_running_stays_as_it_is(layer: Layer) -> None:
-    """The job ends clean with a sentence that says so."""
+    """The job ends clean with that sentence."""
     before = len(layer.box.events("start"))
     (job,) = layer.cloud.call_webhook(layer.uri_file.read_text().strip(), payload(layer))
     layer.box.advance(60)
@@ -215,7 +215,7 @@ def test_endpoint_webhook(layer: Layer) -> None:
 
 
 def test_endpoint_instance_view(layer: Layer, official: Official) -> None:
-    """Its power state is what our look at the machine says."""
+    """Its power state is that of our look at the machine."""
     for power in ("running", "stopped"):
         view = official.machines.instance_view(official.group, layer.box.config.machine)
         found = layer.cloud.machine()
@@ -281,7 +281,7 @@ def test_limit_total_vm_recovery(layer: Layer, lever: str) -> None:
 
 
 def test_limit_runbook_poll(layer: Layer) -> None:
-    """Every 15 s for up to 4 min: a machine that does not come up in that time is a failed job, which says so."""
+    """Every 15 s for up to 4 min: a machine that does not come up in that time is a failed job with that error."""
     outage(layer, start=3000)
     job = layer.cloud.job(layer.cloud.jobs(1)[0].id)
     assert job.started_at
@@ -309,7 +309,7 @@ def test_limit_webhook_lifetime(layer: Layer) -> None:
 
 
 def test_limit_webhook_calls(layer: Layer) -> None:
-    """Those of this month stand in `status` beside the free ones."""
+    """Those of this month are in `status` beside the free ones."""
     found = json.loads(typed(layer, "status").stdout)
     assert found["free_webhook_calls"] == 100_000
     assert found["webhook_calls"] == len(layer.cloud.jobs(100)) > 0

@@ -111,7 +111,7 @@ async def test_the_newest_come_first(box: GraphBox, mail: MicrosoftMailbox) -> N
 async def test_a_list_that_the_vendor_cuts(
     box: GraphBox, mail: MicrosoftMailbox, shared: tuple[GraphBox, AccountTokens]
 ) -> None:
-    """A period gets 5,000 messages at most, and nothing of the vendor's says so: the rest is asked for otherwise.
+    """A period gets 5,000 messages at most, without a sign of the vendor's: the rest is asked for otherwise.
 
     What leaves the part behind the end leaves the list, too.
     """
@@ -157,7 +157,7 @@ async def test_a_mailbox_that_is_renumbered(box: GraphBox, mail: MicrosoftMailbo
 
 
 async def test_a_state_that_is_too_old(box: GraphBox, mail: MicrosoftMailbox) -> None:
-    """Everything is read anew, in the same refresh."""
+    """Everything is read again, in the same refresh."""
     before = await listed(mail)
     box.lever("expire", ANN_A)
     assert await listed(mail) == before
@@ -210,7 +210,7 @@ async def test_throttled_for_a_second(box: GraphBox, mail: MicrosoftMailbox) -> 
 
 
 async def test_throttled_for_long(box: GraphBox, mail: MicrosoftMailbox) -> None:
-    """The sentence says how long; nothing is asked again meanwhile."""
+    """The sentence has the wait; nothing is asked again meanwhile."""
     before = box.calls(ANN_A)
     box.fault("graph_429", DELTA, count=1, value=120)
     _, error = await until_it_breaks(mail)
@@ -266,7 +266,7 @@ async def test_a_draft_whose_key_was_not_stored(box: GraphBox, mail: MicrosoftMa
 
 
 async def test_a_draft_whose_answer_was_lost(box: GraphBox, mail: MicrosoftMailbox) -> None:
-    """Made at the vendor, and not told of here: the retry finds the same draft."""
+    """Made at the vendor, and not reported here: the retry finds the same draft."""
     one = (await listed(mail))[0]
     for path, reply in (
         ("POST /me/messages/{id}/createReply", reply_to("a" * 24, one, "Yes")),
@@ -357,7 +357,7 @@ async def test_meetings_in_every_zone(box: GraphBox, whole: MicrosoftMailbox) ->
 
 
 async def test_the_track_is_that_of_the_sign_in(box: GraphBox, shared: tuple[GraphBox, AccountTokens]) -> None:
-    """Nothing else says it."""
+    """Only that shows it."""
     assert microsoft_mailbox(box, shared[1], ANN_A).track == "A"
     assert microsoft_mailbox(box, shared[1], ANN_B).track == "B"
 

@@ -73,7 +73,7 @@ async def test_the_list_is_made_once(book: ToDo, account: ToDoAccount) -> None:
 
 
 async def test_a_task_whose_answer_was_lost(book: ToDo, account: ToDoAccount) -> None:
-    """Made at the vendor, and not told of here: the retry finds it, with its link."""
+    """Made at the vendor, and not reported here: the retry finds it, with its link."""
     account.box.fault("graph_half", NEW_TASK, count=1)
     with pytest.raises(MailboxUnreachable):
         await book.add(a_task())

@@ -69,7 +69,7 @@ async def reasons(mailbox: MicrosoftMailbox) -> dict[str, Reason | None]:
 async def test_answered_by_another_program(
     box: GraphBox, mail: MicrosoftMailbox, trace: dict[str, bool], first: str
 ) -> None:
-    """At the next refresh it waits no more, by its flag or by what lies in sent mail, also after a restart."""
+    """At the next refresh it waits no more, by its flag or by sent mail, also after a restart."""
     arrived = box.arrive(ANN_A, subject="A question")
     if first == "read before":
         assert (await reasons(mail))["A question"] is None
@@ -138,9 +138,9 @@ async def test_the_last_word_in_a_chat(box: GraphBox, whole: MicrosoftMailbox) -
         own = web.get("/me").json()["id"]
     before = await reasons(mailbox)
     topic = next(name for name, why in before.items() if why is None)
-    said = {"from": {"user": {"id": own, "displayName": "Ann"}}}
+    sender = {"from": {"user": {"id": own, "displayName": "Ann"}}}
     box.clock.advance(60)
-    box.lever("chat", ANN_A, chat=topic, text="I do", set=said)
+    box.lever("chat", ANN_A, chat=topic, text="I do", set=sender)
     assert (await reasons(mailbox))[topic] == "answered"
     box.clock.advance(60)
     box.lever("chat", ANN_A, chat=topic, text="Thanks")
@@ -148,7 +148,7 @@ async def test_the_last_word_in_a_chat(box: GraphBox, whole: MicrosoftMailbox) -
 
 
 async def test_meetings(box: GraphBox, whole: MicrosoftMailbox) -> None:
-    """What is declined, cancelled or over does not wait, nor time with nobody else; what is under way does."""
+    """What is declined, cancelled or over does not wait, nor time alone; what is under way does."""
     now = box.clock.now().astimezone(UTC)
 
     def add(subject: str, begins: timedelta, **values: object) -> None:
@@ -192,7 +192,7 @@ async def test_a_whole_day_that_is_under_way(box: GraphBox, whole: MicrosoftMail
 
 
 async def test_sent_mail_that_cannot_be_read(box: GraphBox, mail: MicrosoftMailbox) -> None:
-    """The mailbox says so, and the next refresh goes on: what is answered would be listed without a word."""
+    """The mailbox reports that, and the next refresh goes on: what is answered would be listed without a word."""
     await listed(mail)
     box.fault("graph_403", SENT, count=1)
     with pytest.raises(Exception, match="Mail"):
@@ -201,7 +201,7 @@ async def test_sent_mail_that_cannot_be_read(box: GraphBox, mail: MicrosoftMailb
 
 
 async def test_sent_mail_whose_state_is_lost(box: GraphBox, mail: MicrosoftMailbox) -> None:
-    """It is read anew, and what was known stays known."""
+    """It is read again, and what was known stays known."""
     arrived = box.arrive(ANN_A, subject="A question")
     box.lever("answer", ANN_A, id=arrived["immutable_id"], flagged=False)
     assert (await reasons(mail))["A question"] == "answered"

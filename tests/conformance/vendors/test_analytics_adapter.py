@@ -1,4 +1,4 @@
-"""Our adapter over the sandbox: what it reads, what it says went wrong, and how it shares a token."""
+"""Our adapter over the sandbox: what it reads, its errors, and how it shares a token."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ def failure(adapter: GoogleAnalytics, dimension: By | None = None, deadline: flo
 
 
 def test_the_total(provider: Provider) -> None:
-    """A report without a dimension has one row, the total, and tells the quotas."""
+    """A report without a dimension has one row, the total, and has the quotas."""
     report = ask(provider.adapter())
     assert report.rows == (ReportRow("", VISITORS),)
     assert report.quotas == Quotas(
@@ -74,7 +74,7 @@ def test_limits(provider: Provider) -> None:
 
 @pytest.mark.parametrize("dimension", [None, "page", "planet"])
 def test_nobody(provider: Provider, dimension: By | None) -> None:
-    """Nobody there is a report without rows, with its quotas: a true zero."""
+    """Without visitors a report has no rows, and its quotas: a true zero."""
     provider.visitors(0)
     report = ask(provider.adapter(), dimension)
     assert (report.rows, report.total) == ((), 0)
@@ -112,7 +112,7 @@ def test_causes(provider: Provider, kind: str, cause: Cause, status: int | None)
     [(DAY, "day"), (HOUR, "hour"), (PROJECT_HOUR, "hour"), (CONCURRENT, "concurrent"), (SERVER_ERRORS, "hour")],
 )
 def test_quotas_that_run_dry(provider: Provider, bucket: str, cause: Cause) -> None:
-    """A quota that is really gone has the cause that tells when to ask again."""
+    """A quota that is really gone has the cause by which it is asked again."""
     adapter = provider.adapter()
     provider.quota(bucket=bucket, left=0)
     assert failure(adapter).cause == cause
@@ -121,8 +121,8 @@ def test_quotas_that_run_dry(provider: Provider, bucket: str, cause: Cause) -> N
 def test_the_vendors_words_are_told(provider: Provider) -> None:
     """An error repeats the vendor's short message, for anyone who reads the log."""
     provider.fault("analytics_429_concurrent")
-    told = str(failure(provider.adapter()))
-    assert told == "The analytics provider answered 429: Exhausted concurrent requests quota."
+    text = str(failure(provider.adapter()))
+    assert text == "The analytics provider answered 429: Exhausted concurrent requests quota."
 
 
 def test_a_dimension_that_does_not_exist(provider: Provider) -> None:
@@ -233,7 +233,7 @@ def test_checking(provider: Provider) -> None:
 
 @pytest.mark.parametrize("kind", ["analytics_down", "analytics_token_down"])
 def test_checking_what_is_down(provider: Provider, kind: str) -> None:
-    """A check of a token endpoint that is down says that it cannot be reached."""
+    """A check of a token endpoint that is down reports that it cannot be reached."""
     adapter = provider.adapter()
     asyncio.run(adapter.check())
     provider.fault(kind)

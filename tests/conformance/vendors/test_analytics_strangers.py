@@ -24,7 +24,7 @@ from tests.support.serving import serving
 from tests.support.waiting import PATIENCE
 
 KIND = "analyticsData#runRealtimeReport"
-TOKEN = "token-of-the-sandbox"  # noqa: S105  a fixture's token that says so
+TOKEN = "token-of-the-sandbox"  # noqa: S105  a fixture's token, named so
 Answer = Callable[[], Response]
 Body = Answer | dict[str, Any] | list[object] | str | None
 
@@ -151,7 +151,7 @@ def test_a_figure_that_no_reader_can_hold(tmp_path: Path) -> None:
     ],
 )
 def test_quotas(tmp_path: Path, quota: object, read: Quotas | None) -> None:
-    """A figure that is not told is 0; quotas that cannot be read leave the rows as they are."""
+    """A missing figure is 0; quotas that cannot be read leave the rows as they are."""
     report = asked(tmp_path, {"kind": KIND, "rows": [row("7")], "propertyQuota": quota})
     assert (report.total, report.quotas) == (7, read)
 
@@ -177,7 +177,7 @@ def test_a_label_that_is_empty(tmp_path: Path) -> None:
     ],
 )
 def test_other_statuses(tmp_path: Path, status: int, cause: str) -> None:
-    """A status says what to do even where the body is not the provider's; an unknown 429 is an hourly one."""
+    """A status has its advice even where the body is not the provider's; an unknown 429 is an hourly one."""
     failed = failure(tmp_path, lambda: PlainTextResponse("" if status == 204 else "<html>no", status))
     assert (failed.cause, failed.status) == (cause, status)
     assert "html" not in str(failed)
@@ -192,7 +192,7 @@ def test_redirects_are_not_followed(tmp_path: Path) -> None:
     "message", ["x" * 5000, "two\nlines\r\nand \x1b[31mcolours\x00", f"your token was {TOKEN}", "\u2028\u202e"]
 )
 def test_messages_are_cut(tmp_path: Path, message: str) -> None:
-    """What the vendor says is told on one line, cut short, and never with the token in it."""
+    """The vendor's message is shown on one line, cut short, and never with the token in it."""
     body = {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
     assert failure(tmp_path, lambda: JSONResponse(body, 400)).cause == "refused"
 
@@ -210,7 +210,7 @@ def test_messages_are_cut(tmp_path: Path, message: str) -> None:
     ],
 )
 def test_token_endpoints(tmp_path: Path, token: Answer, cause: str) -> None:
-    """Only an OAuth error speaks about the key; everything else is an endpoint that does not work."""
+    """Only an OAuth error is about the key; everything else is an endpoint that does not work."""
     failed = failure(tmp_path, {"kind": KIND}, token=token)
     assert failed.cause == cause
     assert "secret" not in str(failed)

@@ -96,7 +96,7 @@ def test_pull_requests_are_no_issues(github: GitHub) -> None:
 
 
 def test_closing_is_a_comment_and_a_change(github: GitHub) -> None:
-    """Closing comments first, so that nobody reads a closed issue without its reason."""
+    """Closing comments first, so that no closed issue is without its reason."""
     github.answers(200, ISSUE)
     asyncio.run(tracker(github.url).close(Issue("7"), "well again"))
     asked = [(method, url.removeprefix(github.url), body) for method, url, _, body in github.asked]
@@ -126,7 +126,7 @@ def test_closing_is_a_comment_and_a_change(github: GitHub) -> None:
 def test_refusals(
     github: GitHub, status: int, headers: dict[str, str], message: str, words: tuple[str, ...]
 ) -> None:
-    """Each refusal is one sentence that says what to do, without the token and without GitHub's own words."""
+    """Each refusal is one sentence with what to do, without the token and without GitHub's own words."""
     github.answers(status, {"message": message}, **headers)
     sentence = failure(tracker(github.url).open(LABEL, "t", "b"))
     assert [word for word in words if word not in sentence] == []
@@ -145,7 +145,7 @@ def test_an_answer_that_is_none(github: GitHub, body: bytes) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1", "nonsense"])
 def test_nobody_is_there(url: str) -> None:
-    """An address where nobody is, or that is none, is a failure with its kind."""
+    """An address that does not answer, or is none, is a failure with its kind."""
     assert failure(tracker(url).find_open(LABEL)).startswith("GitHub cannot be reached (")
 
 
@@ -170,7 +170,7 @@ def test_a_lost_answer(box: Running) -> None:
 
 
 def test_a_label_that_was_dropped(github: GitHub) -> None:
-    """When GitHub drops the label without an error, the issue stands and the log tells of it."""
+    """When GitHub drops the label without an error, the issue is kept and the log reports it."""
     github.answers(201, ISSUE | {"labels": list[str]()})
     with capture_logs() as logs:
         asyncio.run(tracker(github.url).open(LABEL, "t", "b"))
@@ -188,7 +188,7 @@ def test_a_label_that_was_dropped(github: GitHub) -> None:
     ],
 )
 def test_what_is_missing(repository: str | None, token: str | None, missing: str) -> None:
-    """Without a repository or a usable token nobody is asked, and the sentence names what is missing."""
+    """Without a repository or a usable token nothing is asked, and the sentence names what is missing."""
     with pytest.raises(NotConfigured, match=missing) as failed:
         asyncio.run(tracker("http://127.0.0.1:1", token, repository).find_open(LABEL))
     assert not token or token not in str(failed.value)

@@ -107,7 +107,7 @@ def test_no_answer_fills_the_memory(url: str, who: str) -> None:
 
 
 def test_what_is_said_of_it(url: str) -> None:
-    """The processor's answer is said to be unreadable, and the network is not to blame."""
+    """The processor's answer is reported as unreadable, and the network is not to blame."""
     with pytest.raises(ProcessorUnreachable, match="cannot be read") as failed:
         asyncio.run(StripeReads(StripeConnection("sk_test_x", base_url=url)).get_account())
     assert failed.value.same_key

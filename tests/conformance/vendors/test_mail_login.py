@@ -19,7 +19,7 @@ from tests.support.certificates import HOST, make_certificate, server_context
 from tests.support.clock import ManualClock
 
 USER, PASSWORD = "shop@example.org", "a-password-of-tests"
-LETTER = OutgoingMessage("buyer-1", "Your access", "Thank you.", "ann@example.org")
+MAIL = OutgoingMessage("buyer-1", "Your access", "Thank you.", "ann@example.org")
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def test_the_right_password(strict: Running) -> None:
     """After STARTTLS the one user may send."""
     notifier = mail(strict, "starttls", USER, PASSWORD)
     uvloop.run(notifier.check())
-    uvloop.run(notifier.send(LETTER))
-    assert kept(strict) == [LETTER.title]
+    uvloop.run(notifier.send(MAIL))
+    assert kept(strict) == [MAIL.title]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,6 @@ def test_who_may_not_send(
     """A wrong password, none, and a connection in clear are refused, and nothing is kept."""
     before = kept(strict)
     with pytest.raises(DeliveryFailed) as failed:
-        uvloop.run(mail(strict, security, username, password).send(LETTER))
+        uvloop.run(mail(strict, security, username, password).send(MAIL))
     assert not failed.value.permanent
     assert kept(strict) == before

@@ -25,7 +25,7 @@ JSON = {"Accept": "application/json"}
 NOTE = OutgoingMessage(
     "owner-cs_1", "Sold: CISSP ✓", "CISSP, 49.00 USD.", priority="high", tags=("tada", "warning")
 )
-LETTER = OutgoingMessage(
+MAIL = OutgoingMessage(
     "buyer-cs_1", "Your access to CISSP", "Thank you, žluťoučký 🪐.\n\nThe sellers\n", "ann@example.org"
 )
 
@@ -65,7 +65,7 @@ def answering(status: int) -> Generator[str]:
 
 @pytest.fixture
 def unused() -> Iterator[int]:
-    """A port where nobody listens."""
+    """A port without a listener."""
     with nobody_listening() as port:
         yield port
 
@@ -87,7 +87,7 @@ def test_priorities(box: Running, priority: Priority, number: int) -> None:
 
 @pytest.mark.parametrize("unit", ["a", "é", "字", "🪐"])
 def test_a_long_push_is_cut(box: Running, unit: str) -> None:
-    """A text beyond what the service takes as a message is cut, and arrives whatever its letters."""
+    """A text beyond what the service takes as a message is cut, and arrives in any alphabet."""
     asyncio.run(push(box).send(OutgoingMessage("x", unit * 1000, unit * 10_000)))
     newest = box.web.get("/push", headers=JSON).json()[0]
     assert newest["message"].startswith(unit * 100)
@@ -124,7 +124,7 @@ def test_a_token_that_cannot_be_sent(box: Running, token: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "http://", "nonsense", "http://[::1", "http://x y"])
 def test_a_push_service_that_is_not_there(url: str, unused: int) -> None:
-    """An address where nobody is, or that is none, is tried again."""
+    """An address that does not answer, or is none, is tried again."""
     assert not failure(NtfyNotifier(url.format(port=unused), "sales")).permanent
 
 
@@ -147,7 +147,7 @@ def test_a_push_service_that_breaks_off() -> None:
 
 
 def arrived(notifier: NtfyNotifier, since: datetime, *sequences: str) -> list[bool]:
-    """Return which messages the push service says it has."""
+    """Return which messages the push service has."""
     received = asyncio.run(notifier.received(since))
     return [received(replace(NOTE, sequence=one)) for one in sequences]
 
@@ -174,7 +174,7 @@ def test_a_sequence_that_ntfy_would_refuse(box: Running, sequence: str) -> None:
 
 
 def unanswered(notifier: NtfyNotifier) -> DeliveryFailed:
-    """Return why the push service does not say what it has."""
+    """Return why the push service does not list its messages."""
     with pytest.raises(DeliveryFailed) as failed:
         asyncio.run(notifier.received(START))
     return failed.value
@@ -192,7 +192,7 @@ def test_a_topic_that_cannot_be_read(box: Running, unused: int) -> None:
 
 
 def test_whether_a_push_may_have_been_taken(box: Running, unused: int) -> None:
-    """A refusal says that it was not; a server that fails, or says nothing, may have taken it."""
+    """A refused push was not taken; a server that fails, or does not answer, may have taken it."""
     for fault, refused in (("push_429", True), ("push_403", True), ("push_500", False)):
         box.fault(fault)
         assert failure(push(box)).refused is refused
@@ -238,12 +238,12 @@ def test_checking_the_push_service(box: Running, unused: int) -> None:
 
 
 def test_a_mail(box: Running) -> None:
-    """Addresses, subject, id and text arrive; the id repeats with the message, and nobody answers a machine."""
+    """Addresses, subject, id and text arrive; the id repeats with the message, and no machine is answered."""
     for _ in range(2):
-        asyncio.run(mail(box).send(LETTER))
+        asyncio.run(mail(box).send(MAIL))
     newest, older = box.web.get("/mail", headers=JSON).json()[:2]
     assert (newest["from"], newest["to"]) == ("shop@example.org", ["ann@example.org"])
-    assert (newest["subject"], str(newest["body"]).replace("\r\n", "\n")) == (LETTER.title, LETTER.body)
+    assert (newest["subject"], str(newest["body"]).replace("\r\n", "\n")) == (MAIL.title, MAIL.body)
     assert newest["message_id"] == older["message_id"] == "<buyer-cs_1@example.org>"
     assert newest["headers"]["Auto-Submitted"] == "auto-generated"
 
@@ -252,26 +252,26 @@ def test_a_mail(box: Running) -> None:
 def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """What the server refuses for now is tried again; what it refuses permanently is not."""
     box.fault(fault)
-    assert failure(mail(box), LETTER).permanent is permanent
+    assert failure(mail(box), MAIL).permanent is permanent
 
 
 def test_a_mail_server_that_is_not_there(unused: int) -> None:
     """A server that is not there is tried again."""
     relay = Relay("127.0.0.1", unused, "shop@example.org", "none")
-    assert not failure(SmtpNotifier(relay, ManualClock()), LETTER).permanent
+    assert not failure(SmtpNotifier(relay, ManualClock()), MAIL).permanent
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls"])
 def test_a_mail_server_without_encryption(box: Running, security: str) -> None:
     """Where encryption is asked for and not to be had, nothing is sent in clear."""
     before = len(box.web.get("/mail", headers=JSON).json())
-    assert not failure(mail(box, security=security), LETTER).permanent
+    assert not failure(mail(box, security=security), MAIL).permanent
     assert len(box.web.get("/mail", headers=JSON).json()) == before
 
 
 def test_a_mail_server_that_knows_no_password(box: Running) -> None:
     """A log-in that fails is the owner's to mend: no message is given up for it."""
-    assert not failure(mail(box, username="shop", password="pass-word"), LETTER).permanent  # noqa: S106  a test's own text
+    assert not failure(mail(box, username="shop", password="pass-word"), MAIL).permanent  # noqa: S106  a test's own text
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
     ],
 )
 def test_an_address_that_is_none(box: Running, address: str) -> None:
-    """What is not one address is refused permanently, reaches nobody, and adds no header."""
+    """What is not one address is refused permanently, reaches no address, and adds no header."""
     before = len(box.web.get("/mail", headers=JSON).json())
     email = OutgoingMessage("x", "t", "b", address)
     assert failure(mail(box), email).permanent
@@ -303,7 +303,7 @@ def test_an_address_that_is_none(box: Running, address: str) -> None:
 
 
 def test_an_address_beyond_ascii(box: Running) -> None:
-    """An address in other letters is written to where the server can."""
+    """An address in another alphabet is written to where the server can."""
     asyncio.run(mail(box).send(OutgoingMessage("x", "t", "b", "jürgen@exämple.org")))
     assert box.web.get("/mail", headers=JSON).json()[0]["to"] == ["jürgen@exämple.org"]
 
@@ -344,7 +344,7 @@ async def sent_to_a_mute_server() -> None:
     server = await asyncio.get_running_loop().create_server(lambda: Mute(give_up), "127.0.0.1", 0)
     async with server:
         relay = Relay("127.0.0.1", server.sockets[0].getsockname()[1], "shop@example.org", "none")
-        senders.append(asyncio.create_task(SmtpNotifier(relay, ManualClock()).send(LETTER)))
+        senders.append(asyncio.create_task(SmtpNotifier(relay, ManualClock()).send(MAIL)))
         await senders[0]
         await asked.wait()
 
@@ -376,7 +376,7 @@ def test_a_heartbeat_that_is_refused(status: int) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/marked-value", "nonsense", "http://[::1"])
 def test_a_heartbeat_that_nobody_hears(url: str, unused: int) -> None:
-    """An address where nobody is, or that is none, is a failure that does not repeat it."""
+    """An address that does not answer, or is none, is a failure that does not repeat it."""
     with stamina.set_testing(True, attempts=3, cap=True), pytest.raises(DeliveryFailed) as failed:
         asyncio.run(HttpHeartbeat(url.format(port=unused)).send())
     assert "marked-value" not in str(failed.value)

@@ -34,7 +34,7 @@ MISSING = ...
 
 @dataclass
 class Stats:
-    """A counter that answers as the test says, by query."""
+    """A counter that answers as the test asks, by query."""
 
     site: bytes = b""
     cosmos: bytes = b""
@@ -86,7 +86,7 @@ def test_a_proxy_is_not_on_the_way_to_this_machine(stats: Stats, monkeypatch: py
 
 
 def test_an_empty_cache(stats: Stats) -> None:
-    """A read without data has neither time nor age, and says why."""
+    """A read without data has neither time nor age, and has the reason."""
     stats.site = changed(SITE, active=0, generated_at=None, age_s=None, stale=True, error="no-data")
     assert read(stats.url, "site") == PublicCount(0, None, None, stale=True, error="no-data")
 
@@ -132,14 +132,14 @@ def test_what_is_no_json_object(stats: Stats, body: bytes) -> None:
 
 @pytest.mark.parametrize("status", [201, 302, 404, 500, 503])
 def test_another_status(stats: Stats, status: int) -> None:
-    """A public read answers 200 whatever it has to say (decision 20): anything else is no read."""
+    """A public read answers 200 in any case (decision 20): anything else is no read."""
     stats.status = status
     assert read(stats.url, "site") is None
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1", "nonsense"])
 def test_nobody_is_there(url: str) -> None:
-    """An address where nobody is, or that is none, gives no read."""
+    """An address that does not answer, or is none, gives no read."""
     assert read(url, "site") is None
 
 

@@ -20,7 +20,7 @@ from tests.support.serving import serving
 
 @dataclass
 class Operation:
-    """A public operation that answers as the test says."""
+    """A public operation that answers as the test asks."""
 
     status: int = 200
     answer: bytes = b""
@@ -64,7 +64,7 @@ def answered(operation: Operation, status: int, answer: bytes) -> Started:
 
 
 def test_a_session(operation: Operation) -> None:
-    """The request is a visitor's, under a key of its own; the session's id is read from the answer."""
+    """The request is a visitor's, under its own key; the session's id is read from the answer."""
     assert answered(operation, 200, b'{"id": "cs_live_1", "url": "https://pay.example/1"}') == Started("cs_live_1")
     asked = {"productType": "cert", "certCode": "navigator", "vendorSlug": "northwind"}
     assert operation.asked == [(asked, "verify-1")]
@@ -79,7 +79,7 @@ def test_a_session(operation: Operation) -> None:
     ],
 )
 def test_the_service_says_no(operation: Operation, status: int, answer: bytes, tag: str) -> None:
-    """What the service itself refuses is told with its tag: there is no session."""
+    """What the service itself refuses is raised with its tag: there is no session."""
     assert answered(operation, status, answer) == Started(None, f"The operation answered {status} {tag}.")
 
 
@@ -92,11 +92,11 @@ def test_the_service_says_no(operation: Operation, status: int, answer: bytes, t
         (200, b'{"id": 5}'),
         (200, b"x" * (LONGEST_ANSWER * 4)),
         (302, b""),
-        (400, b'{"error": "Say\\nthis", "message": "x"}'),
+        (400, b'{"error": "Write\\nthis", "message": "x"}'),
     ],
 )
 def test_no_session(operation: Operation, status: int, answer: bytes) -> None:
-    """Whatever else is answered is told in our words only; it leaves open whether there is a session."""
+    """Any other answer is reported in our words only; it leaves open whether there is a session."""
     found = answered(operation, status, answer)
     assert found == Started(
         None, f"The operation answered {status}, and not as this service does.", may_exist=True
@@ -104,7 +104,7 @@ def test_no_session(operation: Operation, status: int, answer: bytes) -> None:
 
 
 def test_nobody_there() -> None:
-    """Where nobody listens there is no session."""
+    """Without a listener there is no session."""
     found = asyncio.run(start("http://127.0.0.1:9"))
     assert (found.session_id, found.may_exist) == (None, False)
     assert found.why.startswith("The operation cannot be reached")

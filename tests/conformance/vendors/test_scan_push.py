@@ -13,7 +13,7 @@ __all__ = ["user"]
 
 @pytest.mark.parametrize(("token", "number"), [("another-token", 0), (PUSH_TOKEN, 1)])
 def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, number: int) -> None:
-    """One push of priority 5 with the token of the secret file; one that is refused is said, and tried again."""
+    """One push of priority 5 with the secret file's token; a refused one is reported, and tried again."""
     user.with_list()
     (user.key_file.parent / "push_token").write_text(token)
     (user.here / "a.md").write_text("Northwind\n")

@@ -82,11 +82,11 @@ HARMLESS: dict[str, list[object]] = {
     "success_url": [MISSING, None, 7, HUGE],
     "cancel_url": [MISSING, None, 7, HUGE],
 }
-"""Forms in which it is still the session that was asked for: nothing in them says otherwise."""
+"""Forms in which it is still the session that was asked for: no field contradicts that."""
 
 
 class Between:
-    """What stands between: it answers with the sandbox's session, of which it changes fields."""
+    """A proxy: it answers with the sandbox's session, of which it changes fields."""
 
     def __init__(self, session: dict[str, Any]) -> None:
         self.session = session
@@ -100,7 +100,7 @@ class Between:
 
 @pytest.fixture(scope="module")
 def between(module_box: Running) -> Iterator[tuple[Between, StripeProcessor]]:
-    """Yield what stands between, and the adapter that asks through it."""
+    """Yield the proxy, and the adapter that asks through it."""
     listener = socket.create_server(("127.0.0.1", 0))
     one = Between(module_box.session())
     app = Starlette(routes=[Route("/v1/checkout/sessions", one.answer, methods=["POST"])])

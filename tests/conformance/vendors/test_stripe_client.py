@@ -67,7 +67,7 @@ def assert_tells_nothing(error: OrreryError) -> None:
 
 
 def test_a_session(box: Running) -> None:
-    """A created session is told in our words, with all that was asked for."""
+    """A created session is returned in our words, with all that was asked for."""
     made = create(processor(box), "stripe-session")
     assert (made.status, made.payment_status, made.livemode) == ("open", "unpaid", False)
     assert (made.amount_total, made.currency) == (4900, "usd")
@@ -97,7 +97,7 @@ def test_the_same_key_with_other_parameters(box: Running) -> None:
 
 
 def test_a_refused_parameter(box: Running) -> None:
-    """A refusal says in the processor's words what, with its kind, parameter and status."""
+    """A refusal has the processor's words, with its kind, parameter and status."""
     body: Parameters = {**parameters(), "payment_method_types": ["card", "cashapp"]}
     with pytest.raises(ProcessorRefused) as refused:
         create(processor(box), "stripe-refused", body)
@@ -116,7 +116,7 @@ def test_a_price_that_is_not_for_sale(box: Running, price: str) -> None:
 
 
 def test_a_wrong_key(box: Running) -> None:
-    """A key that is not accepted is told without any part of it."""
+    """A key that is not accepted is reported without any part of it."""
     with pytest.raises(ProcessorRefused) as refused:
         create(processor(box, "sk_test_orrery_wrong"), "stripe-wrong")
     assert refused.value.status == 401
@@ -133,7 +133,7 @@ def test_a_key_that_may_not(box: Running) -> None:
 
 @pytest.mark.parametrize("key", [None, ""])
 def test_no_key(box: Running, key: str | None) -> None:
-    """Without a key every call says so, and asks nobody."""
+    """Without a key every call fails with that reason, and asks nothing."""
     of = processor(box, key)
     calls: list[Callable[[], Awaitable[object]]] = [
         lambda: of.create_session(parameters(), idempotency_key="k", deadline=1),
@@ -166,7 +166,7 @@ async def awaited(work: Awaitable[Result]) -> Result:
     ],
 )
 def test_trouble(box: Running, fault: str, same_key: bool, status: int | None) -> None:  # noqa: FBT001  pytest passes parameters by position
-    """Each kind of trouble says whether the repeat must carry the same key; the repeat works."""
+    """Each kind of trouble has whether the repeat must carry the same key; the repeat works."""
     of, key = processor(box), f"stripe-{fault}"
     box.fault(fault, path=SESSIONS)
     assert unreachable(of, key) == (same_key, status)
@@ -174,7 +174,7 @@ def test_trouble(box: Running, fault: str, same_key: bool, status: int | None) -
 
 
 def test_a_server_error_is_replayed_under_its_key(box: Running) -> None:
-    """After a 500 the same key meets the 500 again: that is why the repeat needs a new one."""
+    """After a 500 the same key gets the 500 again: that is why the repeat needs a new one."""
     of = processor(box)
     box.fault("server_error", path=SESSIONS)
     assert unreachable(of, "stripe-replay") == (False, 500)
@@ -233,10 +233,10 @@ def test_hanging_calls_do_not_stop_others(box: Running) -> None:
 
 
 def test_nobody_is_there() -> None:
-    """An address where nobody listens is unreachable, and the repeat carries the same key."""
+    """An address without a listener is unreachable, and the repeat carries the same key."""
     with nobody_listening() as port:
         of = StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{port}"))
-        assert unreachable(of, "stripe-nobody") == (True, None)
+        assert unreachable(of, "stripe-unreachable") == (True, None)
 
 
 @contextmanager
@@ -266,7 +266,7 @@ ODD: list[Response] = [
 
 @pytest.mark.parametrize("answer", ODD, ids=lambda answer: f"{answer.status_code}-{bytes(answer.body)[:12]!r}")
 def test_an_answer_that_is_not_the_contracts(answer: Response) -> None:
-    """What is not the processor's contract is no usable answer, whatever its status, and nothing of it is told."""
+    """What breaks the processor's contract cannot be used, whatever its status, and nothing of it is shown."""
     with answering(answer) as of:
         same_key, _ = unreachable(of, "stripe-odd")
         assert same_key is (answer.status_code < 500)
@@ -343,21 +343,21 @@ def test_nothing_since(box: Running) -> None:
 
 
 def test_a_list_that_breaks(box: Running) -> None:
-    """A list whose page fails raises, so that nobody takes half for all."""
+    """A list whose page fails raises, so that half is not taken for all."""
     box.fault("server_error", path=SESSIONS)
     with pytest.raises(ProcessorUnreachable):
         asyncio.run(gathered(processor(box).list_completed_sessions(LONG_AGO)))
 
 
 def test_the_account(box: Running) -> None:
-    """The account tells its id, currency and country."""
+    """The account has its id, currency and country."""
     account = asyncio.run(processor(box).get_account())
     assert account == ProcessorAccount(account.id, "nzd", "NZ", account.branding)
     assert account.id.startswith("acct_")
 
 
 def test_the_webhook_endpoints(box: Running) -> None:
-    """The account's endpoints tell where and what they send."""
+    """The account's endpoints have their addresses and events."""
     (endpoint,) = asyncio.run(gathered(processor(box).list_webhook_endpoints()))
     assert (endpoint.url, endpoint.enabled) == (box.receiver.url, True)
     assert endpoint.events

@@ -50,7 +50,7 @@ def test_sessions_of_any_state_over_pages(box: Running) -> None:
 
 
 def test_refunds_and_disputes(box: Running) -> None:
-    """Refunds tell the charge after each, disputes their deadline and how they ended, the newest first."""
+    """Refunds have the charge after each, disputes their deadline and how they ended, the newest first."""
     box.advance(1)
     began = box.clock.now()
     box.pay(box.session(), email="moved@example.org")
@@ -90,7 +90,7 @@ def test_one_session(box: Running) -> None:
 
 
 def test_a_declined_charge(box: Running) -> None:
-    """A decline tells its reason, how far it went, the risk, and whose card it was."""
+    """A decline has its reason, how far it went, the risk, and whose card it was."""
     box.pay(box.session(), email="no@example.org", verdict="declined")
     charge = charge_of(box, "no@example.org")
     assert (charge.status, charge.paid, charge.decline) == ("failed", False, "generic_decline")
@@ -121,7 +121,7 @@ def test_a_blocked_charge(box: Running) -> None:
 def test_how_it_was_paid(
     box: Running, fields: dict[str, str], method: str, wallet: str | None, three_d_secure: str | None
 ) -> None:
-    """A charge tells the method, the wallet over the card, and what came of 3-D Secure; no decline."""
+    """A charge has the method, the wallet over the card, and what came of 3-D Secure; no decline."""
     email = f"{wallet or three_d_secure or method}@example.org"
     box.pay(box.session(), email=email, **fields)
     charge = charge_of(box, email)
@@ -139,7 +139,7 @@ def test_buyers(box: Running) -> None:
 
 
 def test_reviews(box: Running) -> None:
-    """An open review tells the payment, and the client address that a charge does not tell."""
+    """An open review has the payment, and the client address that a charge lacks."""
     box.pay(box.session(), email="look@example.org", verdict="review")
     charge = charge_of(box, "look@example.org")
     review = every(reads(box).list_reviews())[0]
@@ -148,7 +148,7 @@ def test_reviews(box: Running) -> None:
 
 
 def test_the_balance(box: Running) -> None:
-    """The balance is told by currency, in the smallest unit."""
+    """The balance is by currency, in the smallest unit."""
     box.pay(box.session())
     found = asyncio.run(reads(box).get_balance())
     assert set(found.available) == set(found.pending) == {"nzd"}
@@ -156,7 +156,7 @@ def test_the_balance(box: Running) -> None:
 
 
 def test_the_branding(box: Running) -> None:
-    """The account tells what buyers see of it, as far as it is set."""
+    """The account has what buyers see of it, as far as it is set."""
     found = asyncio.run(reads(box).get_account())
     assert found.branding["settings.branding.primary_color"] == "#1d4ed8"
     assert found.branding["settings.payments.statement_descriptor"] == "ORRERY PRACTICE"
@@ -164,7 +164,7 @@ def test_the_branding(box: Running) -> None:
 
 
 def test_the_configurations(box: Running) -> None:
-    """There are four, of which two share the default's name and say that they are it (spec 1)."""
+    """There are four, of which two share the default's name and are marked as it (spec 1)."""
     found = [one for one in every(reads(box).list_configurations()) if one.id.startswith("pmc_sandbox")]
     defaults = [one for one in found if one.is_default]
     assert (len(found), len(defaults), len({one.name for one in defaults})) == (4, 2, 1)
@@ -229,8 +229,8 @@ def test_what_is_new_since(box: Running) -> None:
 
 
 def test_events(box: Running) -> None:
-    """Events tell what they are about and how many deliveries wait; one can be read as a webhook brings it."""
-    box.pay(box.session(), email="told@example.org")
+    """Events have their subject and how many deliveries wait; one can be read as a webhook brings it."""
+    box.pay(box.session(), email="event@example.org")
     until(lambda: not box.deliveries("pending"))
     found = every(reads(box).list_events(box.clock.now() - timedelta(days=1)))
     completed = next(one for one in found if one.type == "checkout.session.completed")
@@ -254,7 +254,7 @@ def test_events_that_were_not_accepted(box: Running) -> None:
 
 
 def test_a_key_that_lacks_a_permission(box: Running) -> None:
-    """A restricted key is told which permission it needs, without the part of the key that the vendor tells."""
+    """The refusal of a restricted key names the missing permission; no part of the key is shown."""
     with pytest.raises(ProcessorRefused) as refused:
         asyncio.run(reads(box, READER_KEY).get_balance())
     assert refused.value.status == 403
@@ -264,7 +264,7 @@ def test_a_key_that_lacks_a_permission(box: Running) -> None:
 
 
 def test_no_key(box: Running) -> None:
-    """Without a key nothing is read, and nobody is asked."""
+    """Without a key nothing is read, and nothing is asked."""
     with pytest.raises(NotConfigured):
         asyncio.run(reads(box, None).get_balance())
     with pytest.raises(NotConfigured):
@@ -272,7 +272,7 @@ def test_no_key(box: Running) -> None:
 
 
 def test_half_a_list(box: Running) -> None:
-    """A list whose second page fails raises, so that nobody takes half for all."""
+    """A list whose second page fails raises, so that half is not taken for all."""
 
     async def read_on() -> None:
         items = reads(box).list_entries(bins.id)

@@ -118,7 +118,7 @@ def test_branding_that_is_refused(box: Running) -> None:
 
 
 def test_keys_for_the_branding(box: Running) -> None:
-    """No key, a wrong key and a key without the permission are told without any part of the key."""
+    """No key, a wrong key and a key without the permission are reported without any part of the key."""
     with pytest.raises(NotConfigured):
         asyncio.run(writes(box, None).update_account({NAME: "Other"}))
     with pytest.raises(ProcessorRefused, match=r"^The processor does not accept the API key\.$"):
@@ -177,7 +177,7 @@ def test_answers_that_are_not_the_contracts(answer: Response, expected: type[Pro
 
 
 def test_nobody_is_there() -> None:
-    """An address where nobody listens is unreachable."""
+    """An address without a listener is unreachable."""
     with nobody_listening() as port, pytest.raises(ProcessorUnreachable):
         asyncio.run(
             StripeWrites(StripeConnection(KEY, base_url=f"http://127.0.0.1:{port}")).update_account({NAME: "X"})

@@ -109,13 +109,13 @@ def test_the_watcher(there: Running) -> None:
     asyncio.run(beat())
     asyncio.run(HttpHeartbeat(f"{there.url}/ping/another").send())
     asyncio.run(beat())
-    told = {one["name"]: one for one in there.web.get("/ping").json()}
-    assert {name: one["count"] for name, one in told.items()} == {"made-up": 2, "another": 1}
-    assert told["another"]["at"] <= told["made-up"]["at"] <= there.now()
+    pings = {one["name"]: one for one in there.web.get("/ping").json()}
+    assert {name: one["count"] for name, one in pings.items()} == {"made-up": 2, "another": 1}
+    assert pings["another"]["at"] <= pings["made-up"]["at"] <= there.now()
 
 
 def test_an_endpoint_over_https(tmp_path: Path) -> None:
-    """An endpoint made as the how-to says is delivered to over https, signed with the secret of the one answer."""
+    """An endpoint made by the how-to is delivered to over https, signed with the secret of the one answer."""
     certificate = make_certificate(tmp_path)
 
     def alone(config: SandboxConfig) -> SandboxConfig:
@@ -124,7 +124,11 @@ def test_an_endpoint_over_https(tmp_path: Path) -> None:
     with receiving(certificate) as receiver, running(tmp_path, Receiver(), change=alone) as box:
         form = f"url={receiver.url}&enabled_events[]={COMPLETED}&api_version={VERSION}"
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        made = box.web.post("/v1/webhook_endpoints", content=form, headers=headers, auth=(KEY, "")).json()
+        made = box.web.post(
+            "/v1/webhook_endpoints",
+            content=form,
+            headers=headers | {"Authorization": f"Bearer {KEY}"},
+        ).json()
         box.pay(box.session())
         until(lambda: box.deliveries("delivered"))
         [(body, signature)] = receiver.arrived

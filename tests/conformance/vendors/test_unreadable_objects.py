@@ -78,7 +78,7 @@ def test_a_page_ends_with_one(box: Running) -> None:
 
 
 def test_one_session_by_its_id(box: Running) -> None:
-    """A session that cannot be read is told apart from a processor that is away; the sentence holds no id."""
+    """A session that cannot be read is distinguished from a processor that is away; the sentence holds no id."""
     session = box.session()["id"]
     whole = box.sandbox.state.get("checkout.session", session)
     assert whole is not None

@@ -31,7 +31,7 @@ Schema = dict[str, Any]
 
 
 def check_answer(exchange: Exchange) -> bool:
-    """Fail unless an answer is what its description says; return whether there is one."""
+    """Fail unless an answer is as described; return whether there is one."""
     found = _described(exchange)
     if found is None:
         return False
@@ -40,13 +40,13 @@ def check_answer(exchange: Exchange) -> bool:
     assert str(exchange.status) in answers, f"{exchange.method} {exchange.url}: {exchange.status}"
     schema = answers[str(exchange.status)].get("content", {}).get("application/json", {}).get("schema")
     if schema is not None:
-        said = exchange.answer if schema.get("type") == "string" else json.loads(exchange.answer)
-        _check(_strict(schema) | _components(document), said, exchange)
+        answer = exchange.answer if schema.get("type") == "string" else json.loads(exchange.answer)
+        _check(_strict(schema) | _components(document), answer, exchange)
     return True
 
 
 def check_request(exchange: Exchange) -> bool:
-    """Fail unless the body of a PUT is what a template may say of this resource; return whether that is known."""
+    """Fail unless the body of a PUT is as a template may have this resource; return whether it is known."""
     path, version = urlsplit(exchange.url).path, exchange.url.partition("api-version=")[2].partition("&")[0]
     provider, *words = path.rpartition("/providers/")[2].split("/")
     kind, file = "/".join([provider, *words[::2]]), FOLDER / "arm-schemas" / version / f"{provider}.json"

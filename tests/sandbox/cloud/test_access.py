@@ -29,7 +29,7 @@ def code(answer: httpx2.Response) -> tuple[int, str]:
 
 
 def test_a_token_is_needed(cloud: Official) -> None:
-    """Without one, with an invented one, or with one for another audience: 401, and each says why."""
+    """Without one, with an invented one, or with one for another audience: 401, each with its reason."""
     environment = cloud.box.identity_env
     header = {"X-IDENTITY-HEADER": environment["IDENTITY_HEADER"]}
     query = {"resource": "https://vault.azure.net", "api-version": "2019-08-01"}
@@ -61,7 +61,7 @@ def test_a_role_is_assigned_once(cloud: Official) -> None:
 
 
 def test_a_principal_that_is_seconds_old(cloud: Official) -> None:
-    """It is not found yet unless the caller says what it is; one that was never created is not found at all."""
+    """It is not found yet unless the caller names its kind; one that was never created is not found at all."""
     fresh = cloud.put_identity("fresh")
     for principal, kind in ((fresh.principal_id, None), (str(uuid4()), "ServicePrincipal")):
         with pytest.raises(HttpResponseError) as missing:

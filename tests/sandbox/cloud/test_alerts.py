@@ -47,7 +47,7 @@ def test_an_alert_fires_when_its_condition_is_met(
     more: dict[str, object],
     fires: bool,  # noqa: FBT001  a column
 ) -> None:
-    """Every leaf must be met, by an event in its scopes; what is misspelt is stored, and is never met."""
+    """Every leaf must hold for an event in its scopes; a misspelt one is stored, and never holds."""
     cloud.put_alert(ALERT, group_id, leaves, **more)
     assert (ALERT in fired(cloud)) is fires
     cloud.put_alert(ALERT, group_id, HEALTH)
@@ -64,6 +64,20 @@ def test_a_disabled_action_group_does_nothing(cloud: Official, group_id: str) ->
         if not enabled:
             cloud.box.pull("start")
             cloud.box.advance(3600)
+
+
+def test_a_changed_action_group_is_used_as_it_was_for_minutes(cloud: Official) -> None:
+    """The alert of the next minute calls the webhook from before the change, a later one that of the change."""
+    kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
+    cloud.put_group(f"{cloud.box.config.url}/webhooks?token=none")
+    statuses: list[int] = []
+    for _ in range(2):
+        cloud.box.pull("shutdown", alert=60)
+        cloud.box.advance(3600)
+        statuses.append(cloud.box.events("webhook")[-1]["details"]["status"])
+    assert statuses == [202, 400]
+    cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, kept)
+    cloud.box.advance(CACHED)
 
 
 def test_the_common_schema_is_another_payload(cloud: Official) -> None:

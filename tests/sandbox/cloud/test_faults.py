@@ -1,4 +1,4 @@
-"""The faults of the cloud, as the official libraries meet them, and the levers."""
+"""The faults of the cloud, with the official libraries, and the levers."""
 
 import pytest
 from azure.core.exceptions import HttpResponseError

@@ -15,8 +15,8 @@ def ended(cloud: Official) -> tuple[str, str]:
     cloud.box.pull("shutdown")
     cloud.box.advance(3600)
     job = cloud.last_job()
-    said = cloud.automation.job.get_output(cloud.group, ACCOUNT, job.name) or job.properties.exception
-    return job.properties.status, said.strip()
+    text = cloud.automation.job.get_output(cloud.group, ACCOUNT, job.name) or job.properties.exception
+    return job.properties.status, text.strip()
 
 
 def test_without_the_role_it_is_forbidden(cloud: Official) -> None:
@@ -48,7 +48,7 @@ def test_a_text_that_names_no_identity(cloud: Official) -> None:
 
 
 def test_a_second_call_finds_the_machine_running(cloud: Official) -> None:
-    """Twice is harmless: a job for a machine that runs says so, and starts nothing."""
+    """Twice is harmless: a job for a machine that runs reports that, and starts nothing."""
     uri = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
     cloud.put_webhook(uri, "twice")
     cloud.box.post(uri)

@@ -1,7 +1,6 @@
 """Every call that the product makes, by the official libraries; the answers are held against the contracts."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,21 +102,6 @@ def test_a_long_list_of_jobs_has_pages(cloud: Official) -> None:
     names = [one.name for one in cloud.automation.job.list_by_automation_account(cloud.group, ACCOUNT)]
     assert len(names) == len(set(names)) == len(cloud.box.known()["jobs"])
     cloud.automation.webhook.delete(cloud.group, ACCOUNT, "many")
-
-
-def test_the_minutes_of_this_month(cloud: Official) -> None:
-    """The usage of an account is the true minutes of its jobs in this month, of 500 that are free."""
-
-    def used() -> tuple[float, int]:
-        [one] = cloud.automation.usages.list_by_automation_account(cloud.group, ACCOUNT)
-        return one.current_value, one.limit
-
-    before, _ = used()
-    cloud.box.pull("shutdown", start=70)
-    cloud.box.advance(3600)
-    assert used() == (pytest.approx(before + 75 / 60, abs=0.01), 500)
-    cloud.box.advance(timedelta(days=31).total_seconds())
-    assert used() == (0, 500)
 
 
 def test_starting_the_machine(cloud: Official) -> None:

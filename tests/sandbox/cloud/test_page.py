@@ -115,7 +115,7 @@ def test_the_guest_is_as_silent_as_its_machine(box: CloudBox, pinged: Pinged) ->
 
 
 def test_an_expired_webhook_is_renewed(box: CloudBox) -> None:
-    """The chain ends at the webhook, the page says what is left to do, and a renewed one works again."""
+    """The chain ends at the webhook, the page names the next step, and a renewed one works again."""
     press(box, "expire")
     press(box, "shutdown")
     box.advance(600 / FACTOR)
@@ -151,7 +151,7 @@ def test_a_sandbox_is_provisioned_once(tmp_path: Path) -> None:
 
 
 def test_the_site_is_sent_which_layer_ended_the_outage(box: CloudBox, pinged: Pinged) -> None:
-    """A report follows each change, as the real one's timer would send it: nobody needs the cloud's libraries."""
+    """A report follows each change, as the real one's timer would send it, without the cloud's libraries."""
     press(box, "shutdown")
     box.advance(600)
 

@@ -47,7 +47,7 @@ def test_a_put_over_it_keeps_the_uri(cloud: Official, uri: str) -> None:
 
 
 def test_nothing_extends_the_expiry(cloud: Official, uri: str) -> None:
-    """Neither a PUT nor a PATCH changes when a webhook expires, and neither says so."""
+    """Neither a PUT nor a PATCH changes when a webhook expires, without an error."""
     first = cloud.put_webhook(uri, "expiry", days=10).properties.expiry_time
     assert cloud.put_webhook(None, "expiry", days=300).properties.expiry_time == first
     later = (cloud.now() + timedelta(days=300)).isoformat()

@@ -26,13 +26,13 @@ EXCEPTIONS = {
 """Fields of derived types, which the description leaves out."""
 
 NULLABLE = {"microsoft.graph.chat": ("lastMessagePreview",)}
-"""What is null as the vendor's documentation says, and not by its description: here a chat without messages."""
+"""What is null by the vendor's documentation, and not by its description: here a chat without messages."""
 
 Schema = dict[str, Any]
 
 
 def check_answer(answer: httpx2.Response) -> str:
-    """Fail unless an answer is what the description says, with no field beyond; return the operation."""
+    """Fail unless an answer is as described, with no field beyond; return the operation."""
     method, path = answer.request.method.lower(), answer.request.url.path.removeprefix("/v1.0")
     for template, operations in _document()["paths"].items():
         if method in operations and re.fullmatch(re.sub(r"\{[\w-]+\}", "[^/]+", template), path):

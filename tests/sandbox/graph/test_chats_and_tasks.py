@@ -19,17 +19,17 @@ def test_chats_with_their_last_message(box: GraphBox, ann: httpx2.Client) -> Non
     assert "systemEventMessage" in {one["messageType"] for one in previews if one and one["from"] is None}
     assert any(one["email"] is None for chat in chats for one in chat["members"])
     assert "lastMessagePreview" not in listed(ann, "/me/chats")[0]
-    said = box.lever("chat", ANN, chat=chats[0]["id"], text="<p>Are you there?</p>", sender="Tomás Ortega")
+    sent = box.lever("chat", ANN, chat=chats[0]["id"], text="<p>Are you there?</p>", sender="Tomás Ortega")
     newest = listed(ann, "/me/chats", expand="lastMessagePreview")[0]["lastMessagePreview"]
-    assert (newest["id"], newest["from"]["user"]["displayName"]) == (said["id"], "Tomás Ortega")
+    assert (newest["id"], newest["from"]["user"]["displayName"]) == (sent["id"], "Tomás Ortega")
 
 
 def test_who_wrote_is_a_member(box: GraphBox, ann: httpx2.Client) -> None:
-    """By the same id; the account itself has that of its own profile."""
+    """By the same id; the account itself has that of its profile."""
     senders = ("Mira Solberg", ANN)
-    said = [box.lever("chat", ANN, chat="Museum offer", text="Hello", sender=one)["id"] for one in senders]
+    sent = [box.lever("chat", ANN, chat="Museum offer", text="Hello", sender=one)["id"] for one in senders]
     [chat] = [one for one in listed(ann, "/me/chats", expand="members") if one["topic"] == "Museum offer"]
-    other, own = (ann.get(f"/chats/{chat['id']}/messages/{one}").json() for one in said)
+    other, own = (ann.get(f"/chats/{chat['id']}/messages/{one}").json() for one in sent)
     members = {one["userId"]: one["email"] for one in chat["members"]}
     assert own["from"]["user"]["id"] == ann.get("/me").json()["id"]
     assert members[own["from"]["user"]["id"]] == ANN

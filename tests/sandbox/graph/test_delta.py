@@ -60,7 +60,7 @@ def test_immutable_ids(box: GraphBox, bob: httpx2.Client) -> None:
 
 
 def test_a_filtered_round_has_5000_messages(box: GraphBox, bob: httpx2.Client) -> None:
-    """Nothing says that there are more: without a filter they come."""
+    """The rest is left out without a word: without a filter it comes."""
     box.fill(BOB, 6000)
     filtered, _ = round_of(bob, f"{INBOX}/delta?$select=id&$filter=receivedDateTime ge 2000-01-01", 1000)
     whole, _ = round_of(bob, f"{INBOX}/delta?$select=id", 1000)
@@ -69,7 +69,7 @@ def test_a_filtered_round_has_5000_messages(box: GraphBox, bob: httpx2.Client) -
 
 @pytest.mark.parametrize("lever", ["expire", "renumber"])
 def test_a_token_that_is_too_old(box: GraphBox, bob: httpx2.Client, lever: str) -> None:
-    """It is refused, and the answer says where to begin anew."""
+    """It is refused, and the answer names where to begin again."""
     _, link = round_of(bob, f"{INBOX}/delta")
     box.lever(lever, BOB)
     answer = bob.get(link)

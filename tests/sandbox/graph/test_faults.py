@@ -43,12 +43,12 @@ def test_a_fault_strikes_one_account(faulty: GraphBox, ann: httpx2.Client) -> No
 
 
 def expect_met(box: GraphBox) -> None:
-    """Each fault has met its request."""
+    """Each fault has struck its request."""
     assert box.web.get("/_faults").json()["active"] == []
 
 
 def shown(web: httpx2.Client, box: GraphBox, odd: str) -> Item:
-    """Return a message of an odd kind as it is listed."""
+    """Return a message of a malformed kind as it is listed."""
     box.lever("reset", BOB)
     box.arrive(BOB, odd=odd)
     return listed(web, top=1)[0]

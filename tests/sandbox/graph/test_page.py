@@ -13,7 +13,7 @@ HTML = {"Accept": "text/html"}
 
 
 def test_the_page(box: GraphBox, ann: httpx2.Client) -> None:
-    """It shows the accounts and the calls; a button delivers a message, an odd one if that is chosen."""
+    """It shows the accounts and the calls; a button delivers a message, a malformed one if that is chosen."""
     before = len(listed(ann, top=1000))
     for odd in ({}, {"odd": "null_subject"}):
         form = {"account": ANN, **odd}

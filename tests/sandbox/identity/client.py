@@ -16,7 +16,7 @@ Result = dict[str, Any]
 
 
 class Client:
-    """The library with a cache of its own. Its types are loose: `Any` here."""
+    """The library with its own cache. Its types are loose: `Any` here."""
 
     def __init__(self, box: IdentityBox, tenant: str = TENANT_A, client: str = CLIENT_A) -> None:
         web = requests.Session()

@@ -1,4 +1,4 @@
-"""What the levers break, as Microsoft's own library and a checker of id tokens meet it."""
+"""What the levers break, with Microsoft's own library and a checker of id tokens."""
 
 import base64
 
@@ -14,7 +14,7 @@ ANN = "ann@corp.example"
 
 
 def text_of(part: str) -> str:
-    """Return what stands in a part of base64url."""
+    """Return the text of a part of base64url."""
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode()
 
 

@@ -13,7 +13,7 @@ UNKNOWN = "00000000-0000-4000-8000-00000000000f"
 
 
 def test_discovery_names_its_addresses(box: IdentityBox) -> None:
-    """All stand below the tenant's authority, and the keys are there."""
+    """All are below the tenant's authority, and the keys are there."""
     authority = f"{box.authority}/{TENANT_A}"
     with box.https() as web:
         found = web.get(f"{authority}/v2.0/.well-known/openid-configuration").json()

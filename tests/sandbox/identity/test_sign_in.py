@@ -19,7 +19,7 @@ GUEST = ACCOUNTS["ann@lab.example"]
 
 
 def me(box: IdentityBox, token: str) -> tuple[int, dict[str, Any]]:
-    """Return what Graph says about the person of a token."""
+    """Return Graph's answer about the person of a token."""
     with box.https() as web:
         answer = web.get("/v1.0/me", headers={"Authorization": f"Bearer {token}"})
     return answer.status_code, answer.json()
@@ -81,7 +81,7 @@ def test_a_code_is_bound_to_its_verifier(box: IdentityBox) -> None:
 
 
 def test_a_guest_looks_like_a_member(box: IdentityBox) -> None:
-    """Of a guest only `idp` and the id at home say so; the tenant and the object id are those of the host."""
+    """A guest is known by `idp` and the id at home only; the tenant and the object id are those of the host."""
     result = Client(box).sign_in(GUEST.username)
     claims = verified(box, result["id_token"])
     assert (claims["tid"], claims["oid"]) == (TENANT_A, GUEST.object_ids[TENANT_A])

@@ -2,7 +2,6 @@
 
 import json
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
@@ -53,46 +52,44 @@ _REALM = 'Bearer realm="https://accounts.google.com/"'
 _EXPECTED = "Expected OAuth 2 access token, login cookie or other valid authentication credential."
 
 
-def refused(code: int, message: str, details: Sequence[Document] = (), challenge: str = "") -> Refusal:
+_INFO = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "domain": "googleapis.com"}
+_REFUSALS: dict[str, tuple[int, str, str]] = {
+    "no_token": (
+        401,
+        f"Request is missing required authentication credential. {_EXPECTED} See {CONSOLE}.",
+        _REALM,
+    ),
+    "wrong_token": (
+        401,
+        f"Request had invalid authentication credentials. {_EXPECTED} See {CONSOLE}.",
+        f'{_REALM}, error="invalid_token"',
+    ),
+    "wrong_scope": (403, "Request had insufficient authentication scopes.", ""),
+    "forbidden": (
+        403,
+        (
+            "User does not have sufficient permissions for this property. "
+            f"To learn more about Property ID, see {PROPERTY_ID}."
+        ),
+        "",
+    ),
+    "internal": (500, "Internal error encountered.", ""),
+}
+"""Each refusal: the HTTP status, the published text, the challenge in its header."""
+
+_REASONS = {"no_token": "CREDENTIALS_MISSING", "wrong_scope": "ACCESS_TOKEN_SCOPE_INSUFFICIENT"}
+
+
+def refused(code: int, message: str, reason: str = "", challenge: str = "") -> Refusal:
     error: Document = {"code": code, "message": message, "status": _STATUS[code]}
-    headers = {"WWW-Authenticate": challenge} if challenge else {}
-    return Refusal(code, {"error": error | ({"details": list(details)} if details else {})}, headers)
+    details = {"details": [_INFO | {"reason": reason}]} if reason else {}
+    return Refusal(code, {"error": error | details}, {"WWW-Authenticate": challenge} if challenge else {})
 
 
-def no_token() -> Refusal:
-    """The request came without a token."""
-    message = f"Request is missing required authentication credential. {_EXPECTED} See {CONSOLE}."
-    return refused(401, message, [_info("CREDENTIALS_MISSING")], _REALM)
-
-
-def wrong_token() -> Refusal:
-    """The token is unknown or has ended."""
-    message = f"Request had invalid authentication credentials. {_EXPECTED} See {CONSOLE}."
-    return refused(401, message, [], f'{_REALM}, error="invalid_token"')
-
-
-def wrong_scope() -> Refusal:
-    """The token does not reach as far as reports."""
-    message = "Request had insufficient authentication scopes."
-    return refused(403, message, [_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT")])
-
-
-def forbidden() -> Refusal:
-    """The property is not the account's."""
-    message = (
-        "User does not have sufficient permissions for this property. "
-        f"To learn more about Property ID, see {PROPERTY_ID}."
-    )
-    return refused(403, message)
-
-
-def internal() -> Refusal:
-    """The provider failed."""
-    return refused(500, "Internal error encountered.")
-
-
-def _info(reason: str) -> Document:
-    return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com"}
+def refusal(name: str) -> Refusal:
+    """Return the refusal of that name."""
+    code, message, challenge = _REFUSALS[name]
+    return refused(code, message, _REASONS.get(name, ""), challenge)
 
 
 CLIENT_EMAIL = "counter@orrery-sandbox.iam.gserviceaccount.com"
@@ -195,12 +192,12 @@ class AnalyticsTokens:
         """Return if this header lets read reports; raise `Refusal`."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise no_token()
+            raise refusal("no_token")
         ends, scope = self._issued.get(token.strip(), (0.0, ""))
         if self._now() >= ends:
-            raise wrong_token()
+            raise refusal("wrong_token")
         if _READING not in scope.split():
-            raise wrong_scope()
+            raise refusal("wrong_scope")
 
     def _verified(self, assertion: str) -> Document:
         """Return the claims of an assertion that the account has signed. Its times are by its own clock."""

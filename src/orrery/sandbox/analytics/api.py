@@ -15,9 +15,7 @@ from orrery.sandbox.analytics.access import (
     VENDORS_TOKEN_PATH,
     AnalyticsConfig,
     AnalyticsTokens,
-    forbidden,
-    internal,
-    wrong_token,
+    refusal,
 )
 from orrery.sandbox.analytics.quota import Quota, exhausted
 from orrery.sandbox.analytics.report import MOST, Population, Query, read_query, report, subject
@@ -32,8 +30,8 @@ _HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <in
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 _REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
-    "analytics_401": lambda _: wrong_token(),
-    "analytics_403": lambda _: forbidden(),
+    "analytics_401": lambda _: refusal("wrong_token"),
+    "analytics_403": lambda _: refusal("forbidden"),
     "analytics_429_concurrent": lambda _: exhausted("concurrentRequests"),
     "analytics_429_hour": lambda _: exhausted("tokensPerProjectPerHour"),
     "analytics_429_day": lambda _: exhausted("tokensPerDay"),
@@ -80,8 +78,8 @@ class AnalyticsApi:
             return self._logged("token", CutConnection(), 0)
         try:
             answer = JSONResponse(self._tokens.mint(await form_of(request)))
-        except Refusal as refusal:
-            answer = refusal.answer()
+        except Refusal as refused:
+            answer = refused.answer()
         return self._logged("token", answer)
 
     async def report(self, request: Request) -> Response:
@@ -93,22 +91,22 @@ class AnalyticsApi:
             return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
         try:
             query = self._checked(request, body, what)
-        except Refusal as refusal:
-            return self._logged(what, refusal.answer())
+        except Refusal as refused:
+            return self._logged(what, refused.answer())
         return self._carried_out(query, what)
 
     def _checked(self, request: Request, body: bytes, what: str) -> Query:
         self._faults.refuse(_REFUSALS | {"analytics_500": self._failed}, what)
         self._tokens.check(request.headers.get("authorization", ""))
         if request.path_params["property"] != self._config.property_id:
-            raise forbidden()
+            raise refusal("forbidden")
         query = read_query(body)
         self.quota.begin()
         return query
 
     def _failed(self, _: Fault) -> Refusal:
         self.quota.fail()
-        return internal()
+        return refusal("internal")
 
     def _carried_out(self, query: Query, what: str) -> Response:
         body = report(query, self.people.views())

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
 from orrery.sandbox.cloud.machine import is_met
-from orrery.sandbox.cloud.resources import Cloud, Moment, bad_request, new_guid, normal, part, timestamp
+from orrery.sandbox.cloud.resources import Cloud, Moment, new_guid, normal, part, timestamp
 from orrery.sandbox.ground import Document
 from orrery.sandbox.mail import deliver
 from orrery.sandbox.serving import HOSTS
@@ -23,7 +23,6 @@ _RECEIVERS = (
     "azureFunctionReceivers",
     "armRoleReceivers",
 )
-_LONGEST_SHORT_NAME = 12
 
 CACHED = 300.0
 """Seconds for which an action group may still be used as it was before a change; made up, for "some minutes"."""
@@ -35,8 +34,6 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
     """Create an action group, or replace it."""
     asked = part(given, "properties")
     short = str(asked.get("groupShortName") or "")
-    if not 1 <= len(short) <= _LONGEST_SHORT_NAME:
-        raise bad_request(f"The property groupShortName has 1 to {_LONGEST_SHORT_NAME} characters.")
     receivers: dict[str, list[Document]] = {name: asked.get(name) or [] for name in _RECEIVERS}
     receivers["emailReceivers"] = [one | {"status": "Enabled"} for one in receivers["emailReceivers"]]
     properties = {"groupShortName": short, "enabled": asked.get("enabled", True), **receivers}
@@ -51,8 +48,6 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
 def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
     """Create an alert, or replace it. Its condition is stored unchecked, as the vendor does."""
     asked = part(given, "properties")
-    if missing := [name for name in ("scopes", "condition", "actions") if not asked.get(name)]:
-        raise bad_request(f"The property {missing[0]} is missing.")
     properties = {"enabled": True, "description": "", **asked}
     return _stored(cloud, resource_id, _ALERT, given, properties)
 

@@ -1,7 +1,5 @@
 """The processor's API over HTTP: keys, idempotency, faults, and the table of operations (spec 1, Endpoints)."""
 
-import base64
-import binascii
 import hashlib
 import json
 import re
@@ -324,17 +322,8 @@ def _api_key(request: Request) -> str:
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and credentials.strip():
         return credentials.strip()
-    if scheme.lower() == "basic":
-        return _basic_user(credentials)
     message = "You did not provide an API key: send it in the Authorization header, as 'Bearer YOUR_SECRET_KEY'."
     raise api_error(401, message)
-
-
-def _basic_user(credentials: str) -> str:
-    try:
-        return base64.b64decode(credentials, validate=True).decode().partition(":")[0]
-    except (binascii.Error, UnicodeDecodeError) as error:
-        raise api_error(401, "The Authorization header is not valid HTTP Basic.") from error
 
 
 def _masked(key: str) -> str:

@@ -1,7 +1,6 @@
 """Checkout sessions: what is refused at their creation (spec 1, Errors), create, read, list, expire."""
 
 import re
-from ipaddress import ip_address
 
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.call import ApiCall, page
@@ -68,15 +67,6 @@ def _price(world: World, item: Document, number: int) -> Document:
 def is_email(text: str) -> bool:
     """Return whether the text has the form of an e-mail address."""
     return re.fullmatch(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*", text) is not None
-
-
-def is_ip_address(text: str) -> bool:
-    """Return whether the text is an IPv4 or IPv6 address."""
-    try:
-        _ = ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_lifetime(params: Document, now: int) -> None:

@@ -15,7 +15,7 @@ from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 from orrery.ports.comms.tasks import NewTask
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
-from tests.support.odd_graph import Answer, OddGraph, odd_graph
+from tests.support.malformed_graph import Answer, OddGraph, malformed_graph
 
 pytestmark = pytest.mark.anyio
 
@@ -25,8 +25,8 @@ NEXT, DONE = "@odata.nextLink", "@odata.deltaLink"
 
 @pytest.fixture
 async def graph() -> AsyncGenerator[OddGraph]:
-    """Return what answers as a test says."""
-    async with odd_graph() as found:
+    """Return a vendor that answers as a test asks."""
+    async with malformed_graph() as found:
         yield found
 
 
@@ -57,7 +57,7 @@ def a_task() -> NewTask:
 
 @pytest.mark.parametrize("status", [500, 502, 504])
 async def test_a_draft_that_may_have_been_made(graph: OddGraph, status: int) -> None:
-    """What creates something is not repeated when nobody knows whether it was done: there would be two."""
+    """What creates something is not repeated when it is unknown whether it was done: there would be two."""
 
     def answer(asked: str) -> Answer:
         return (200, {"value": [], "isRead": True, "conversationId": "c"}) if "GET" in asked else (status, {})
@@ -88,7 +88,7 @@ async def test_a_list_of_drafts_that_is_none(graph: OddGraph) -> None:
 
 
 async def test_mail_without_an_end(graph: OddGraph) -> None:
-    """The last page says how changes are asked for; without that, what leaves would stay listed."""
+    """The last page has the link of the changes; without that, what leaves would stay listed."""
     graph.answer = lambda _: (200, {"value": [mail(1)]})
     with pytest.raises(MailboxUnreachable, match="not as documented"):
         await ids(graph.mailbox())
@@ -117,7 +117,7 @@ async def test_lists_of_tasks_in_a_circle(graph: OddGraph) -> None:
 
 @pytest.mark.parametrize("link", ["http://[", "{url}:x/", "{url}/v1.0/me\x00", "//elsewhere.example/", "x"])
 async def test_a_next_page_that_is_no_address(graph: OddGraph, link: str) -> None:
-    """One sentence; and the next reading begins anew, or the mailbox would never be read again."""
+    """One sentence; and the next reading begins again, or the mailbox would never be read again."""
     graph.answer = lambda _: (200, {"value": [mail(1)], NEXT: link.format(url=graph.url)})
     mailbox = graph.mailbox()
     for _ in range(2):
@@ -131,7 +131,7 @@ async def test_a_next_page_that_is_no_address(graph: OddGraph, link: str) -> Non
     ("status", "code"), [(400, "syncStateNotFound"), (400, "BadRequest"), (404, "x"), (410, "SyncStateInvalid")]
 )
 async def test_a_state_that_is_refused(graph: OddGraph, status: int, code: str) -> None:
-    """Whatever the vendor calls it, a link of before that it does not take is forgotten, and all is read anew."""
+    """Whatever the vendor calls it, a link of before that it does not take is forgotten, and all is read again."""
 
     def answer(asked: str) -> Answer:
         if "token=" in asked:
@@ -156,7 +156,7 @@ async def test_a_state_that_is_lost_for_ever(graph: OddGraph) -> None:
 @pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000])
 @pytest.mark.parametrize("status", [200, 400])
 async def test_an_answer_too_deep(graph: OddGraph, status: int, body: bytes) -> None:
-    """It is not as documented, or says nothing about why it refuses."""
+    """It is not as documented, or gives no reason for its refusal."""
     graph.answer = lambda _: (status, body)
     with pytest.raises(MailboxError):
         await ids(graph.mailbox())
@@ -240,9 +240,9 @@ async def test_an_original_stays_unread_though_the_draft_fails(graph: OddGraph, 
 
 async def test_plain_text_is_quoted_as_text(graph: OddGraph) -> None:
     """Mark-up in a text without mark-up stays text: it would fetch what it names when the draft is opened."""
-    said = MessageBody("text/plain", 'a <img src="https://tracker.example/">\nb')
+    body = MessageBody("text/plain", 'a <img src="https://tracker.example/">\nb')
     graph.answer = lambda _: (200, {"value": [], "id": "d", "conversationId": "c"})
-    _ = await graph.mailbox().draft(reply_to("k", a_message(), "Yes,\nI do", said))
+    _ = await graph.mailbox().draft(reply_to("k", a_message(), "Yes,\nI do", body))
     [sent] = [json.loads(one)["message"]["body"] for one in graph.sent if b"tracker" in one]
     assert sent["contentType"] == "text"
     assert sent["content"].startswith("Yes,\nI do\n\nOn ")
@@ -306,7 +306,7 @@ async def test_an_answer_too_long(graph: OddGraph) -> None:
 
 @pytest.mark.parametrize(("status", "code"), [(404, "ErrorItemNotFound"), (400, "ErrorInvalidIdMalformed")])
 async def test_an_id_that_was_never_given(graph: OddGraph, status: int, code: str) -> None:
-    """Both ways in which the vendor says so mean that the row is gone."""
+    """Both of the vendor's answers mean that the row is gone."""
     graph.answer = lambda _: (status, {"error": {"code": code}})
     with pytest.raises(RowGone):
         await graph.mailbox().body("mail", "m1")
@@ -338,7 +338,7 @@ async def test_a_draft_that_is_not_ours(graph: OddGraph, comment: str, other: di
 
 
 async def test_a_reply_that_is_no_draft(graph: OddGraph) -> None:
-    """What says that it is none is not shown as one."""
+    """What is marked as none is not shown as one."""
     graph.answer = lambda _: (200, {"value": [], "id": "d", "isDraft": False})
     with pytest.raises(MailboxUnreachable):
         await graph.mailbox().draft(reply_to("k", a_message(), "Yes"))

@@ -1,4 +1,4 @@
-"""Items of Microsoft Graph of which a field is missing, null or odd: none hides another, or is hidden itself."""
+"""Items of Microsoft Graph of which a field is missing, null or malformed: none hides another, or is hidden."""
 
 from collections.abc import AsyncGenerator, Mapping
 from copy import deepcopy
@@ -11,7 +11,7 @@ from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, GraphMai
 from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
-from tests.support.odd_graph import Answer, OddGraph, odd_graph
+from tests.support.malformed_graph import Answer, OddGraph, malformed_graph
 
 pytestmark = pytest.mark.anyio
 
@@ -98,8 +98,8 @@ UNSAID = ("missing", "null")
 
 @pytest.fixture
 async def graph() -> AsyncGenerator[OddGraph]:
-    """Return what answers as a test says."""
-    async with odd_graph() as found:
+    """Return a vendor that answers as a test asks."""
+    async with malformed_graph() as found:
         yield found
 
 
@@ -153,7 +153,7 @@ async def test_one_field(graph: OddGraph, part: Part, name: str) -> None:
 
 @pytest.mark.parametrize("name", aliases(ChatMessage))
 async def test_one_field_of_the_last_word(graph: OddGraph, name: str) -> None:
-    """The same for the last message of a chat; without a writer it is nobody's."""
+    """The same for the last message of a chat; without a writer it has none."""
     last = CHAT["lastMessagePreview"]
     odd = [{**CHAT, "id": how, "lastMessagePreview": changed(last, name, how)} for how in ODD]
     found, unreadable = await read(graph, "teams", *odd, other(CHAT))
@@ -179,7 +179,7 @@ RECIPIENTS: dict[str, tuple[dict[str, object], Reason | None]] = {
     "a copy": ({"toRecipients": [person("cy@lab.example")], "ccRecipients": [person(ANN)]}, "not-to-you"),
     "a blind copy": ({"toRecipients": [], "ccRecipients": []}, "not-to-you"),
     "to others": ({"toRecipients": [person("cy@lab.example")]}, "not-to-you"),
-    "nobody knows": ({"toRecipients": None, "ccRecipients": None}, None),
+    "unknown": ({"toRecipients": None, "ccRecipients": None}, None),
     "from me": ({"from": person(ANN)}, "own"),
     "complete": ({"flag": {"flagStatus": "complete"}}, "done"),
     "flagged": ({"flag": {"flagStatus": "flagged"}}, None),
@@ -263,7 +263,7 @@ async def test_removed_in_the_first_reading(graph: OddGraph) -> None:
     first: Answer = (200, {"value": [MAIL, other(MAIL)], "@odata.nextLink": f"{graph.url}/v1.0/me/x?page=2"})
     rest: list[dict[str, Any]] = [
         {"id": "m1", "@removed": {"reason": "deleted"}},
-        {"id": "nobody", "@removed": {}},
+        {"id": "m9", "@removed": {}},
         {"id": "well", "@removed": {}},
         other(MAIL),
         {"@removed": {}},
@@ -272,7 +272,7 @@ async def test_removed_in_the_first_reading(graph: OddGraph) -> None:
     graph.answer = lambda asked: last if "page=2" in asked else first
     batches = [one async for one in graph.mailbox().messages()]
     assert [[one.source_id for one in batch.messages] for batch in batches] == [["m1", "well"], ["well"], []]
-    assert batches[1].gone == frozenset({"m1", "nobody"})
+    assert batches[1].gone == frozenset({"m1", "m9"})
     assert batches[2].unreadable == 1
 
 
@@ -304,7 +304,7 @@ async def test_how_long_is_waited(graph: OddGraph, asked: str, seconds: float) -
 
 @pytest.mark.parametrize("asked", ["3600", "3600.5", "Sun, 01 Mar 2026 13:00:00 GMT", "9" * 400])
 async def test_a_wait_that_is_too_long(graph: OddGraph, asked: str) -> None:
-    """The sentence says how long; the next refresh asks again."""
+    """The sentence has the wait; the next refresh asks again."""
     graph.headers = f"Retry-After: {asked}\r\n"
     graph.answer = lambda _: (503, {})
     with pytest.raises(MailboxUnreachable, match="asks to wait for"):

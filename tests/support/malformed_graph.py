@@ -107,7 +107,7 @@ class OddGraph:
 
 
 @asynccontextmanager
-async def odd_graph() -> AsyncGenerator[OddGraph]:
+async def malformed_graph() -> AsyncGenerator[OddGraph]:
     """Run one on loopback."""
     found = OddGraph()
     server = await asyncio.start_server(found.serve, "127.0.0.1", 0)
