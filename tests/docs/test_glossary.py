@@ -45,11 +45,25 @@ def texts(path: Path) -> Iterator[str]:
         tokens = [token for token in tokenize.tokenize(lines.readline) if token.type == tokenize.COMMENT]
     yield "\n".join(token.string.lstrip("#") for token in tokens)
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        # A literal without a space is a key or another name, on which others depend.
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
 
 
-SOURCES = [*SOURCE.rglob("*.py"), *SOURCE.glob("web/**/*.html"), *SOURCE.glob("web/**/*.toml")]
+TEXT = frozenset(
+    [".conf", ".css", ".html", ".js", ".lib", ".mjs", ".ps1", ".py", ".service", ".sh", ".timer", ".toml", ".yml"]
+)
+STRANGERS = SOURCE / "adapters/sample_mailbox"
+"""The sample mailbox has mails as strangers write them."""
+
+KEPT = {"src/orrery/scanner/init/scan.toml": {"told"}}
+"""The name of a setting, and of a file that users have."""
+
+SOURCES = [
+    path
+    for path in sorted(SOURCE.rglob("*"))
+    if path.suffix in TEXT and (path.suffix == ".py" or not path.is_relative_to(STRANGERS))
+]
 PAGES = [page for page in documents() if page != GLOSSARY]
 
 
@@ -67,9 +81,9 @@ def test_a_page_uses_the_glossarys_words(page: Path) -> None:
 def test_the_source_uses_the_glossarys_words() -> None:
     """No comment, docstring or literal of the source has a word that the glossary says not to write."""
     words = {
-        str(path.relative_to(ROOT)): [word for text in texts(path) for word in found(text)] for path in SOURCES
+        str(path.relative_to(ROOT)): {word for text in texts(path) for word in found(text)} for path in SOURCES
     }
-    assert {path: avoid for path, avoid in words.items() if avoid} == {}
+    assert {path: avoid for path, avoid in words.items() if avoid} == KEPT
 
 
 def test_words_are_found_in_texts_only(tmp_path: Path) -> None:

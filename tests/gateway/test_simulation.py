@@ -230,7 +230,7 @@ def test_a_file_changes_what_it_names(tmp_path: Path) -> None:
     mine.write_text(default_text(), encoding="utf-8")
     assert read_parameters(mine) == PARAMETERS
     mine.write_text("[machine]\nunknown_share = 0.5\n", encoding="utf-8")
-    assert read_parameters(mine) == PARAMETERS.model_copy(update={"unknown_share": 0.5})
+    assert read_parameters(mine) == replace(PARAMETERS, unknown_share=0.5)
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ class _Forker:
         for pid in [*self._running]:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
-                self._tell(self._running.pop(pid), status)
+                self._report(self._running.pop(pid), status)
 
-    def _tell(self, line: socket.socket, status: int) -> None:
+    def _report(self, line: socket.socket, status: int) -> None:
         with line:
             try:
                 line.sendall(_NUMBER.pack(status))

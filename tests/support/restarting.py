@@ -151,8 +151,8 @@ class ScriptedCloud:
         """Take a step; a reply that is neither 200 nor 202 counts as a trouble."""
         answer, _, pause = self.answer(step).partition("; pause ")
         power = cast("Power", answer) if answer in get_args(Power) else "unknown"
-        status = int(answer) if answer.isdecimal() else 0 if answer in _SAID else 200
-        why = _SAID.get(answer, "")
+        status = int(answer) if answer.isdecimal() else 0 if answer in _REASONS else 200
+        why = _REASONS.get(answer, "")
         if step in {"sign-in", "context"} and status not in {0, 200}:
             why = SIGN_IN_FAILED.format(status) + "X-CORRELATION-ID: REDACTED " * 20
         self.troubles += status not in {200, 202}
@@ -163,7 +163,7 @@ class ScriptedCloud:
         self.now += timedelta(seconds=seconds)
 
 
-_SAID = {"silent": NO_ANSWER, "unreadable": "The answer cannot be read."}
+_REASONS = {"silent": NO_ANSWER, "unreadable": "The answer cannot be read."}
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ _CONTEXT = Properties({"Account": "whom the requests are made for"})
 def _said(cloud: ScriptedCloud, step: str) -> MachineReply:
     """Return the reply to a step; raise what the vendor's command throws."""
     reply = cloud.reply(step)
-    if reply.why and (step == "sign-in" or reply.why != _SAID["unreadable"]):
+    if reply.why and (step == "sign-in" or reply.why != _REASONS["unreadable"]):
         raise CommandFailed(reply.why)
     return reply
 

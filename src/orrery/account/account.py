@@ -32,7 +32,7 @@ UPDATE_BRANDING = "update-branding"
 CREATE_CONFIGURATION = "create-configuration"
 UPDATE_CONFIGURATION = "update-configuration"
 
-_SAID = {
+_DONE = {
     UPDATE_BRANDING: "Change the branding of {}",
     CREATE_CONFIGURATION: "Create the payment method configuration {}",
     UPDATE_CONFIGURATION: "Change the payment method configuration {}",
@@ -251,7 +251,7 @@ class AccountDesk:
             operation,
             target,
             body.model_dump(mode="json", exclude_defaults=True),
-            f"{_SAID[operation].format(target)}: {', '.join(one.field for one in changes)}",
+            f"{_DONE[operation].format(target)}: {', '.join(one.field for one in changes)}",
             reason,
             before=before.model_dump(mode="json", exclude_defaults=True),
         )

@@ -131,7 +131,7 @@ AnyMailbox = Annotated[
 class ToDoSettings(Section):
     """Which tracks have their tasks in Microsoft To Do, and not in the action ledger.
 
-    A row of a Microsoft mailbox becomes a task of its own account, any other row of the track one of the account
+    A row of a Microsoft mailbox becomes a task of the same account, any other row of the track one of the account
     that is named here.
     """
 

@@ -14,7 +14,7 @@ MOST_AT_ONCE = 2
 
 _FINGERPRINT = re.compile(r"[A-Za-z0-9]{16}")
 
-_NOBODY = [ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "fec0::/10")]
+_NOT_PUBLIC = [ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "fec0::/10")]
 """What Python's `is_global` lets pass though no client has such an address (IANA's special-purpose registries)."""
 
 Address = IPv4Address | IPv6Address
@@ -121,7 +121,7 @@ def _refuse_unblockable(address: Address, own: Sequence[Network]) -> None:
 def _may_be_a_client(address: Address) -> bool:
     if not address.is_global or address.is_multicast or address.is_reserved:
         return False
-    return not any(address in network for network in _NOBODY)
+    return not any(address in network for network in _NOT_PUBLIC)
 
 
 def _fingerprint(text: str) -> str:

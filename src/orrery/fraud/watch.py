@@ -60,7 +60,9 @@ class FraudWatch:
     async def panel(self) -> Panel:
         """Return the panel of the owner's page: kinds and counts."""
         if not self._watches:
-            return Panel("Fraud clusters", "Nobody looks: nothing is sold, or the processor's key is missing.")
+            return Panel(
+                "Fraud clusters", "Payments are not searched: nothing is sold, or the processor's key is missing."
+            )
         found, _ = await self._last.replaceable()
         if found is None:
             return Panel("Fraud clusters", "Not looked yet.")

@@ -5,7 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, cast
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from orrery.errors import Invalid
 
@@ -13,6 +14,7 @@ Seconds = Annotated[float, Field(ge=0, le=31_536_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Above0 = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
+_STRICT = ConfigDict(extra="forbid")
 
 
 def _rising(pair: tuple[float, float]) -> tuple[float, float]:
@@ -25,7 +27,8 @@ Pair = Annotated[tuple[Seconds, Seconds], AfterValidator(_rising)]
 """Each value between the two is as likely."""
 
 
-class Budget(BaseModel, frozen=True, extra="forbid"):
+@dataclass(frozen=True, config=_STRICT)
+class Budget:
     """How often systemd starts the service within a time, and how long it waits between."""
 
     starts: Count
@@ -39,7 +42,8 @@ class Budget(BaseModel, frozen=True, extra="forbid"):
         return spent if spent < self.within else None
 
 
-class Parameters(BaseModel, frozen=True, extra="forbid"):
+@dataclass(frozen=True, config=_STRICT)
+class Parameters:
     """The specification's figures, and assumptions, in seconds: see `simulation_parameters.toml`."""
 
     runs: Pair
@@ -74,7 +78,7 @@ def read_parameters(path: Path | None = None) -> Parameters:
     """Return the default parameters, with those changed that a file names; raise `Invalid`."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
-        found = Parameters.model_validate(_flat(tomllib.loads(default_text())) | _flat(given))
+        found = TypeAdapter(Parameters).validate_python(_flat(tomllib.loads(default_text())) | _flat(given))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"The parameters cannot be read from {path}: {error}.") from None
     except ValidationError as error:

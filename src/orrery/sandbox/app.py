@@ -47,7 +47,7 @@ SANDBOXES = (
     "orrery.sandbox.gateway:gateway_routes",
     "orrery.sandbox.gateway:watcher_routes",
 )
-"""The stand-ins that need no configuration of their own: a vendor that is added is one more line here."""
+"""The stand-ins that need no configuration: a vendor that is added is one more line here."""
 
 __all__ = [
     "EVERYTHING",

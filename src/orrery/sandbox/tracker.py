@@ -55,7 +55,7 @@ class _Changed(BaseModel):
     state_reason: Literal["completed", "not_planned", "duplicate", "reopened"] | None = None
 
 
-class _Said(BaseModel):
+class _Comment(BaseModel):
     body: str | None = None
 
 
@@ -96,7 +96,7 @@ class TrackerServer:
             Route(f"{issues}/{{number}}", self._answering(self._get), methods=["GET"]),
             Route(f"{issues}/{{number}}", self._answering(self._change), methods=["PATCH"]),
             Route(f"{issues}/{{number}}/comments", self._answering(self._comments), methods=["GET"]),
-            Route(f"{issues}/{{number}}/comments", self._answering(self._say), methods=["POST"]),
+            Route(f"{issues}/{{number}}/comments", self._answering(self._add_comment), methods=["POST"]),
             Route("/tracker/{rest:path}", _nothing_here),
         ]
 
@@ -185,9 +185,9 @@ class TrackerServer:
         issue = self._found(request)
         return self._paged(request, [self._comment(issue, one) for one in issue["comments"]])
 
-    def _say(self, request: Request, body: bytes) -> Response:
+    def _add_comment(self, request: Request, body: bytes) -> Response:
         issue = self._found(request)
-        text = _checked_body(_read(_Said, body).body, "IssueComment")
+        text = _checked_body(_read(_Comment, body).body, "IssueComment")
         number = 1 + sum(len(one["comments"]) for one in self._state.newest_first(_KIND))
         comment: Document = {"id": number, "body": text, "created_at": self._now()}
         issue["comments"].append(comment)

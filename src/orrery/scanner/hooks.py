@@ -103,7 +103,7 @@ class Hooks:
             kept.parent.mkdir(exist_ok=True)
             _ = place.rename(kept)
         _ = unfinished.replace(place)
-        self._link_what_lies_beside(kept.parent)
+        self._link_siblings(kept.parent)
         return _is_there(kept)
 
     def remove(self, hook: str) -> bool:
@@ -134,7 +134,7 @@ class Hooks:
             _ = earlier.rename(kept)
         return kept
 
-    def _link_what_lies_beside(self, kept: Path) -> None:
+    def _link_siblings(self, kept: Path) -> None:
         """Have the hooks of before find the files beside them, by links; git sees nothing of the folder."""
         if not kept.is_dir():
             return

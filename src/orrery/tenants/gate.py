@@ -59,18 +59,18 @@ class Gate:
         for track, one in self.settings.destinations():
             if one.folder is None:
                 continue
-            if any(lies_in(place, one.folder) for place in places):
+            if any(is_within(place, one.folder) for place in places):
                 yield Touched("is in", track, one)
-            elif any(lies_in(one.folder, place) for place in places):
+            elif any(is_within(one.folder, place) for place in places):
                 yield Touched("holds", track, one)
 
 
 def overlap(one: Path, other: Path) -> bool:
     """Return whether two places are the same, or one is in the other, wherever links lead."""
-    return lies_in(one, other) or lies_in(other, one)
+    return is_within(one, other) or is_within(other, one)
 
 
-def lies_in(place: Path, folder: Path) -> bool:
+def is_within(place: Path, folder: Path) -> bool:
     """Return whether a place is a folder or is in it, wherever links lead; raise `TrackRefused` for a circle."""
     where, outer = _resolved(place), _resolved(folder)
     return any(_same(one, outer) for one in (where, *where.parents))

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
-from orrery.gateway.cloud.findings import GuestSaid, findings
+from orrery.gateway.cloud.findings import GuestReport, findings
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.survey import Activity, Survey
@@ -17,13 +17,13 @@ from orrery.ports.cloud.machine import MachineReply, RestartFailed
 from orrery.ports.health import Finding
 from tests.support.cloud_layer import COMPLETE, MACHINE, NOW, QUIET, WANTED, WEBHOOK, alert, job, text
 
-GOOD = GuestSaid(Ping("active", "200"))
+GOOD = GuestReport(Ping("active", "200"))
 
 
 def broken(
     found: Survey,
     *jobs: RunbookJob,
-    guest: GuestSaid | None = GOOD,
+    guest: GuestReport | None = GOOD,
     minutes: float = 12,
     health: Health = "Available",
 ) -> list[Finding]:
@@ -44,7 +44,7 @@ def test_a_complete_layer_has_nothing_broken() -> None:
 def test_error_243_credentials_is_named_from_the_guests_ping() -> None:
     """Row 1: the credentials are not warm."""
     ping = Ping("activating", "", "auto-restart", "exit-code", 243)
-    assert "243/CREDENTIALS" in the_one(broken(COMPLETE, guest=GuestSaid(ping))).why
+    assert "243/CREDENTIALS" in the_one(broken(COMPLETE, guest=GuestReport(ping))).why
 
 
 def test_error_alert_fires_runbook_does_not_is_an_expired_webhook() -> None:
@@ -93,7 +93,7 @@ def test_error_health_unknown_instead_of_unavailable() -> None:
 def test_error_gateway_dead_on_a_running_machine_is_a_broken_credential_chain() -> None:
     """Row 5: after 30 minutes."""
     ping = Ping("activating", "", "auto-restart", "exit-code", 243)
-    guest = GuestSaid(ping, timedelta(minutes=31))
+    guest = GuestReport(ping, timedelta(minutes=31))
     one = the_one(broken(COMPLETE, guest=guest))
     assert "credential chain is broken" in one.why
     assert "the token fetch script" in one.todo
@@ -101,7 +101,7 @@ def test_error_gateway_dead_on_a_running_machine_is_a_broken_credential_chain() 
 
 def test_error_tunnel_answers_502() -> None:
     """Row 6: the gateway is dead behind a healthy tunnel."""
-    assert "502" in the_one(broken(COMPLETE, guest=GuestSaid(Ping("active", "502")))).why
+    assert "502" in the_one(broken(COMPLETE, guest=GuestReport(Ping("active", "502")))).why
 
 
 def test_without_a_ping_it_says_that_it_cannot_tell() -> None:

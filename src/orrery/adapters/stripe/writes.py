@@ -83,8 +83,8 @@ class StripeWrites:
         except (ProcessorRefused, ProcessorUnreachable) as error:
             # A 405 counts with any body; a 404 only with the processor's own message: else it is a gateway's.
             status = error.status or 0
-            said_not_found = status == HTTPStatus.NOT_FOUND and isinstance(error, ProcessorRefused)
-            if said_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:
+            is_not_found = status == HTTPStatus.NOT_FOUND and isinstance(error, ProcessorRefused)
+            if is_not_found or status == HTTPStatus.METHOD_NOT_ALLOWED:
                 raise ProcessorRefused(_ELSEWHERE.format(status=status), status=status) from None
             raise
         return changed.to_value()

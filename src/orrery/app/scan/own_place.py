@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orrery.app.settings.ownership import refuse_foreign_folder
 from orrery.app.settings.variables import SettingsError
-from orrery.tenants.gate import lies_in
+from orrery.tenants.gate import is_within
 from orrery.tenants.settings import TenantsSettings
 
 _GIT = ".git"
@@ -17,7 +17,7 @@ def require_own_place(path: Path, what: str, key: str, tracks: TenantsSettings) 
     if repository := repository_of(path):
         raise SettingsError(f"The {what} {path} is in the repository {repository}, which may be pushed. {remedy}")
     for _, one in tracks.destinations():
-        if one.folder and lies_in(path, one.folder):
+        if one.folder and is_within(path, one.folder):
             raise SettingsError(f"The {what} {path} is in the destination {one.name}, which others read. {remedy}")
     if path.parent.exists():
         refuse_foreign_folder(path.parent, f"The folder of the {what}")

@@ -235,7 +235,7 @@ def _former_ids(grant: AccessGrant) -> list[str]:
 
 
 def _random_id(granted_by: GrantedBy) -> str:
-    # Nobody must be able to compute it from an address: it is a ticket (decision 46).
+    # It must not be computable from an address: it is a ticket (decision 46).
     return f"{'imported' if granted_by == 'import' else 'owner'}_{secrets.token_hex(12)}"
 
 

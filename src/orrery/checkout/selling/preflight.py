@@ -19,7 +19,7 @@ from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
 from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
-from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_anew
+from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_again
 from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -215,7 +215,7 @@ class Preflight:
             except ProcessorError as error:  # the others' outcomes must not be lost with it
                 return TrialOutcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
         elif trial.state in {"rejected", "gone"}:
-            trial = asked_anew(trial)
+            trial = asked_again(trial)
         if trial is None:
             return TrialOutcome(
                 plan.product.name, "rejected", note="The account has no active price to try it with."

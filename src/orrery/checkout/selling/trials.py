@@ -231,7 +231,7 @@ class Trials:
     async def _ask(self, trial: PreflightTrial) -> tuple[PreflightTrial, CheckoutSession]:
         async def renew() -> str:
             nonlocal trial
-            trial = asked_anew(trial)
+            trial = asked_again(trial)
             await self._keep(trial)
             return _key(trial)
 
@@ -304,7 +304,7 @@ class Trials:
         return self._stored.receipts.put(receipt, keys.product_id(trial.product))
 
 
-def asked_anew(trial: PreflightTrial) -> PreflightTrial:
+def asked_again(trial: PreflightTrial) -> PreflightTrial:
     """Return the trial with a key that was not used yet."""
     attempt = trial.attempt + 1
     return trial.change(

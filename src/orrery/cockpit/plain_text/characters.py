@@ -18,7 +18,7 @@ _FORBIDDEN = re.compile(
 _JOINERS = re.compile("([\u200c\u200d])[\u200c\u200d]+")
 
 _IDLE_JOINER = re.compile("(?<![^\x00-\x7f\\s])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\\s])")
-"""A joiner with nothing to join: emoji and the scripts that need one have it between two of their own."""
+"""A joiner with nothing to join: emoji and the scripts that need one have it between two characters."""
 
 _BLANK_LINES = re.compile("\n{3,}")
 

@@ -17,7 +17,7 @@ from orrery.errors import Invalid
 from orrery.gateway.cli.gaps import end_with, note_gaps
 from orrery.gateway.cli.ping_file import text_of
 from orrery.gateway.cloud.asking import Asking, activity, survey
-from orrery.gateway.cloud.findings import GuestSaid, findings
+from orrery.gateway.cloud.findings import GuestReport, findings
 from orrery.gateway.cloud.pause import pause_text
 from orrery.gateway.cloud.ping_file import read_pings
 from orrery.gateway.cloud.plan import CloudPlan, planned
@@ -251,7 +251,7 @@ def doctor(
     show_findings(_examined(use, guest)[-1], as_json=as_json)
 
 
-def _guest(file: Path, now: datetime) -> GuestSaid | Invalid | None:
+def _guest(file: Path, now: datetime) -> GuestReport | Invalid | None:
     text = text_of(file)
     try:
         return read_pings(text).guest(now)
@@ -260,7 +260,7 @@ def _guest(file: Path, now: datetime) -> GuestSaid | Invalid | None:
 
 
 def _examined(
-    use: _Connected, guest: GuestSaid | Invalid | None = None, since: datetime | None = None
+    use: _Connected, guest: GuestReport | Invalid | None = None, since: datetime | None = None
 ) -> tuple[Survey, Activity, list[Finding]]:
     """Return what was found in the cloud, what has happened there, and what that means."""
     asking = Asking(use.cloud, use.clock)

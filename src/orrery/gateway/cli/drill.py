@@ -77,14 +77,14 @@ def _run(drill: Drill, faults: Sequence[Fault]) -> list[Trial]:
         for number, fault in enumerate(faults, 1):
             note(f"{number} of {len(faults)}: {_WORDS[fault]} …")
             trial = drill.trial(fault)
-            note(f"  {_said(trial)}")
+            note(f"  {_shown(trial)}")
             done.append(trial)
             if trial.failed:
                 break
     return done
 
 
-def _said(trial: Trial) -> str:
+def _shown(trial: Trial) -> str:
     if trial.skipped:
         return f"Skipped: {trial.skipped}."
     return "It did not recover." if trial.answered is None else f"It answered after {trial.answered:.1f} s."

@@ -54,7 +54,7 @@ def command(
     with progress_bar("simulating", len(COMBINATIONS) * replicas) as done:
         found = [figures(one, given, seed=seed, days=days, replicas=replicas, done=done) for one in COMBINATIONS]
     if as_json:
-        facts = {"seed": seed, "days": days, "replicas": replicas, "parameters": given.model_dump()}
+        facts = {"seed": seed, "days": days, "replicas": replicas, "parameters": given}
         show_json({**facts, "combinations": found})
         return
     note(f"{replicas} runs of {days} days, seed {seed}; outages in minutes, counts for 30 days.")

@@ -102,12 +102,12 @@ def command(  # noqa: PLR0913  each is an option of the command line
     if outage is None and picture is None:
         _show_list(found, f"No outage in {since}{' is known' if gaps else ''}.", as_json=as_json)
     else:
-        _tell(_chosen(found, outage or "last"), picture, as_json=as_json)
+        _print_story(_chosen(found, outage or "last"), picture, as_json=as_json)
     if gaps:
         raise typer.Exit(1)
 
 
-def _tell(one: GatewayOutage, picture: Path | None, *, as_json: bool) -> None:
+def _print_story(one: GatewayOutage, picture: Path | None, *, as_json: bool) -> None:
     if picture:
         write_picture(picture, svg(one))
     if as_json:

@@ -38,7 +38,7 @@ _EFFECTS: dict[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class GuestSaid:
+class GuestReport:
     """The last ping of the guest, and for how long its trouble has lasted."""
 
     ping: Ping
@@ -46,7 +46,11 @@ class GuestSaid:
 
 
 def findings(
-    found: Survey, wanted: Wanted, text: RunbookText, activity: Activity, guest: GuestSaid | Invalid | None = None
+    found: Survey,
+    wanted: Wanted,
+    text: RunbookText,
+    activity: Activity,
+    guest: GuestReport | Invalid | None = None,
 ) -> list[Finding]:
     """Return a finding for the machine, each resource, the jobs, and the service by the guest's ping.
 
@@ -168,7 +172,7 @@ def _minutes(minutes: float | None) -> Iterator[Finding]:
         yield _ok("job-minutes", why)
 
 
-def _service(guest: GuestSaid | Invalid | None) -> Finding:
+def _service(guest: GuestReport | Invalid | None) -> Finding:
     todo = "Type `orrery gateway pings --json > pings.json` on the site's host, and give it by --pings."
     if guest is None:
         return Finding("service", "off", "Unknown: no ping of the guest was given.", todo, essential=False)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AwareDatetime, TypeAdapter, ValidationError
 
 from orrery.errors import Invalid
 from orrery.gateway.causes import Ping
-from orrery.gateway.cloud.findings import GuestSaid
+from orrery.gateway.cloud.findings import GuestReport
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ Time = Annotated[AwareDatetime, AfterValidator(usual)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class _PingRun:
     """The content of a ping."""
 
     state: str = ""
@@ -44,7 +44,7 @@ class _Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stretch(_Said):
+class Stretch(_PingRun):
     """Pings in a row with the same content."""
 
     first_at: Time
@@ -68,7 +68,7 @@ class FiledPush:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LastPing(_Said):
+class _LastPing(_PingRun):
     at: Time | None = None
     trouble_since: Time | None = None
 
@@ -83,7 +83,7 @@ class PingFile:
     last: _LastPing | None
     unreadable: int
 
-    def guest(self, now: datetime) -> GuestSaid | None:
+    def guest(self, now: datetime) -> GuestReport | None:
         """Return the last ping, and for how long its trouble has lasted; None without a ping.
 
         Raises `Invalid` when it is one of the items that could not be read.
@@ -93,7 +93,7 @@ class PingFile:
         if self.last is None or self.last.at is None:
             return None
         lasts = now - self.last.trouble_since if self.last.trouble_since else timedelta(0)
-        return GuestSaid(self.last.ping, lasts)
+        return GuestReport(self.last.ping, lasts)
 
 
 def read_pings(text: str) -> PingFile:

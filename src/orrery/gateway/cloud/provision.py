@@ -112,8 +112,8 @@ class Provisioning:
         """Make what is missing and change what differs; return what was done to each resource."""
         found = self.survey()
         plan = planned(found, self.wanted, self.text, rotate=rotate)
-        if stands_in_the_way := [*dict.fromkeys(str(gap.error) for gap in plan.gaps), *map(str, plan.troubles)]:
-            raise CloudNotReady(" ".join(["Nothing was changed.", *stands_in_the_way]))
+        if blocking := [*dict.fromkeys(str(gap.error) for gap in plan.gaps), *map(str, plan.troubles)]:
+            raise CloudNotReady(" ".join(["Nothing was changed.", *blocking]))
         actions: dict[Kind, Action] = {change.kind: change.action for change in reversed(plan.changes)}
         if actions["webhook"] != "keep":
             self._require_place()

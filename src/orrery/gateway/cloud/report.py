@@ -19,7 +19,7 @@ LONGEST_TROUBLE = 300
 LastOutage = Mapping[str, str | None]
 """`began_at`, `ended_at` and `ended_by`, as the site takes them."""
 
-_TOLD_OTHERWISE = frozenset({"machine", "health", "service", "jobs", "webhook"})
+_REPORTED_ELSEWHERE = frozenset({"machine", "health", "service", "jobs", "webhook"})
 """The findings that the site makes itself, from the report's other fields and from the pings."""
 
 
@@ -65,7 +65,7 @@ def _troubles(findings: Sequence[Finding]) -> list[str]:
     return [
         f"{one.part}: {one.why}"[:LONGEST_TROUBLE]
         for one in findings
-        if one.state == "broken" and one.part not in _TOLD_OTHERWISE and not one.early
+        if one.state == "broken" and one.part not in _REPORTED_ELSEWHERE and not one.early
     ][:MOST_TROUBLES]
 
 

@@ -58,7 +58,7 @@ class Drill:
         _ = self._awaited(self.host.uptime(), self._is_settled)
         before = self._state("ActiveEnterTimestampMonotonic")
         began = self._exhaust() if fault == "exhaust" else self._broken(*_BREAKS[fault])
-        answered = self._awaited(began, lambda: self._answers_anew(before))
+        answered = self._awaited(began, lambda: self._answers_again(before))
         started = None if answered is None else began + answered - self._begun()
         noticed = self._noticed(began)
         if answered is not None:
@@ -148,7 +148,7 @@ class Drill:
             self.host.wait(_PAUSE)
         return None
 
-    def _answers_anew(self, before: str) -> bool:
+    def _answers_again(self, before: str) -> bool:
         state = self.host.show(self.unit.unit, ["ActiveState", "ActiveEnterTimestampMonotonic"])
         if state.one("ActiveState") != "active" or state.one("ActiveEnterTimestampMonotonic") == before:
             return False

@@ -250,7 +250,7 @@ def running(cloud: Cloud, moment: Moment, data: Document) -> None:
         health_event(cloud, moment, "Available", state["health"], "")
 
 
-def say_unknown(cloud: Cloud, *, unknown: bool) -> None:
+def set_unknown(cloud: Cloud, *, unknown: bool) -> None:
     """Let health be Unknown in the place of Unavailable, or not any more."""
     cloud.set_value(_NAME, **state_of(cloud) | {"unknown": unknown})
 

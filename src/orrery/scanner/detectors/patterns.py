@@ -43,7 +43,7 @@ _SEEN_END = "[^a-rt-z]"
 class Pattern:
     """One spelling of a term, as an expression for text without case.
 
-    `native` says that the term is not Latin, and is searched in the reading for such; `letters` is their number.
+    `native`: the term is not Latin, and is searched in the reading for such; `letters` is their number.
     """
 
     kind: Kind

@@ -24,7 +24,7 @@ export class Actions {
   #page;
   #steps = [];
 
-  /** `page` draws the rows (`show`), reads them again (`reread`), and shows words (`say`). */
+  /** `page` draws the rows (`show`), reads them again (`reread`), and shows words (`announce`). */
   constructor(board, dismissals, page) {
     this.#board = board;
     this.#dismissals = dismissals;
@@ -49,7 +49,7 @@ export class Actions {
     const isLeft = (row) => !this.#board.isTask(row) || this.#board.toDoOf(row); // it may be completed there by now
     const wanted = rows.filter((row) => row.source !== HUB && isLeft(row));
     if (!wanted.length) {
-      this.#page.say(rows.length === 1 ? "This is a task already." : "All of these are tasks already.");
+      this.#page.announce(rows.length === 1 ? "This is a task already." : "All of these are tasks already.");
       return;
     }
     const step = this.#begin(TASK, wanted);
@@ -78,7 +78,7 @@ export class Actions {
       step.made.set(row.id, before);
       this.#board.settle(row.id);
       if (!changed) this.#without(step, row);
-      if (!changed && UNCHANGED[asked.action]) this.#page.say(UNCHANGED[asked.action]);
+      if (!changed && UNCHANGED[asked.action]) this.#page.announce(UNCHANGED[asked.action]);
     } catch (error) {
       this.#board.drop(row.id);
       this.#without(step, row);
@@ -91,7 +91,7 @@ export class Actions {
   undo() {
     const step = this.#steps.pop();
     if (!step) {
-      this.#page.say("There is nothing to undo. A draft is deleted in its mailbox, a task in To Do there.");
+      this.#page.announce("There is nothing to undo. A draft is deleted in its mailbox, a task in To Do there.");
       return;
     }
     const rows = [...step.rows.values()];
@@ -119,12 +119,12 @@ export class Actions {
   }
 
   #report(what, rows) {
-    if (rows.length === 1) this.#page.say(`${what}: `, quoted(rows[0]), ".");
-    else this.#page.say(`${what}: ${counted(rows.length, "row")}.`);
+    if (rows.length === 1) this.#page.announce(`${what}: `, quoted(rows[0]), ".");
+    else this.#page.announce(`${what}: ${counted(rows.length, "row")}.`);
   }
 
   #blame(row, what, error) {
-    this.#page.say(what, " ", quoted(row), `: ${error.message}`);
+    this.#page.announce(what, " ", quoted(row), `: ${error.message}`);
   }
 
   async #dismissAction(step, row) {
@@ -201,9 +201,9 @@ export class Actions {
     const done = step.made.size;
     const all = done + step.left;
     const away = step.isAway ? AWAY : "";
-    if (all === 1) this.#page.say(words, " ", quoted(row), `.${away}`);
-    else if (!step.left) this.#page.say(`Added to tasks: ${counted(done, "row")}.${away}`);
-    else if (done % MANY === 0) this.#page.say(`Adding to tasks: ${done} of ${all}.`);
+    if (all === 1) this.#page.announce(words, " ", quoted(row), `.${away}`);
+    else if (!step.left) this.#page.announce(`Added to tasks: ${counted(done, "row")}.${away}`);
+    else if (done % MANY === 0) this.#page.announce(`Adding to tasks: ${done} of ${all}.`);
     this.#page.reread();
   }
 

@@ -6,7 +6,7 @@ import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
 import { askDay } from "./later.js";
 import { List } from "./list.js";
-import { say, showBanner, showState } from "./notices.js";
+import { announce, showBanner, showState } from "./notices.js";
 import { Opened } from "./opened.js";
 import { countAges } from "./row.js";
 import { signIn } from "./sign-in.js";
@@ -24,10 +24,10 @@ const search = at("search");
 const dismissals = new Dismissals((words) => showBanner("storage", words));
 const board = new Board(dismissals);
 const list = new List(board);
-const sync = new Sync(board, () => show(), say);
+const sync = new Sync(board, () => show(), announce);
 const opened = new Opened(list);
-const drafts = new Drafts(list, say);
-const actions = new Actions(board, dismissals, { show: showAnd, reread: rereadSoon, say });
+const drafts = new Drafts(list, announce);
+const actions = new Actions(board, dismissals, { show: showAnd, reread: rereadSoon, announce });
 board.pinned = () => drafts.held;
 
 function show({ fromTop = false } = {}) {
@@ -69,7 +69,7 @@ function showNotListed() {
 function turn() {
   board.isListed = !board.isListed;
   list.pick([...list.shown], false);
-  say(board.isListed ? "Back in the list." : board.notListed.line);
+  announce(board.isListed ? "Back in the list." : board.notListed.line);
   sync.reread().then(() => show({ fromTop: true }));
 }
 
@@ -212,7 +212,7 @@ function eachMinute() {
   const dismissed = dismissals.size;
   const isNewDay = dismissals.refreshDay();
   if (board.loaded) show();
-  if (isNewDay && dismissed) say("A new day: what was dismissed yesterday is back.");
+  if (isNewDay && dismissed) announce("A new day: what was dismissed yesterday is back.");
   if (document.hidden || at("desk").hidden) return;
   sync.reread();
   readHealth();
@@ -266,7 +266,7 @@ function wire() {
   at("refresh").addEventListener("click", refresh);
   at("mailboxes").addEventListener("click", async (event) => {
     const account = event.target.closest("button.sign-in")?.dataset.account;
-    if (account && (await signIn(account, say))) sync.follow(account);
+    if (account && (await signIn(account, announce))) sync.follow(account);
   });
   at("not-listed-show").addEventListener("click", turn);
   at("help").addEventListener("click", keys["?"]);

@@ -13,16 +13,16 @@ const OLD = "This draft was there already; it is not sent.";
 
 export class Drafts {
   #list;
-  #say;
+  #announce;
   #form = null;
   #row = null;
   #texts = new Map();
   #underWay = new Map();
   #rows = [];
 
-  constructor(list, say) {
+  constructor(list, announce) {
     this.#list = list;
-    this.#say = say;
+    this.#announce = announce;
     many.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#makeMany(many.querySelector("textarea").value.trim());
@@ -38,7 +38,7 @@ export class Drafts {
   /** Open the form of one row, or of several; `toAll` answers everybody whom a message names. */
   open(rows, toAll = false) {
     const able = rows.filter((row) => row.replyable);
-    if (!able.length) this.#say("No reply can be drafted to this: there is no address to reply to.");
+    if (!able.length) this.#announce("No reply can be drafted to this: there is no address to reply to.");
     else if (rows.length > 1) this.#ask(able, rows.length - able.length);
     else this.#openIn(able[0], toAll).focus();
   }
@@ -109,16 +109,16 @@ export class Drafts {
     const [comment, toAll] = [this.#form.querySelector("textarea").value.trim(), this.#form.elements.all.checked];
     this.close();
     this.#note(row, "Making the draft…");
-    this.#say("Making the draft…");
+    this.#announce("Making the draft…");
     try {
       const made = await this.#draft(row, comment, toAll);
       this.#texts.delete(row.id);
       const words = made.alreadyExisted ? OLD : MADE;
       const more = " To undo it, delete it in the mailbox. ";
       this.#note(row, words, more, linkTo(made.webLink, "Open the draft"));
-      this.#say(words, more, linkTo(made.webLink, "Open the draft"));
+      this.#announce(words, more, linkTo(made.webLink, "Open the draft"));
     } catch (error) {
-      this.#say("No draft was made for ", quoted(row), `: ${error.message}`);
+      this.#announce("No draft was made for ", quoted(row), `: ${error.message}`);
       this.#fail(row, error);
     }
   }
@@ -168,7 +168,7 @@ export class Drafts {
     const rows = this.#rows;
     let made = 0;
     const failed = [];
-    const progress = () => this.#say(`Making drafts: ${made} of ${rows.length}.`);
+    const progress = () => this.#announce(`Making drafts: ${made} of ${rows.length}.`);
     progress();
     const one = async (row) => {
       try {
@@ -183,6 +183,6 @@ export class Drafts {
     };
     await Promise.all(rows.map(one));
     const why = failed.length ? ` ${failed.length} failed: ${failed[0].message}` : "";
-    this.#say(`${counted(made, "draft")} made; nothing is sent.${why}`);
+    this.#announce(`${counted(made, "draft")} made; nothing is sent.${why}`);
   }
 }

@@ -6,7 +6,7 @@ const banners = document.getElementById("notices");
 const state = document.getElementById("state");
 
 /** Show what happened: words, or words and elements. */
-export function say(...words) {
+export function announce(...words) {
   report.replaceChildren(...words.filter(Boolean));
 }
 

@@ -4,22 +4,22 @@ import { write } from "./server.js";
 const BLOCKED = "The browser has blocked the new tab: allow it for this page, and press again.";
 
 /** Open the page where the person signs in; return whether it was opened. */
-export async function signIn(account, say) {
+export async function signIn(account, announce) {
   const tab = window.open("about:blank"); // at once: a browser blocks a tab that opens later by itself
   if (!tab) {
-    say(BLOCKED);
+    announce(BLOCKED);
     return false;
   }
-  say(`Preparing the sign-in of ${account}…`);
+  announce(`Preparing the sign-in of ${account}…`);
   try {
     const { address } = await write("/api/comms/sign-in", { account });
     tab.opener = null;
     tab.location.replace(address);
-    say(`Sign in as ${account} in the other tab. The list is read again when that is done.`);
+    announce(`Sign in as ${account} in the other tab. The list is read again when that is done.`);
     return true;
   } catch (error) {
     tab.close();
-    say(`No sign-in. ${error.message}`);
+    announce(`No sign-in. ${error.message}`);
     return false;
   }
 }

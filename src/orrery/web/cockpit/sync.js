@@ -20,17 +20,17 @@ export class Sync {
   failure = null;
   #board;
   #show;
-  #say;
+  #announce;
   #taken = 0;
   #pulse = null;
   #poll = 0;
   #retry = 0;
   #followed = new Map();
 
-  constructor(board, show, say) {
+  constructor(board, show, announce) {
     this.#board = board;
     this.#show = show;
-    this.#say = say;
+    this.#announce = announce;
     listeners.add((error) => this.#hear(error));
   }
 
@@ -47,8 +47,8 @@ export class Sync {
 
   async #refresh() {
     const before = this.#board.byId;
-    this.#say("Asking every mailbox…");
-    if (!(await this.#load("sync=pulse"))) return this.#say(`Not refreshed. ${this.failure?.message ?? ""}`);
+    this.#announce("Asking every mailbox…");
+    if (!(await this.#load("sync=pulse"))) return this.#announce(`Not refreshed. ${this.failure?.message ?? ""}`);
     const fresh = this.#board.rows.filter((row) => !before.has(row.id)).length;
     const waiting = this.#board.mailboxes.filter((one) => one.state === "loading").length;
     const old = this.#board.mailboxes.filter((one) => !["fresh", "loading"].includes(one.state)).length;
@@ -56,7 +56,7 @@ export class Sync {
       waiting && `${counted(waiting, "mailbox", "mailboxes")} still being read`,
       old && `${counted(old, "mailbox", "mailboxes")} not read`,
     ];
-    return this.#say([`Refreshed: ${counted(fresh, "new row")}`, ...rest.filter(Boolean)].join(", ") + ".");
+    return this.#announce([`Refreshed: ${counted(fresh, "new row")}`, ...rest.filter(Boolean)].join(", ") + ".");
   }
 
   async #load(query = "") {
@@ -92,7 +92,7 @@ export class Sync {
   #isFollowing() {
     for (const [account, end] of this.#followed) {
       const state = this.#board.mailboxes.find((one) => one.account === account)?.state;
-      if (state === "fresh") this.#say(`${account} is signed in, and its rows are here.`);
+      if (state === "fresh") this.#announce(`${account} is signed in, and its rows are here.`);
       if (!["sign-in-needed", "loading"].includes(state) || Date.now() > end) this.#followed.delete(account);
     }
     return this.#followed.size > 0;

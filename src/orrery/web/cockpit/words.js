@@ -66,7 +66,7 @@ function dayWords(date) {
 /** A day with its weekday. */
 export const weekday = (date) => WEEKDAY.format(date);
 
-/** The day that is so many days after today, by its parts: a day may have 23 or 25 hours. */
+/** The day `days` after today, by its parts: a day may have 23 or 25 hours. */
 export function dayAfter(days) {
   const now = new Date();
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);

@@ -163,14 +163,14 @@ class LiveAdmin extends HTMLElement {
     const answer = await this.#ask("GET", this.#intel);
     if (!answer) return;
     this.#take(answer);
-    this.#say(answer.error ? inWords(answer) : before, !answer.error);
+    this.#announce(answer.error ? inWords(answer) : before, !answer.error);
     if (this.#panel.hidden && "totalUnique" in answer) this.#unlock();
   }
 
   async #refreshNow() {
     const answer = await this.#ask("POST", new URL("?refresh=realtime", this.#intel));
     if (answer?.ok === true) await this.#look(refreshed(answer));
-    else if (answer) this.#say(inWords(answer));
+    else if (answer) this.#announce(inWords(answer));
   }
 
   /** Return the answer, or nothing when the password was refused or given up meanwhile. */
@@ -208,7 +208,7 @@ class LiveAdmin extends HTMLElement {
     if (now() - this.#charted > TOO_OLD) this.#chart.replaceChildren();
   }
 
-  #say(words, fine = false) {
+  #announce(words, fine = false) {
     this.#report.classList.toggle("fine", fine);
     write(this.#report, words);
   }
@@ -229,7 +229,7 @@ class LiveAdmin extends HTMLElement {
     this.#chart.replaceChildren();
     this.#panel.hidden = true;
     this.#form.hidden = false;
-    this.#say(words);
+    this.#announce(words);
     this.#draw();
     if (here) this.#input.focus();
     return null;
