@@ -166,7 +166,7 @@ class Desk:
 
     @property
     def said(self) -> Locator:
-        return self.page.locator("#said")
+        return self.page.locator("#report")
 
     @property
     def storage(self) -> dict[str, str]:
