@@ -45,8 +45,8 @@ def texts(path: Path) -> Iterator[str]:
         tokens = [token for token in tokenize.tokenize(lines.readline) if token.type == tokenize.COMMENT]
     yield "\n".join(token.string.lstrip("#") for token in tokens)
     for node in ast.walk(ast.parse(source)):
-        # A literal without a space is a key or another name, on which others depend.
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+        # A literal of one word is a key or another name, on which others depend.
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) > 1:
             yield node.value
 
 

@@ -20,8 +20,8 @@ SECOND = timedelta(seconds=1)
 class TokenWindow(Record):
     """One quota. `remaining` is how much Orrery may use, `size` is all of it, assumed or shown by the provider.
 
-    `told` holds the last figure of the provider. From its first one on, at `since`, others used `others`: below zero
-    while the cost of a query is charged that has not reported.
+    `told` is the last figure of the provider. From its first one on, at `since`, others used `others`: below
+    zero while the cost of a query is charged that has not reported.
     """
 
     name: Literal["hour", "day"]
