@@ -4,6 +4,7 @@ import json
 import math
 import secrets
 from collections.abc import Callable
+from email.header import decode_header, make_header
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
@@ -23,6 +24,8 @@ CACHE = 12 * 60 * 60
 """Seconds for which a topic's messages can be read, as by ntfy's default."""
 
 _KIND = "_push"
+_HEADERS = ("title", "priority", "tags")
+_PRIORITIES = ("min", "low", "default", "high", "urgent")
 _Topic = Annotated[str, Field(pattern=r"^[-_A-Za-z0-9]{1,64}$")]
 
 
@@ -72,19 +75,20 @@ class PushServer:
         """Return ntfy's routes below `root`."""
         return [
             Route(root or "/", self.publish, methods=["POST", "PUT"]),
+            Route(f"{root}/{{topic}}", self.publish, methods=["POST", "PUT"]),
             Route(f"{root}/v1/health", _health, methods=["GET"]),
             Route(f"{root}/{{topic}}/json", self.poll, methods=["GET"]),
         ]
 
     async def publish(self, request: Request) -> Response:
-        """POST /push: a JSON object with topic, message, title, priority, tags, sequence_id."""
+        """POST /push: a JSON object; POST /push/{topic}: the text, its headers title, priority and tags."""
         body = await request.body()
         if (broken := self._faults.instead("push")) is not None:
             return broken
         try:
             self._faults.refuse(_FAULTS)
             self._check_token(request)
-            message = _read(body)
+            message = _read(request, body)
         except Refusal as refusal:
             return refusal.answer()
         message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
@@ -117,13 +121,28 @@ async def _health(_: Request) -> Response:
     return JSONResponse({"healthy": True})
 
 
-def _read(body: bytes) -> Document:
+def _read(request: Request, body: bytes) -> Document:
     if len(body) > MAX_MESSAGE_BYTES:
         raise _refused(413, 41301, "message too large")
+    given = _in_headers(request, body) if "topic" in request.path_params else body
     try:
-        return _Published.model_validate_json(body, strict=True).model_dump(exclude_none=True)
+        return _Published.model_validate_json(given, strict=True).model_dump(exclude_none=True)
     except ValidationError as error:
         raise _refused(400, 40024, "request body must be message JSON") from error
+
+
+def _in_headers(request: Request, body: bytes) -> str:
+    """Return as JSON what the guest's script posts."""
+    headers = {name: str(make_header(decode_header(request.headers.get(name, "")))) for name in _HEADERS}
+    priority = headers["priority"] or "default"
+    found = {
+        "topic": request.path_params["topic"],
+        "message": body.decode(errors="replace") or "triggered",
+        "title": headers["title"] or None,
+        "priority": _PRIORITIES.index(priority) + 1 if priority in _PRIORITIES else 0,
+        "tags": [tag for tag in headers["tags"].split(",") if tag] or None,
+    }
+    return json.dumps(found)
 
 
 def _since(text: str) -> float:
