@@ -237,7 +237,8 @@ def test_a_file_changes_what_it_names(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("[machine]\nunknown = 1\n", "unknown is wrong"),
-        ("machine = 3\n", "machine is wrong"),
+        ("machine = 3\n", "machine is wrong: the tables are machine, "),
+        ("[nonsense]\nwarm_share = 0.5\n", "nonsense is wrong: the tables are machine, "),
         ("[machine]\nruns = [20000, 10000]\n", "runs is wrong: the first of the two is the least"),
         ("[machine]\nruns = [600, 900]\n", "an outage must be over before the next one"),
         ("[service]\nbudget = { starts = 0, within = 1, every = 1 }\n", r"budget\.starts is wrong"),

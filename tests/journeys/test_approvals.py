@@ -120,7 +120,7 @@ def test_an_approval_from_proposal_to_log(desk: Desk) -> None:
     assert fingerprint(desk.key) in log
     assert "[red]declines[/red]" in log
     assert address not in log
-    assert "signatures and intents are as it says" in desk.does("verify").stdout
+    assert "signatures and intents agree with it" in desk.does("verify").stdout
 
 
 @pytest.mark.parametrize("given", ["", "no\n", "y\n", "yes please\n"])

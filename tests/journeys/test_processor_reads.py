@@ -105,7 +105,7 @@ def colour(desk: Deployment) -> str:
 
 
 def test_branding_changes_by_the_owners_signature(desk: Deployment) -> None:
-    """Proposed, nothing is changed; signed, it is; and when something else stands there by then, it is refused."""
+    """A proposal changes nothing, its signature does; when the account has other values by then, it is refused."""
     make_key(desk.folder / "other")  # skips where there is no tool
     first = proposed(desk, "#123456")
     assert colour(desk) == "#1d4ed8"
@@ -118,4 +118,4 @@ def test_branding_changes_by_the_owners_signature(desk: Deployment) -> None:
     assert desk.client.patch(desk.sandbox.base_url + ACCOUNT, data=by_hand, headers=headers).is_success
     refused = desk.orrery("approvals", "sign", second)
     assert (refused.returncode, colour(desk)) == (1, "#999999")
-    assert "something else stands there" in refused.stdout + refused.stderr
+    assert "the account has other values than when this was proposed" in refused.stdout + refused.stderr

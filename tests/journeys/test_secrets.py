@@ -222,7 +222,7 @@ def test_the_rights_of_a_restricted_key(tmp_path: Path) -> None:
         key = found["processor_api_key"]
         assert (code, key["state"]) == (1, "broken")
         assert key["what_to_do"] == "Give it the right to read Events. Take the right to read Invoices away."
-        assert "may not read Events: refunds and disputes are not told" in key["found"]
+        assert "may not read Events: refunds and disputes are not reported" in key["found"]
         assert "so `orrery processor customers` does not work" in key["found"]
         assert "not tried, because only a write would show it: writing Checkout Sessions (needed)" in key["found"]
         shop.sandbox.clear_faults()

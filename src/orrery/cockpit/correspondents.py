@@ -170,9 +170,9 @@ class Correspondents:
             self._answered.add(folded)
 
     def _name(self, name: str, address: str) -> None:
-        """Note the name of an address; whether that is known is seen when the name is looked up."""
+        """Note the name of an address, if that is known: of a stranger's name nothing follows."""
         folded = address.casefold()
-        if folded not in self.own and (key := person_key(name)):
+        if folded not in self.own and self.is_known(folded) and (key := person_key(name)):
             self._names.setdefault(key, set()).add(folded)
 
 

@@ -78,7 +78,10 @@ def read_parameters(path: Path | None = None) -> Parameters:
     """Return the default parameters, with those changed that a file names; raise `Invalid`."""
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
-        found = TypeAdapter(Parameters).validate_python(_flat(tomllib.loads(default_text())) | _flat(given))
+        defaults = tomllib.loads(default_text())
+        if wrong := [name for name in given if name not in defaults or not isinstance(given[name], dict)]:
+            raise Invalid(f"The parameter {wrong[0]} is wrong: the tables are {', '.join(defaults)}.")
+        found = TypeAdapter(Parameters).validate_python(_flat(defaults) | _flat(given))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Invalid(f"The parameters cannot be read from {path}: {error}.") from None
     except ValidationError as error:

@@ -22,7 +22,7 @@ class ServerSettings(Section):
     @classmethod
     def _is_this_machine(cls, host: str) -> str:
         if host not in THIS_MACHINE:
-            raise ValueError(f"the private listener must be an address of this machine: {', '.join(THIS_MACHINE)}")
+            raise ValueError(f"the private listener must have a loopback address: {', '.join(THIS_MACHINE)}")
         return host
 
     @model_validator(mode="after")

@@ -43,7 +43,7 @@ def letter(numbers: Iterable[int]) -> bytes:
         + b"".join({62: rb"+\-", 63: b"/_"}.get(one, ALPHABET[one : one + 1]) for one in sorted(numbers))
         + b"]"
     )
-    return b"(?:" + known + rb"|\/)" if b"/" in known else known
+    return b"(?:" + known + rb"|\\/)" if b"/" in known else known
 
 
 def digits(octet: int) -> bytes:

@@ -40,13 +40,13 @@ _PRIORITIES: dict[SecretEventKind, Priority] = {
 }
 
 _WHY: dict[Trouble, str] = {
-    "vanished": "It is gone from where it lay.",
-    "emptied": "It is empty where it lay.",
+    "vanished": "It is gone from its place.",
+    "emptied": "It is there, and empty.",
     "changed": "It is another value than before, and the change was not announced.",
     "unreadable": "It cannot be read any more.",
     "refused": "The next start will be refused.",
     "mode": "More people of this machine may use its file than before.",
-    "restart": "The service holds another value than the one in the file now.",
+    "restart": "The service holds another value than the one that is there now.",
 }
 
 _ANNOUNCE = 'If it was you: `orrery secrets announce {name} --reason "…"`.'
@@ -136,7 +136,7 @@ def _loss(event: SecretEvent, uses: Mapping[str, SecretUse]) -> str:
     if not use.stops:
         return "Nothing that is configured uses it."
     if event.kind == "changed":
-        return f"The file has another value than before. If it is wrong: {use.effect}"
+        return f"It has another value than before. If that is wrong: {use.effect}"
     if event.held:
         return f"The running service still holds it. From its next start on: {use.effect}"
     return f"From now on: {use.effect}"

@@ -153,6 +153,7 @@ SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:
 CODED = [" ".join([*(f"{one * one * factor}" for one in range(40)), LONG]).encode() for factor in (7, 17)]
 """Texts that zlib packs in individual codes; in short lines nothing but its head shows them."""
 
+ACROSS = zlib.compress(random_octets(1_600_000) + LONG.encode())
 CARRIERS: dict[str, tuple[str, bytes]] = {
     **{
         f"individual codes {number}": ("a.txt", b"k: " + wrapped(base64(zlib.compress(text)), 40, b"\n") + b"\n")
@@ -204,8 +205,10 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     "archive with zeros": ("a.txt", b"k: " + base64(zipped({f"{LONG}.txt": b"", "b": bytes(9000)}))),
     "over windows, packed": (
         "a.json",
-        b'{"k": "' + base64(zlib.compress(random_octets(1_600_000) + LONG.encode())) + b'"}',
+        b'{"k": "' + base64(ACROSS) + b'"}',
     ),
+    "over windows, quoted": ("a.txt", wrapped(base64(ACROSS), 76, b"\n> ")),
+    "over windows, in strings": ("a.c", b'x = "' + wrapped(base64(ACROSS), 76, b'"\n    "') + b'";\n'),
     "digits over windows": ("a.txt", (random_octets(600_000) + text_of(LONG, 30, 3)).hex().encode()),
 }
 
@@ -225,6 +228,20 @@ def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) ->
     for form in ("Base64", "hex", "hex with colons", "hex of a program"):
         content = b"k: " + FORMS[form](term.encode()) + b"\n"
         assert {one.kind for one in found_in(scan, "a.txt", content)} == {"person"}, form
+
+
+@pytest.mark.parametrize("term", ["Noël", "Zoé", "山田", "𠮷田"])
+def test_a_slash_of_json_is_one_letter(term: str) -> None:
+    """Writers of JSON may put `\\/`, also in the form of a term that is searched by itself."""
+    scan = Scan([*detectors(Policy(terms=(Term("person", term),)))], FingerprintKey(b"a key of the tests"))
+    texts = (
+        f"{before} {term} {behind}".encode() for before in ("a", "ab", "abc") for behind in ("", "?", "x?", "~o~")
+    )
+    slashed = [form for text in texts if b"/" in (form := base64(text))]
+    for form in slashed:
+        content = b'{"d": "' + form.replace(b"/", rb"\/") + b'"}'
+        assert {one.kind for one in found_in(scan, "a.json", content)} == {"person"}, form
+    assert slashed
 
 
 ODD = bytes(one for one in range(256) if one < 0x20 or 0x80 <= one < 0xC0 or one >= 0xF8)

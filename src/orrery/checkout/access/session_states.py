@@ -58,7 +58,7 @@ class SessionState:
     """
 
     state: StateName
-    expires_at: datetime | None = None
+    expires_at: datetime | None
 
 
 _AT_THE_PROCESSOR: dict[SessionStatus, StateName] = {"open": "open", "complete": "pending", "expired": "failed"}
@@ -79,7 +79,7 @@ class SessionStates:
 
     async def of(self, session_id: str) -> SessionState:
         """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
-        return await self._noted(session_id) or SessionState(await self._at_the_processor(session_id))
+        return await self._noted(session_id) or SessionState(await self._at_the_processor(session_id), None)
 
     async def is_over(self, session_id: str, expires_at: datetime | None) -> bool:
         """Return whether a session is of no use to its visitor: it cannot be paid, and opens no access.
@@ -111,15 +111,15 @@ class SessionStates:
             return SessionState(state, record.revoked_at or record.expires_at)
         try:
             if noted := await self._stored.pending.get(session_id):
-                return SessionState("failed" if noted.record.failed_at else "pending")
+                return SessionState("failed" if noted.record.failed_at else "pending", None)
         except RecordUnreadable:
-            return SessionState("pending")
+            return SessionState("pending", None)
         with suppress(RecordUnreadable):  # the processor knows as well
             offer = await self._stored.offers.get(session_id)
             if offer is None:
                 raise NotFound("There is no such session.")
             if offer.record.failed_at:
-                return SessionState("failed")
+                return SessionState("failed", None)
         return None
 
     async def note_expired(self, start: datetime) -> list[ItemUnreadable]:

@@ -40,7 +40,7 @@ from orrery.syntax.lines import one_line
 from orrery.syntax.reason import LONGEST_REASON
 
 DEADLINE = 10.0
-"""Seconds that one request may take."""
+"""Seconds for the first try of a session; the second has what is left of twice as many."""
 
 LONGEST_TRIAL = timedelta(minutes=5)
 """How long after its request a trial is over or was interrupted."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orrery.gateway.ping_log import PingLog
     from orrery.gateway.reports import CloudReport
 
-_COLUMNS = ("from", "until", "minutes", "what", "state", "probe", "pings")
+_COLUMNS = ("from", "until", "minutes", "what", "content", "probe", "pings")
 
 
 def command(
@@ -59,14 +59,14 @@ def _rows(log: "PingLog") -> Iterator[dict[str, object]]:
         yield {
             **_times(one.first_at, one.last_at),
             "what": "mixed" if one.mixed else one.kind,
-            "state": state,
+            "content": state,
             "probe": one.probe or None,
             "pings": one.count,
         }
     for silence in log.silences:
         yield {**_times(silence.since, silence.until), "what": "silence", "minutes": _minutes(silence.seconds)}
     for push in log.pushes:
-        yield {"from": push.at, "what": "push", "state": f"{push.title} ({push.priority}, {push.state})"}
+        yield {"from": push.at, "what": "push", "content": f"{push.title} ({push.priority}, {push.state})"}
 
 
 def _times(begin: datetime, end: datetime | None) -> dict[str, object]:

@@ -102,18 +102,26 @@ def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> I
     for one in expected:
         if _is_so(state, one):
             continue
+        later = _later(state, ours)
+        unread = [path for path, text in later if text is None]
         # No file can take a failure hook away: systemd adds them up.
-        places = [] if one.property == "OnFailure" else [*_places(state, one.key, ours)]
-        if places or state.one("NeedDaemonReload") != "yes":
-            yield _deviation(state, one, places, ours)
+        places = [] if one.property == "OnFailure" else [*_places(later, one.key)]
+        if unread or places or state.one("NeedDaemonReload") != "yes":
+            yield _deviation(state, one, unread, places, ours)
 
 
-def _places(state: UnitState, key: str, ours: str) -> Iterator[str]:
-    """Yield the lines of other files that set a key, in any section, in systemd's order."""
+def _later(state: UnitState, ours: str) -> Sequence[tuple[str, str | None]]:
+    """Return the files that systemd reads after ours; all where it does not read ours."""
+    paths = [path for path, _ in state.sources]
+    return state.sources[paths.index(ours) + 1 :] if ours in paths else state.sources
+
+
+def _places(sources: Sequence[tuple[str, str | None]], key: str) -> Iterator[str]:
+    """Yield the lines that set a key, in any section, in systemd's order."""
     keys = _OLDER.get(key, (key,))
-    for path, text in state.sources:
+    for path, text in sources:
         for number, line in enumerate((text or "").splitlines(), 1):
-            if path != ours and line.partition("=")[0].strip() in keys:
+            if line.partition("=")[0].strip() in keys:
                 yield f"{path}, line {number} ({line.strip()})"
 
 
@@ -129,12 +137,14 @@ def _is_so(state: UnitState, expected: _Expected) -> bool:
     return state.one(expected.property) == expected.value
 
 
-def _deviation(state: UnitState, expected: _Expected, places: Sequence[str], ours: str) -> Finding:
+def _deviation(
+    state: UnitState, expected: _Expected, unread: Sequence[str], places: Sequence[str], ours: str
+) -> Finding:
     is_now = "another" if expected.property == "ExecStart" else state.one(expected.property) or "missing"
     why = f"{expected.key} is {is_now} instead of {expected.value}"
+    if unread:
+        return Finding(state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.")
     if places:
         todo = f"Remove what overrides it, then type: {_RELOAD}"
         return Finding(state.name, "broken", f"{why}. Other files set it: {', '.join(places)}.", todo)
-    if unread := [path for path, text in state.sources if text is None]:
-        return Finding(state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.")
     return Finding(state.name, "broken", f"{why}: systemd does not use {ours}.", "Install again.")

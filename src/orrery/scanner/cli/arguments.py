@@ -9,7 +9,7 @@ from typing import NoReturn
 from orrery.errors import Invalid
 
 _NO_ARGUMENTS = (
-    "A term is never typed as an argument: your shell's history would keep it and in the list of processes. "
+    "A term is never typed as an argument: it would be in your shell's history and in the list of processes. "
     "Type the command without it, and the term when you are asked, or hand it over by standard input. "
     "If it was one, delete it from your shell's history now."
 )

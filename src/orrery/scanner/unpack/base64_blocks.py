@@ -28,6 +28,11 @@ _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _BESIDE: Final = b"."
 _PLAIN: Final = ALPHABET + b"-_= \t\r\n" + _BESIDE
 _WRAPPED: Final = re.compile(WRAP)
+_OF_WRAPS: Final = b" \t\r\n>|*#;%\"'+.,\\"
+
+LONGEST_WRAP: Final = 256
+"""Characters of a wrap in a block over windows."""
+
 _ENDS: Final = re.compile(rb"[^A-Za-z0-9+/_\-\\\s]")
 
 
@@ -191,4 +196,11 @@ def _stripped(block: bytes) -> bytes:
 
 def stream(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield what a long block encodes that the pieces begin with."""
-    return changed(map(_stripped, until(_ENDS, pieces)), decoded, lambda held: len(held) & ~3)
+    joined = changed(pieces, lambda held: _WRAPPED.sub(b"", held), _before_wrap)
+    return changed(map(_stripped, until(_ENDS, joined)), decoded, lambda held: len(held) & ~3)
+
+
+def _before_wrap(held: bytes) -> int:
+    """Return where the characters at the end begin that may be the first ones of a wrap."""
+    end = len(held.removesuffix(rb"\r").rstrip(_OF_WRAPS))
+    return end if len(held) - end < LONGEST_WRAP else len(held)

@@ -86,7 +86,7 @@ fire() {
   case $finding in hanging | dead) hurry ;; esac
   if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and $since_then."
-    settle
+    [ "$since_then" != 'still does' ] || settle
   else
     clock
     read_failures
@@ -148,7 +148,7 @@ holds() {
     nap 2
     look || return 1
     if [ "$ActiveState/$Result" = inactive/success ] && [ "$(fires)" -lt "$FLAP_COUNT" ]; then
-      since_then='was stopped again'
+      since_then='has ended again'
       return 0
     fi
     [ "$ActiveState" = active ] && [ "$Entered" = "$held" ] && probe_twice || return 1
