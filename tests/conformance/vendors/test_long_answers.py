@@ -5,6 +5,7 @@ import gzip
 import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from functools import cache
 
 import pytest
 from starlette.types import Receive, Scope, Send
@@ -41,7 +42,7 @@ async def bomb(scope: Scope, _: Receive, send: Send) -> None:
     """Answer with a small body that unfolds."""
     headers = [(b"content-type", b"application/json"), (b"content-encoding", b"gzip")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": BOMB})
+    await send({"type": "http.response.body", "body": packed()})
     assert scope["type"] == "http"
 
 
@@ -54,7 +55,10 @@ async def flood(scope: Scope, _: Receive, send: Send) -> None:
     assert scope["type"] == "http"
 
 
-BOMB = gzip.compress(b" " * UNFOLDED + b"{}")
+@cache
+def packed() -> bytes:
+    """Return the small body; it is made once, where it is asked for: to make it takes a second."""
+    return gzip.compress(b" " * UNFOLDED + b"{}")
 
 
 @pytest.fixture(params=[bomb, flood], ids=["a short one that unfolds", "a long one"])
