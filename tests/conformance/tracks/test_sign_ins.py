@@ -17,6 +17,7 @@ from orrery.ports.private_file import SignInFileUnusable
 from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A
 from orrery.tenants.errors import SignInRefused
 from orrery.trust import Trust
+from tests.support.identity import IdentityBox
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, Tracks
 
 
@@ -119,10 +120,20 @@ DOCTORED: list[tuple[dict[str, object], str]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def signed_in(shared_box: IdentityBox, tmp_path_factory: pytest.TempPathFactory) -> Tracks:
+    """Return the tracks of a folder where Ann has signed in."""
+    elsewhere = Tracks(shared_box, tmp_path_factory.mktemp("signed-in"))
+    elsewhere.sign_in(ANN_A)
+    return elsewhere
+
+
 @pytest.mark.parametrize(("change", "why"), DOCTORED)
-def test_a_doctored_answer_is_refused_and_not_kept(tracks: Tracks, change: dict[str, object], why: str) -> None:
+def test_a_doctored_answer_is_refused_and_not_kept(
+    tracks: Tracks, signed_in: Tracks, change: dict[str, object], why: str
+) -> None:
     """The sentence names the claim; an earlier sign-in stays as it was."""
-    tracks.sign_in(ANN_A)
+    signed_in.copy_sign_ins(tracks.folder, ANN_A)
     before = content(tracks, "A")
     tracks.box.pull("doctor", **change)
     with pytest.raises((SignInRefused, IdentityRefused), match=why):
