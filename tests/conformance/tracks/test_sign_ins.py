@@ -17,7 +17,6 @@ from orrery.ports.private_file import SignInFileUnusable
 from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A
 from orrery.tenants.errors import SignInRefused
 from orrery.trust import Trust
-from tests.support.identity import IdentityBox
 from tests.support.tracks import ANN_A, ANN_B, BOB_A, Tracks
 
 
@@ -118,14 +117,6 @@ DOCTORED: list[tuple[dict[str, object], str]] = [
     ({"part": "access", "double": "oid"}, "access token's claim oid occurs twice"),
     ({"part": "answer", "set": "scope", "value": "User.Read Mail.Send"}, "Mail.Send"),
 ]
-
-
-@pytest.fixture(scope="module")
-def signed_in(shared_box: IdentityBox, tmp_path_factory: pytest.TempPathFactory) -> Tracks:
-    """Return the tracks of a folder where Ann has signed in."""
-    elsewhere = Tracks(shared_box, tmp_path_factory.mktemp("signed-in"))
-    elsewhere.sign_in(ANN_A)
-    return elsewhere
 
 
 @pytest.mark.parametrize(("change", "why"), DOCTORED)
