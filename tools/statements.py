@@ -62,12 +62,18 @@ def _is_docstring(node: ast.AST) -> bool:
 def counted(root: Path) -> Counter[str]:
     """Return the statements of each package in `src/orrery`, of the modules beside them as ".", and of `tests`."""
     found = Counter[str]()
+    for package, file in files(root):
+        found[package] += statements(file.read_bytes())
+    return found
+
+
+def files(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield each file that counts, with its package."""
     source = root / "src" / "orrery"
     for file in source.rglob("*.py"):
         first, *inside = file.relative_to(source).parts
-        found[first if inside else "."] += statements(file.read_bytes())
-    found["tests"] = sum(statements(file.read_bytes()) for file in (root / "tests").rglob("*.py"))
-    return found
+        yield first if inside else ".", file
+    yield from (("tests", file) for file in (root / "tests").rglob("*.py"))
 
 
 def rows(text: str) -> tuple[list[Row], bool]:

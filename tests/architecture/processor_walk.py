@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import stripe
@@ -31,12 +32,14 @@ class Module:
 
     path: PurePosixPath
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
 
     def where(self, node: ast.AST, what: str) -> str:
         """Return where something is."""
         return f"{self.path}:{getattr(node, 'lineno', 0)}: {what}"
 
 
+@cache
 def modules(package: Path) -> list[Module]:
     """Return every module that can run in production: all but the sandbox."""
     paths = (path for path in sorted(package.rglob("*.py")) if path.relative_to(package).parts[0] != "sandbox")
@@ -45,7 +48,8 @@ def modules(package: Path) -> list[Module]:
 
 def module(package: Path, path: PurePosixPath, planted: str = "") -> Module:
     """Return one module, with a few more lines at its end."""
-    return Module(path, ast.parse(f"{(package / path).read_text()}\n{planted}\n"))
+    tree = ast.parse(f"{(package / path).read_text()}\n{planted}\n")
+    return Module(path, tree, tuple(ast.walk(tree)))
 
 
 def reached(found: list[Module]) -> set[str]:
@@ -57,7 +61,7 @@ def other_doors(found: list[Module]) -> Iterator[str]:
     """Yield whatever could reach an operation of the processor in a way that `reached` cannot see."""
     for module in found:
         at_home = module.path.is_relative_to(VENDOR)
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Constant) and _is_a_path(node.value) and not _is_known_path(module, node):
                 yield module.where(node, f"the path {node.value!r}")
             if at_home:
@@ -71,7 +75,7 @@ def stray_writes(found: list[Module]) -> Iterator[str]:
         if module.path == PORT or module.path.is_relative_to(VENDOR):
             continue
         yield from _ways_past_an_operation(module, writes)
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             performs = isinstance(node, ast.Attribute) and node.attr == "perform" and module.path != CARRIES_OUT
             if performs and not _in_an_operation(module, node):
                 yield module.where(node, "performs an operation")
@@ -85,7 +89,7 @@ def port_methods(found: list[Module], protocol: str) -> set[str]:
 
 
 def _library_calls(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and (chain := _chain(node.func)) and "v1" in chain:
             yield _operation(chain[chain.index("v1") + 1 :])
 
@@ -102,7 +106,7 @@ def _operation(names: list[str]) -> str:
 
 def _own_calls(module: Module) -> Iterator[str]:
     """Yield what is sent without the library: `connection.patch("/v1/…")`."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "patch":
             first = node.args[0] if node.args else None
             if isinstance(first, ast.Constant) and _is_a_path(first.value):
@@ -132,7 +136,7 @@ def _odd(module: Module, node: ast.AST) -> Iterator[str]:
 
 def _is_called_further(module: Module, node: ast.Attribute) -> bool:
     """Tell whether `client.v1` is the beginning of a call such as `client.v1.charges.list(…)`."""
-    calls = (call.func for call in ast.walk(module.tree) if isinstance(call, ast.Call))
+    calls = (call.func for call in module.nodes if isinstance(call, ast.Call))
     return any(node in ast.walk(function) for function in calls)
 
 
@@ -143,7 +147,7 @@ def _is_a_path(value: object) -> bool:
 def _is_known_path(module: Module, node: ast.Constant) -> bool:
     """Tell whether a path is one that `reached` counts, or the push server's own."""
     if module.path.is_relative_to(VENDOR):
-        patches = (call for call in ast.walk(module.tree) if isinstance(call, ast.Call))
+        patches = (call for call in module.nodes if isinstance(call, ast.Call))
         return any(node in call.args and ast.unparse(call.func).endswith(".patch") for call in patches)
     return module.path == PurePosixPath("adapters/ntfy.py") and node.value == "/v1/health"
 
@@ -164,7 +168,7 @@ def _ways_past_an_operation(module: Module, writes: set[str]) -> Iterator[str]:
 
 
 def _mentions(module: Module, names: set[str]) -> list[ast.AST]:
-    return [node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute) and node.attr in names]
+    return [node for node in module.nodes if isinstance(node, ast.Attribute) and node.attr in names]
 
 
 def _mentioned(module: Module, name: str) -> bool:
@@ -172,12 +176,12 @@ def _mentioned(module: Module, name: str) -> bool:
 
 
 def _in_an_operation(module: Module, node: ast.AST) -> bool:
-    calls = (call for call in ast.walk(module.tree) if isinstance(call, ast.Call))
+    calls = (call for call in module.nodes if isinstance(call, ast.Call))
     return any(ast.unparse(call.func) == "Operation" and node in call.args for call in calls)
 
 
 def _function_around(module: Module, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    functions = (one for one in ast.walk(module.tree) if isinstance(one, type_of_function))
+    functions = (one for one in module.nodes if isinstance(one, type_of_function))
     around = [one for one in functions if node in ast.walk(one)]
     return around[-1] if around else None
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,9 @@ ALONE = {
 
 def forgetful(text: str) -> Iterator[str]:
     """Yield the calls that open a connection without the owner's authority, `line: what`."""
-    tree = ast.parse(text)
-    bounds = sum(ast.unparse(node.func) == "bound" and _is_given(node, "context", 2) for node in _calls(tree))
-    for node in _calls(tree):
-        name = ast.unparse(node.func)
+    calls = _calls(text)
+    bounds = sum(name == "bound" and _is_given(node, "context", 2) for name, node in calls)
+    for name, node in calls:
         if name in AT_ONCE | OTHERS:
             yield f"{node.lineno}: {name}"
         if name in CLIENTS and not _is_given(node, CLIENTS[name]):
@@ -47,14 +47,15 @@ def forgetful(text: str) -> Iterator[str]:
 
 def unwired(text: str, adapters: set[str]) -> Iterator[str]:
     """Yield the adapters that are made without a `Trust`."""
-    for node in _calls(ast.parse(text)):
-        name = ast.unparse(node.func)
+    for name, node in _calls(text):
         if name in adapters and not any("trust" in ast.unparse(one) for one in _arguments(node)):
             yield f"{node.lineno}: {name} without trust"
 
 
-def _calls(tree: ast.Module) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+@cache
+def _calls(text: str) -> list[tuple[str, ast.Call]]:
+    """Return each call with what is called: two tests look at those of the whole source."""
+    return [(ast.unparse(node.func), node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
 
 
 def _arguments(node: ast.Call) -> list[ast.expr]:

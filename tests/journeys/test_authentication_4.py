@@ -23,8 +23,17 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityBox]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def signed_in(box: IdentityBox, tmp_path_factory: pytest.TempPathFactory) -> Tracks:
+    """Return the tracks of a folder where an account of each has signed in."""
+    tracks = Tracks(box, tmp_path_factory.mktemp("signed-in"))
+    for name in (ANN_A, ANN_B):
+        tracks.sign_in(name)
+    return tracks
+
+
 @pytest.fixture
-def folder(box: IdentityBox, tmp_path: Path) -> Iterator[Path]:
+def folder(box: IdentityBox, signed_in: Tracks, tmp_path: Path) -> Iterator[Path]:
     """Return a folder with settings: a public place of each kind, and the accounts of both tracks signed in."""
     text = track_toml(box.authority, tmp_path, box.ca_file)
     for kind in ("repository", "blog", "shared-folder"):
@@ -32,8 +41,7 @@ def folder(box: IdentityBox, tmp_path: Path) -> Iterator[Path]:
         text += f'[[tenants.B.destinations]]\nname = "{kind}"\nkind = "{kind}"\nfolder = "{tmp_path / kind}"\n'
     text += '[[tenants.B.destinations]]\nname = "posts"\nkind = "social"\n'
     (tmp_path / "orrery.toml").write_text(text)
-    Tracks(box, tmp_path).sign_in(ANN_A)
-    Tracks(box, tmp_path).sign_in(ANN_B)
+    signed_in.copy_sign_ins(tmp_path, ANN_A, ANN_B)
     yield tmp_path
     box.undo()
 

@@ -24,12 +24,24 @@ def shared_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityBox
         yield found
 
 
+@pytest.fixture(scope="module")
+def signed_in(shared_box: IdentityBox, tmp_path_factory: pytest.TempPathFactory) -> Tracks:
+    """Return the tracks of a folder where an account of each has signed in."""
+    tracks = Tracks(shared_box, tmp_path_factory.mktemp("signed-in"))
+    for name in (ANN_A, ANN_B):
+        tracks.sign_in(name)
+    return tracks
+
+
 @dataclass
 class Desk:
     """A folder with settings of both tracks, and what its commands have printed."""
 
     box: IdentityBox
     folder: Path
+    elsewhere: Tracks
+    """A folder where an account of each track has signed in."""
+
     printed: list[str] = field(default_factory=list[str])
 
     @property
@@ -54,9 +66,8 @@ class Desk:
         return Program(words, self.folder / f"{output}.log")
 
     def signed_in(self, *names: str) -> None:
-        """Let accounts be signed in, without a process for each."""
-        for name in names:
-            Tracks(self.box, self.folder).sign_in(name)
+        """Let accounts be signed in, by what is kept of them elsewhere."""
+        self.elsewhere.copy_sign_ins(self.folder, *names)
 
     def sign_in(self, name: str, as_account: str = "") -> int:
         """Sign in by the code that the command prints; return its exit code."""
@@ -90,10 +101,10 @@ def code_of(program: Program) -> str:
 
 
 @pytest.fixture
-def desk(shared_box: IdentityBox, tmp_path: Path) -> Iterator[Desk]:
+def desk(shared_box: IdentityBox, signed_in: Tracks, tmp_path: Path) -> Iterator[Desk]:
     """Return a folder with settings, and nobody signed in."""
     (tmp_path / "orrery.toml").write_text(track_toml(shared_box.authority, tmp_path, shared_box.ca_file))
-    found = Desk(shared_box, tmp_path)
+    found = Desk(shared_box, tmp_path, signed_in)
     yield found
     shared_box.undo()
     for secret in found.secrets():

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from tests.support.powershell_tree import Node, Place, Unsupported, innermost, name_of
+from tests.support.powershell_tree import Node, Place, Unsupported, innermost, name_of, parameters
 from tests.support.powershell_values import (
     Properties,
     Value,
@@ -64,6 +64,31 @@ class Script:
         self._scopes: list[dict[str, Value]] = [{}]
         self._written: list[Value] = []
         self._visited = visited or Visited()
+        self._statements: dict[str, Callable[[Node], None]] = {
+            "pipeline": self._pipeline,
+            "if_statement": self._if,
+            "for_statement": self._for,
+            "try_statement": self._try,
+            "flow_control_statement": self._flow,
+            "function_statement": self._define,
+        }
+        self._values: dict[str, Callable[[Node], Value]] = {
+            "pipeline": lambda it: single(self._captured(lambda: self._pipeline(it))),
+            "variable": lambda it: self._variable(name_of(it)),
+            "parenthesized_expression": lambda it: self._value(it.parts[0]),
+            "sub_expression": lambda it: single(self._captured(lambda: self._block(it))),
+            "decimal_integer_literal": lambda it: int(it.text),
+            "verbatim_string_characters": lambda it: it.text[1:-1].replace("''", "'"),
+            "expandable_string_literal": self._expanded,
+            "logical_expression": self._logical,
+            "comparison_expression": self._comparison,
+            "additive_expression": self._sum,
+            "expression_with_unary_operator": self._unary,
+            "cast_expression": self._cast,
+            "member_access": self._member,
+            "element_access": self._element,
+            "invokation_expression": self._invocation,
+        }
 
     def run(self, **parameters: Value) -> list[Value]:
         """Run it, and return what it wrote."""
@@ -92,17 +117,9 @@ class Script:
                 raise Unsupported(part.kind)
 
     def _statement(self, node: Node) -> None:
-        rules = {
-            "pipeline": self._pipeline,
-            "if_statement": self._if,
-            "for_statement": self._for,
-            "try_statement": self._try,
-            "flow_control_statement": self._flow,
-            "function_statement": self._define,
-        }
-        if node.kind not in rules:
+        if node.kind not in self._statements:
             raise Unsupported(node.kind)
-        rules[node.kind](node)
+        self._statements[node.kind](node)
 
     def _if(self, node: Node) -> None:
         condition, block, *clauses = node.parts
@@ -199,26 +216,9 @@ class Script:
 
     def _value(self, node: Node) -> Value:
         node = innermost(node)
-        rules: dict[str, Callable[[Node], Value]] = {
-            "pipeline": lambda it: single(self._captured(lambda: self._pipeline(it))),
-            "variable": lambda it: self._variable(name_of(it)),
-            "parenthesized_expression": lambda it: self._value(it.parts[0]),
-            "sub_expression": lambda it: single(self._captured(lambda: self._block(it))),
-            "decimal_integer_literal": lambda it: int(it.text),
-            "verbatim_string_characters": lambda it: it.text[1:-1].replace("''", "'"),
-            "expandable_string_literal": self._expanded,
-            "logical_expression": self._logical,
-            "comparison_expression": self._comparison,
-            "additive_expression": self._sum,
-            "expression_with_unary_operator": self._unary,
-            "cast_expression": self._cast,
-            "member_access": self._member,
-            "element_access": self._element,
-            "invokation_expression": self._invocation,
-        }
-        if node.kind not in rules:
+        if node.kind not in self._values:
             raise Unsupported(f"{node.kind}: {node.text}")
-        return rules[node.kind](node)
+        return self._values[node.kind](node)
 
     def _variable(self, name: str) -> Value:
         if name in _CONSTANTS:
@@ -343,7 +343,7 @@ class Script:
 
     def _call(self, function: Node, values: Sequence[Value]) -> None:
         declared = function.first("function_parameter_declaration")
-        names = [name_of(one) for one in declared.within() if one.kind == "variable"]
+        names = [name for name, _ in parameters(declared)]
         self._scopes.append({})
         try:
             self._bind(declared, dict(zip(names, values, strict=True)))
@@ -353,9 +353,7 @@ class Script:
 
     def _bind(self, declared: Node, given: Mapping[str, Value]) -> None:
         by_name = {name.lower(): value for name, value in given.items()}
-        for parameter in [one for one in declared.within() if one.kind == "script_parameter"]:
-            kind = "".join(one.text for one in parameter.within() if one.kind == "type_identifier")
-            name = next(name_of(one) for one in parameter.within() if one.kind == "variable")
+        for name, kind in parameters(declared):
             value = by_name.get(name)
             if kind not in {"object", "string"}:
                 raise Unsupported(kind)

@@ -1,7 +1,8 @@
 """The parsed tree of a PowerShell script: its statements and its conditions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 import tree_sitter
 import tree_sitter_powershell
@@ -17,15 +18,19 @@ class Unsupported(Exception):
     """The script uses what the interpreter does not walk."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # each is itself only: quick to look up
 class Node:
-    """A node of the tree. `parts` are its children without words, signs and comments; `words` are the rest."""
+    """A node of the tree. `parts` are its children without words, signs and comments; `words` are the rest.
+
+    `inner` is what an expression is, below those that only pass it on; None where it is the node itself.
+    """
 
     kind: str
     text: str
     place: Place
     parts: tuple["Node", ...]
     words: tuple[str, ...]
+    inner: "Node | None" = field(repr=False)
 
     def within(self) -> Iterator["Node"]:
         """Yield this node and all below it."""
@@ -54,7 +59,8 @@ def _node(raw: tree_sitter.Node) -> Node:
     children = [(child, _node(child)) for child in raw.children]
     parts = tuple(node for child, node in children if child.is_named and node.kind not in _UNSAID)
     words = tuple(node.text.lower() for child, node in children if not child.is_named)
-    return Node(raw.type, text, raw.byte_range, parts, words)
+    passes_on = len(parts) == 1 and not words and raw.type not in _WHOLE
+    return Node(raw.type, text, raw.byte_range, parts, words, innermost(parts[0]) if passes_on else None)
 
 
 def statements(tree: Node) -> list[Node]:
@@ -75,11 +81,22 @@ def conditions(tree: Node) -> list[Node]:
     return found
 
 
+@cache
+def parameters(declared: Node) -> tuple[tuple[str, str], ...]:
+    """Return the name and the type of each parameter."""
+    found = [[*one.within()] for one in declared.within() if one.kind == "script_parameter"]
+    return tuple(
+        (
+            next(name_of(one) for one in nodes if one.kind == "variable"),
+            "".join(one.text for one in nodes if one.kind == "type_identifier"),
+        )
+        for nodes in found
+    )
+
+
 def innermost(node: Node) -> Node:
     """Return what an expression is, below those that only pass it on."""
-    while len(node.parts) == 1 and not node.words and node.kind not in _WHOLE:
-        node = node.parts[0]
-    return node
+    return node.inner or node
 
 
 def name_of(variable: Node) -> str:

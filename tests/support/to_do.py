@@ -1,5 +1,6 @@
 """To Do of an account at the sandbox's Microsoft Graph, as its person sees and uses it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +46,12 @@ class ToDoAccount:
 
     def make(self, title: str, *keys: str) -> None:
         """Make a task by hand, linked with these ids."""
-        links = [{"externalId": key, "applicationName": "Orrery", "displayName": title} for key in keys]
+        self.make_all([title], *keys)
+
+    def make_all(self, titles: Sequence[str], *keys: str) -> None:
+        """Make tasks by hand, each linked with these ids."""
+        path = f"{LISTS}/{self.lists()[0]['id']}/tasks"
         with self.box.client(self.account) as web:
-            _ = web.post(
-                f"{LISTS}/{self.lists()[0]['id']}/tasks", json={"title": title, "linkedResources": links}
-            ).raise_for_status()
+            for title in titles:
+                links = [{"externalId": key, "applicationName": "Orrery", "displayName": title} for key in keys]
+                _ = web.post(path, json={"title": title, "linkedResources": links}).raise_for_status()

@@ -1,6 +1,7 @@
 """Two tracks over a sandbox's identity provider: their settings, and their accounts signed in."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from orrery.adapters.microsoft_identity.provider import MicrosoftIdentity
 from orrery.adapters.private_files import PrivateFiles
 from orrery.ports.identity import DeviceCode
 from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
+from orrery.tenants.accounts import resolve
 from orrery.tenants.settings import TenantsSettings, TrackSettings
 from orrery.tenants.sign_ins import SignIns
 from orrery.trust import Trust
@@ -78,6 +80,13 @@ class Tracks:
     def sign_in(self, name: str, as_account: str = "") -> None:
         """Sign in by a device code, as another account than the named one if that is given."""
         _ = self.sign_ins.by_device_code(name, self.approving(as_account or name))
+
+    def copy_sign_ins(self, folder: Path, *names: str) -> None:
+        """Let accounts that alone have signed in for their tracks be signed in in another folder, too."""
+        (folder / "tenants").mkdir(mode=0o700)
+        for name in names:
+            file = f"{resolve(self.settings, name).track}.json"
+            shutil.copy(self.settings.directory / file, folder / "tenants" / file)
 
     def kept(self) -> list[str]:
         """Return the names of the files that sign-ins are kept in."""

@@ -105,8 +105,7 @@ async def test_several_with_one_link(book: ToDo, account: ToDoAccount) -> None:
 async def test_a_long_list(book: ToDo, account: ToDoAccount) -> None:
     """A task is found on whichever page it is."""
     made = await book.add(a_task())
-    for number in range(120):
-        account.make(f"By hand {number}")
+    account.make_all([f"By hand {number}" for number in range(120)])
     assert await book.add(a_task()) == replace(made, already_existed=True)
 
 

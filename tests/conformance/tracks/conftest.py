@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.identity import IdentityBox, identity
-from tests.support.tracks import Tracks
+from tests.support.tracks import ANN_A, Tracks
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +14,14 @@ def shared_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityBox
     """Return a running identity provider."""
     with identity(tmp_path_factory.mktemp("identity")) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def signed_in(shared_box: IdentityBox, tmp_path_factory: pytest.TempPathFactory) -> Tracks:
+    """Return the tracks of a folder where Ann has signed in."""
+    elsewhere = Tracks(shared_box, tmp_path_factory.mktemp("signed-in"))
+    elsewhere.sign_in(ANN_A)
+    return elsewhere
 
 
 @pytest.fixture

@@ -120,9 +120,11 @@ DOCTORED: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("change", "why"), DOCTORED)
-def test_a_doctored_answer_is_refused_and_not_kept(tracks: Tracks, change: dict[str, object], why: str) -> None:
+def test_a_doctored_answer_is_refused_and_not_kept(
+    tracks: Tracks, signed_in: Tracks, change: dict[str, object], why: str
+) -> None:
     """The sentence names the claim; an earlier sign-in stays as it was."""
-    tracks.sign_in(ANN_A)
+    signed_in.copy_sign_ins(tracks.folder, ANN_A)
     before = content(tracks, "A")
     tracks.box.pull("doctor", **change)
     with pytest.raises((SignInRefused, IdentityRefused), match=why):

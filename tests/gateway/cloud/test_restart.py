@@ -1,5 +1,7 @@
 """The runbook and `restart` decide the same: each is held to every case of the table."""
 
+from functools import cache
+
 import pytest
 
 from orrery.errors import Invalid
@@ -22,8 +24,14 @@ from tests.support.restarting import (
 )
 
 
+@cache
 def runbook() -> str:
     return rendered(machine(), CLIENT_ID)
+
+
+@cache
+def runbook_tree() -> Node:
+    return parsed(runbook())
 
 
 def first_difference(text: str) -> str:
@@ -50,7 +58,7 @@ def test_the_function_holds_the_case(case: Case) -> None:
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.fact)
 def test_the_runbook_holds_the_case(case: Case) -> None:
     """So does the runbook, walked by the tests' own interpreter."""
-    tree = parsed(runbook())
+    tree = runbook_tree()
     for one, alert in runs():
         if one == case:
             assert run_runbook(tree, case, alert, Visited()) == Ended(case.ends, case.fails), alert
@@ -84,7 +92,7 @@ def test_each_way_to_fail_of_each_step_has_a_case(step: str, kind: str) -> None:
 
 def test_every_branch_of_the_runbook_is_walked() -> None:
     """Each statement is run by some case, and each condition goes both ways: it decides nothing else."""
-    tree, visited = parsed(runbook()), Visited()
+    tree, visited = runbook_tree(), Visited()
     for case, alert in runs():
         _ = run_runbook(tree, case, alert, visited)
     unseen = [one.text for one in statements(tree) if one.place not in visited.statements]
@@ -130,7 +138,7 @@ def test_a_mutation_of_the_runbook_breaks_a_case(old: str, new: str) -> None:
 
 def test_a_runbook_without_one_of_its_statements_breaks_a_case() -> None:
     """None of its statements is there for nothing."""
-    survived = [one.text for one in statements(parsed(runbook())) if first_difference(replaced(one, "")) == ""]
+    survived = [one.text for one in statements(runbook_tree()) if first_difference(replaced(one, "")) == ""]
     assert survived == []
 
 
@@ -138,7 +146,7 @@ def test_a_condition_of_the_runbook_that_is_turned_round_breaks_a_case() -> None
     """So does each of its conditions, and each operand of one."""
     survived = [
         one.text
-        for one in conditions(parsed(runbook()))
+        for one in conditions(runbook_tree())
         if first_difference(replaced(one, f"(-not ({one.text}))")) == ""
     ]
     assert survived == []
@@ -148,7 +156,7 @@ def test_another_figure_in_the_runbook_breaks_a_case() -> None:
     """So does each of its numbers: the delay, the polls, the statuses."""
     survived = [
         f"{one.text} at {one.place}"
-        for one in parsed(runbook()).within()
+        for one in runbook_tree().within()
         if one.kind == "decimal_integer_literal" and first_difference(replaced(one, f"{int(one.text) + 1}")) == ""
     ]
     assert survived == []
