@@ -28,19 +28,27 @@ LAST_STEPS = 2
 def main(command: list[str]) -> int:
     """Run the command to its end, and return its exit code as a shell would."""
     _ = ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans become children of this process
-    child = subprocess.Popen(command)  # noqa: S603  our own command
+    child: subprocess.Popen[bytes] | None = None
+    is_interrupted = False
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        child.send_signal(signal.SIGINT)
-        signal.alarm(GRACE)
+        nonlocal is_interrupted
+        is_interrupted = True  # the command may not have started yet
+        if child:
+            child.send_signal(signal.SIGINT)
+            signal.alarm(GRACE)
 
     def kill(_number: int, _frame: FrameType | None) -> None:
-        child.kill()
+        if child:
+            child.kill()
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGHUP, interrupt)
     signal.signal(signal.SIGALRM, kill)
+    child = subprocess.Popen(command)  # noqa: S603  our own command
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if is_interrupted:
+        interrupt(signal.SIGTERM, None)
     code = child.wait()
     left = sorted(end_what_is_left())
     if left:

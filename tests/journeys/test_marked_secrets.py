@@ -258,7 +258,9 @@ def test_repr(tmp_path: Path) -> None:
             return {type(one).__name__: f"{one!r} {one!s}" for one in reachable(orrery, settings, secrets)}
 
     found = asyncio.run(shown())
-    assert {"Orrery", "Secrets", "Settings", "Webhook", "SmtpNotifier", "Relay", "NtfyNotifier"} <= set(found)
+    assert {"Orrery", "Secrets", "Settings", "WebhookReceiver", "SmtpNotifier", "Relay", "NtfyNotifier"} <= set(
+        found
+    )
     assert {
         "SecretsCheck",
         "LiveDomain",

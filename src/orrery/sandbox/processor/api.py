@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from base64 import b64decode
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -322,8 +323,18 @@ def _api_key(request: Request) -> str:
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and credentials.strip():
         return credentials.strip()
+    if scheme.lower() == "basic":  # as the owner's curl sends it, by the how-to
+        return _basic_user(credentials)
     message = "You did not provide an API key: send it in the Authorization header, as 'Bearer YOUR_SECRET_KEY'."
     raise api_error(401, message)
+
+
+def _basic_user(credentials: str) -> str:
+    try:
+        user, _, _ = b64decode(credentials, validate=True).decode().partition(":")
+    except ValueError as error:
+        raise api_error(401, "The Authorization header is not valid HTTP Basic.") from error
+    return user
 
 
 def _masked(key: str) -> str:
