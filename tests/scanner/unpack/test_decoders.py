@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import zlib
+from binascii import a2b_qp
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pkgutil import iter_modules
@@ -18,6 +19,7 @@ from orrery.scanner.detectors.all import detectors
 from orrery.scanner.findings import FingerprintKey, ScanFinding
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.scanning import Scan
+from orrery.scanner.unpack.encodings import unquoted
 from tests.scanner.corpus.measured import found_in
 from tests.scanner.unpack.carriers import chunk, png, zipped
 from tests.scanner.unpack.forms import FORMS, PACKED, WRAPPED, base64, raw_deflate, wrapped
@@ -228,6 +230,13 @@ def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) ->
     for form in ("Base64", "hex", "hex with colons", "hex of a program"):
         content = b"k: " + FORMS[form](term.encode()) + b"\n"
         assert {one.kind for one in found_in(scan, "a.txt", content)} == {"person"}, form
+
+
+def test_no_code_of_quoted_printable_is_cut() -> None:
+    """Wherever a piece ends, in lines and without them."""
+    for text in (b"a=41b=C3=B6c=3D", b"a=41=\r\nb=C3=B6=\nc=3D\n"):
+        cuts = [b"".join(unquoted([text[:at], text[at:]])) for at in range(len(text) + 1)]
+        assert set(cuts) == {a2b_qp(text)}
 
 
 @pytest.mark.parametrize("term", ["Noël", "Zoé", "山田", "𠮷田"])

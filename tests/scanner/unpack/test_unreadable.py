@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from orrery.ports.scanned import NotRead
 from orrery.scanner.unpack.limits import UnpackLimits
 from orrery.scanner.unpack.look import views
-from orrery.scanner.unpack.view import View
+from orrery.scanner.unpack.view import WINDOW, View
 from tests.scanner.unpack.carriers import WORD, chunk, docx, encrypted_zip, nested, png, tarred, zipped
 from tests.scanner.unpack.pdfs import pdf, written
 from tests.scanner.unpack.reading import read
@@ -109,6 +109,12 @@ UNREADABLE: dict[str, tuple[str, bytes, str, str]] = {
     "rich text with an object": (
         "a.rtf",
         b"{\\rtf1{\\object{\\*\\objdata 01}}}",
+        "",
+        "It holds an embedded object",
+    ),
+    "rich text with an object at a cut": (
+        "a.rtf",
+        b"{\\rtf1 " + b"a b " * (WINDOW // 4 - 5) + b"{\\object{\\*\\objdata 01}}}",
         "",
         "It holds an embedded object",
     ),

@@ -150,4 +150,10 @@ def known(encoding: str) -> str:
 
 def unquoted(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a text in quoted-printable as it is shown."""
-    return changed(pieces, a2b_qp, lambda held: held.rfind(b"\n") + 1 or max(0, len(held) - 2))
+    return changed(pieces, a2b_qp, _before_code)
+
+
+def _before_code(held: bytes) -> int:
+    """Return the end of the last line, or, in a long line, where a code begins that may be cut."""
+    code = held.rfind(b"=", max(0, len(held) - 2))
+    return held.rfind(b"\n") + 1 or (len(held) if code < 0 else code)

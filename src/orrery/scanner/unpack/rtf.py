@@ -28,7 +28,7 @@ def read(part: UnpackedFile, first: bytes) -> Views:
     found = _PAGE.search(first)
     encoding = known(f"cp{found[1].decode()}") if found else ""
     yield from windows(part.place, plain(part.pieces(), encoding or "cp1252"), 0)
-    if any(_OBJECT in piece for piece in part.pieces()):
+    if any(_OBJECT in view.text for view in windows(part.place, part.pieces())):
         yield NotRead(part.place, _EMBEDDED)
 
 
