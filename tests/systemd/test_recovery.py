@@ -33,7 +33,7 @@ def test_a_service_that_is_stopped_again_just_after_its_recovery_is_recovered_ag
     gateway.systemctl("stop")
     eventually(seen_again)
     gateway.systemctl("stop")
-    eventually(lambda: gateway.said("and was stopped again."))
+    eventually(lambda: gateway.said("and has ended again."))
     eventually(lambda: gateway.recovered(2))
     gateway.await_answer()
     assert machine.pushes("insisted.service") == []
