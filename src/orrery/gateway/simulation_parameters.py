@@ -1,9 +1,10 @@
 """What a simulation assumes: the specification's figures, and what is assumed beyond them."""
 
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -93,9 +94,6 @@ def read_parameters(path: Path | None = None) -> Parameters:
     return found
 
 
-def _flat(tables: dict[str, object]) -> dict[str, object]:
+def _flat(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """Return the parameters of all tables: their names differ."""
-    flat: dict[str, object] = {}
-    for name, table in tables.items():
-        flat |= cast("dict[str, object]", table) if isinstance(table, dict) else {name: table}
-    return flat
+    return {name: value for table in tables.values() for name, value in table.items()}

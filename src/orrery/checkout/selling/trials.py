@@ -307,9 +307,8 @@ class Trials:
 def asked_again(trial: PreflightTrial) -> PreflightTrial:
     """Return the trial with a key that was not used yet."""
     attempt = trial.attempt + 1
-    return trial.change(
-        state="asked", attempt=attempt, idempotency_key=_key(trial.change(attempt=attempt)), note=""
-    )
+    key = trial_key(trial.run_id, trial.product, attempt)
+    return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
 
 
 def _key(trial: PreflightTrial) -> str:

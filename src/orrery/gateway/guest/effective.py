@@ -99,11 +99,11 @@ def shown_time(text: str) -> str:
 
 
 def _deviations(state: UnitState, expected: Sequence[_Expected], ours: str) -> Iterator[Finding]:
+    later = _later(state, ours)
+    unread = [path for path, text in later if text is None]
     for one in expected:
         if _is_so(state, one):
             continue
-        later = _later(state, ours)
-        unread = [path for path, text in later if text is None]
         # No file can take a failure hook away: systemd adds them up.
         places = [] if one.property == "OnFailure" else [*_places(later, one.key)]
         if unread or places or state.one("NeedDaemonReload") != "yes":

@@ -247,12 +247,14 @@ def _judged(run: Run, strings: list[bytes]) -> Iterator[Decoded]:
 
 def _whole(run: Run, content: bytes, *, is_first: bool) -> Decoded | None:
     """Return the packed stream, the text or the file that a run is, if it is one."""
-    is_packed_whole = is_packed(content, is_readable)
-    may_be_more = not is_packed_whole and bool(run.decoder.stream) and run.is_whole
-    text = _as_utf8(content) if may_be_more and is_first and is_readable(content) else b""
-    is_file = may_be_more and len(content) >= FILE and begins_as_file(content)
-    if is_packed_whole or text or is_file:
-        return Decoded(run.place, run.decoder.name, text or content, is_packed_whole)
+    if is_packed(content, is_readable):
+        return Decoded(run.place, run.decoder.name, content, packed=True)
+    if not run.decoder.stream or not run.is_whole:
+        return None
+    if is_first and is_readable(content):
+        return Decoded(run.place, run.decoder.name, _as_utf8(content))
+    if len(content) >= FILE and begins_as_file(content):
+        return Decoded(run.place, run.decoder.name, content)
     return None
 
 

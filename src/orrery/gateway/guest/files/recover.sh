@@ -86,7 +86,7 @@ fire() {
   case $finding in hanging | dead) hurry ;; esac
   if answers && answered=$((now - begun)) && holds; then
     log "$UNIT has recovered: it answered $answered s after the recovery began, and $since_then."
-    [ "$since_then" != 'still does' ] || settle
+    [ "$ActiveState" != active ] || settle
   else
     clock
     read_failures
