@@ -105,6 +105,7 @@ def _parser() -> ArgumentParser:
     )
     _ = parser.add_argument(
         "--config",
+        "-c",
         type=Path,
         metavar="FILE",
         help="The settings file that the hooks use, outside the repositories.",
