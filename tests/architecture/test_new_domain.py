@@ -118,12 +118,15 @@ def test_its_routes_are_on_their_listeners(came: dict[str, Any]) -> None:
     assert came["count"] == {"waiting": 1}
     assert "/guided/api/waitlist" in came["openapi"]
     assert came["full"] == [409, "waitlist-full"]
+    assert came["wrong"] == [400, "invalid-request"]
 
 
 def test_the_centre_shows_it(came: dict[str, Any]) -> None:
     """Its check, its panel and its figure are where all of them are; its job runs, its operation is proposed."""
     assert parts(came["doctor"])["waiting list"] == "ok"
-    assert "waiting list" in came["readyz"]
+    ready = json.loads(came["readyz"])
+    assert {one["part"]: one["state"] for one in ready["parts"]}["waiting list"] == "broken"
+    assert ready["ready"]  # a full list is no reason to send visitors away
     assert "Waiting list" in came["owner"]
     assert 'orrery_waitlist_joined_total{by="site"} 1.0' in came["metrics"]
     assert came["counted by the job"] == [1]

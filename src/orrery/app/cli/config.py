@@ -45,7 +45,7 @@ def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT0
         configure(found.settings[LogSettings].format, "error", Redaction(found.secrets.values()))
         more, findings = asyncio.run(_composed(found.settings, found.secrets))
         refusals += more
-    print_findings([*(refusals or [Finding(SETTINGS, "ok")]), *findings], as_json=as_json)
+    print_findings([*(refusals or [Finding(SETTINGS, "ok", essential=True)]), *findings], as_json=as_json)
     if not as_json:
         note("The service would not start." if refusals else "The service would start.")
     if refusals or any(one.state == "broken" for one in findings):
@@ -79,11 +79,11 @@ async def _of_settings(orrery: Orrery) -> list[Finding]:
 def _missing(settings: Settings, secrets: Secrets) -> list[Finding]:
     """Return the secrets without which something stops that no check of a part names."""
     return [
-        Finding(secret_part(name), "off", f"It is missing: {use.stops}")
+        Finding(secret_part(name), "off", f"It is missing: {use.stops}", essential=True)
         for name, use in uses_of(settings).items()
         if use.needed and not use.essential and secrets.reveal(name) is None
     ]
 
 
 def _refusal(part: str, why: str) -> Finding:
-    return Finding(part, "broken", why, _TODO)
+    return Finding(part, "broken", why, _TODO, essential=True)
