@@ -23,6 +23,7 @@ REGISTRY = re.compile(
 EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
 NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
 REASON = re.compile(r"#(?: noqa: \w+)?\W+(?:\w+\W+){2,}\w+")
+EXIT = re.compile(r"(?:typer\.Exit|sys\.exit|SystemExit)\(.*\b\d+\b.*\)")
 STORE_CALL = re.compile(r"store\.(?:get|scan|commit)$")
 
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -114,6 +115,13 @@ def direct_store_calls(text: str) -> Iterator[str]:
     for node in _nodes(text):
         if isinstance(node, ast.Call) and STORE_CALL.search(ast.unparse(node.func)):
             yield f"{node.lineno}: {ast.unparse(node.func)}"
+
+
+def own_exit_codes(text: str) -> Iterator[str]:
+    """A command ends by an error, whose class carries the exit code, or by `orrery.runtime.console.ending`."""
+    for node in _nodes(text):
+        if isinstance(node, ast.Call) and EXIT.fullmatch(call := ast.unparse(node)):
+            yield f"{node.lineno}: {call}"
 
 
 def machine_paths(text: str) -> Iterator[str]:

@@ -10,9 +10,10 @@ from orrery.app.cli.uvicorn_config import why_not_to_listen
 from orrery.app.composition import opened, without_store
 from orrery.app.deployment import Orrery
 from orrery.app.settings.reader import Secrets, Settings, examine, uses_of
-from orrery.errors import OrreryError, StoreError, StoreMissing
+from orrery.errors import Invalid, OrreryError, StoreError, StoreMissing
 from orrery.logs import Redaction, configure
 from orrery.ports.health import Finding, secret_part
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.findings import print_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note
@@ -48,8 +49,9 @@ def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT0
     print_findings([*(refusals or [Finding(SETTINGS, "ok", essential=True)]), *findings], as_json=as_json)
     if not as_json:
         note("The service would not start." if refusals else "The service would start.")
-    if refusals or any(one.state == "broken" for one in findings):
-        raise typer.Exit(2 if refusals else 1)
+    if refusals:
+        raise typer.Exit(Invalid.exit_code)
+    end_broken(when=any(one.state == "broken" for one in findings))
 
 
 async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding], list[Finding]]:
