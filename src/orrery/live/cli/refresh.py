@@ -17,6 +17,7 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from orrery.errors import Invalid
+from orrery.live.freshness import TICK
 from orrery.live.schedules import REFRESH_PATH
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import DEADLINE, RefreshReply, RefreshService, RefreshServices
@@ -132,7 +133,7 @@ class Refresher:
 def refresh(
     base_url: At = None,
     iterations: Iterations = 1,
-    interval: Interval = 60,
+    interval: Interval = TICK,
     password_file: PasswordFile = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
