@@ -5,6 +5,7 @@ import hashlib
 import json
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -59,7 +60,13 @@ class SigningKeys:
             text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
             self._state.save({"object": _KEY, "id": name, "pem": text})
             return key
-        return cast("RSAPrivateKey", load_pem_private_key(stored["pem"].encode(), None))
+        return _loaded(stored["pem"])
+
+
+@cache
+def _loaded(pem: str) -> RSAPrivateKey:
+    """Return the key of a text; the library checks it for a tenth of a second, so it is read once."""
+    return cast("RSAPrivateKey", load_pem_private_key(pem.encode(), None))
 
 
 def kid(name: str) -> str:
