@@ -25,10 +25,12 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TextIO, TypedDict
+from typing import TextIO, TypedDict, get_args
 
 import orrery
 from orrery.app.main import main
+from orrery.app.settings.sections import file_model
+from orrery.runtime.module import Role
 from orrery.syntax.web_address import find_web_address
 from tests.support.waiting import PATIENCE
 
@@ -264,6 +266,8 @@ def _import_everything() -> None:
             importlib.import_module(module.name)
     importlib.import_module("pydantic.v1")  # which FastAPI loads with its first route
     find_web_address("a.word")  # which reads the list of domains
+    for role in get_args(Role):
+        _ = file_model(role).model_json_schema()  # a deployment's settings: Pydantic makes their models when asked
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
