@@ -35,7 +35,7 @@ async def panel() -> Panel:
 
 async def finding() -> Finding:
     """Return that all is well."""
-    return Finding("a", "ok")
+    return Finding("a", "ok", essential=True)
 
 
 async def done(intent: Intent, target: str) -> str:

@@ -15,6 +15,8 @@ from orrery.waitlist.routes import private_router, public_router
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
 
+PART = "waiting list"
+
 
 def build(runtime: Runtime) -> Parts:
     """Return everything that the waiting list brings."""
@@ -22,10 +24,12 @@ def build(runtime: Runtime) -> Parts:
     waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
 
     async def check() -> list[Finding]:
-        return [Finding("waiting list", "ok" if await waitlist.count() < waitlist.most else "broken")]
+        if await waitlist.is_full():
+            return [Finding(PART, "broken", "Nobody more may wait.", "Raise waitlist.most.", essential=False)]
+        return [Finding(PART, "ok", essential=False)]
 
     async def partner() -> Finding:
-        return Finding("waiting list's partner", "ok" if token else "off")
+        return Finding("waiting list's partner", "ok" if token else "off", essential=False)
 
     async def panel() -> Panel:
         return Panel("Waiting list", f"{await waitlist.count()} waiting")
@@ -43,6 +47,7 @@ def build(runtime: Runtime) -> Parts:
         panels=[PanelSource("Waiting list", panel, 75)],
         operations=[Operation("close-waitlist", waitlist.close, waitlist.is_closed)],
         figures=[Figure("orrery_waitlist_joined", "People who joined.", "by", waitlist.joined)],
+        unreadable=[waitlist.people.unreadable, waitlist.begun.unreadable],
         personal_data=[PersonalDataSource("waiting", 60, waitlist.find, waitlist.erase)],
         migrations=[waitlist.begin],
         after_restore=[restored],
