@@ -40,8 +40,8 @@ from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.clock import START, WallClock
 from tests.support.events import Post
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.rehearsal import Rehearsal
 from tests.support.secrets_checked import KEY, CheckedSecrets
-from tests.support.till import Rehearsal
 
 pytestmark = pytest.mark.anyio
 
@@ -151,7 +151,7 @@ async def pending_session(clock: WallClock) -> Case:
     """A payment that comes after weeks is granted, though its session is in no list any more."""
     shop = Shop(clock)
     await shop.offered("cs_1")
-    shop.processor.sessions.append(session(price_ids=("price_cissp",)))
+    shop.processor.add(session(price_ids=("price_cissp",)))
     assert await shop.receive("evt_1", session_json(payment_status="unpaid")) == "waiting"
     yield
     clock.advance(timedelta(days=60).total_seconds())

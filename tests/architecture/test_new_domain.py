@@ -143,30 +143,3 @@ def test_its_personal_data_are_exported_and_erased(came: dict[str, Any]) -> None
 def test_a_restore_is_followed_by_its_sentence(came: dict[str, Any]) -> None:
     """What it does after a restore is done, and told."""
     assert "1 people wait, as in the snapshot." in came["restore"]
-
-
-UNDOCUMENTED = {
-    "tests/docs/test_reference.py": {
-        "test_every_command_is_documented",
-        "test_every_section_of_the_settings_is_documented",
-        "test_every_secret_is_documented",
-        "test_every_operation_and_status_is_documented",
-        "test_every_error_tag_is_documented",
-        "test_every_figure_is_documented",
-        "test_every_field_of_a_record_is_documented",
-    },
-    "tests/architecture/test_records.py": {"test_every_record_has_a_first_shape"},
-}
-"""The tests of the house that walk over the modules."""
-
-
-def test_what_it_leaves_undocumented_is_named(copy: Path) -> None:
-    """The tests of the reference and of the records fail, each with the name of the new domain's part."""
-    wanted = [f"{file}::{test}" for file, tests in UNDOCUMENTED.items() for test in sorted(tests)]
-    result = run_python(copy, "-m", "pytest", "-p", "no:cacheprovider", "-vv", *wanted)
-    failed = set(re.findall(r"^FAILED \S+::(\w+)", result.stdout, re.MULTILINE))
-    assert failed == {test for tests in UNDOCUMENTED.values() for test in tests}, result.stdout[-3000:]
-    for name in ("orrery waitlist add", "orrery waitlist count", "waitlist_token", "waitlist-full", "Begun"):
-        assert name in result.stdout
-    for name in ("POST /guided/api/waitlist", "orrery_waitlist_joined"):
-        assert name in result.stdout

@@ -191,7 +191,8 @@ class Approvals:
         except ApprovalRefused:
             return False
         # The whole log decides: it must hold.
-        return (await self.log.states()).get((intent_id, "")) == "approved"
+        proven = (await self.log.proven()).get(intent_id)
+        return proven is not None and proven.state == "approved"
 
     async def settle(self, intent_id: str) -> IntentProgress:
         """Read the missing outcomes of an intent.

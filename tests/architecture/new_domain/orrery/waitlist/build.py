@@ -1,6 +1,7 @@
 """The parts of the waiting list, from its settings."""
 
 from datetime import timedelta
+from functools import partial
 
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
@@ -38,8 +39,8 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[public_router(waitlist)],
-        private_routers=[private_router(waitlist)],
+        routers=[partial(public_router, waitlist)],
+        private_routers=[partial(private_router, waitlist)],
         jobs=[Job("count who waits", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("waiting list's partner", partner)],
