@@ -66,12 +66,12 @@ async def test_what_was_erased_stays_erased(desk: Desk) -> None:
     await desk.approvals.withdraw(intent.id)
     await desk.approvals.erase(intent.id, "asked")
     await put_back(desk, *before)
-    await see_refused(desk, lambda: desk.sign(intent), "used: the intent is withdrawn")
+    await see_refused(desk, lambda: desk.sign(intent), "used: the intent is erased")
     waiting = await desk.proposed()
     before = [await desk.stored(f"{kind}:{waiting.id}") for kind in ("intent", "approval")]
     await desk.approvals.log.append("erased", waiting)
     await put_back(desk, *before)
-    await see_refused(desk, lambda: desk.sign(waiting), "in the log the intent is erased")
+    await see_refused(desk, lambda: desk.sign(waiting), "used: the intent is erased")
 
 
 async def test_a_used_target_is_used_no_second_time(desk: Desk) -> None:

@@ -10,7 +10,7 @@ from orrery.errors import ApprovalRefused, NotConfigured, NotFound
 from orrery.ports.processor import Price
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.anyio
 
@@ -177,7 +177,7 @@ async def test_after_a_server_error() -> None:
     rehearsal.till.before["create"] = [SERVER]
     assert (await rehearsal.preflighted()).is_well
     (trial,) = await rehearsal.stored_trials()
-    assert (trial.attempt, trial.idempotency_key in rehearsal.till.keys) == (2, True)
+    assert (trial.attempt, trial.idempotency_key in rehearsal.till.created) == (2, True)
 
 
 async def test_no_answer_at_all(rehearsal: Rehearsal) -> None:

@@ -14,7 +14,7 @@ from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, Proc
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed
-from tests.support.till import Counterpart, Rehearsal
+from tests.support.rehearsal import Counterpart, Rehearsal
 
 pytestmark = pytest.mark.anyio
 

@@ -21,10 +21,12 @@ class NoSeller:
 
 
 @pytest.fixture
-def waitlist() -> Waitlist:
+async def waitlist() -> Waitlist:
     """Return one with room for a single entry."""
     clock = ManualClock()
-    return Waitlist(MemoryStore(clock), clock, NoSeller(), most=1)
+    waitlist = Waitlist(MemoryStore(clock), clock, NoSeller(), most=1)
+    await waitlist.begin()
+    return waitlist
 
 
 async def test_an_entry_is_kept_once(waitlist: Waitlist) -> None:

@@ -1,6 +1,7 @@
 """The parts of the waitlist, from its settings."""
 
 from datetime import timedelta
+from functools import partial
 
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
@@ -21,9 +22,9 @@ def build(runtime: Runtime) -> Parts:
     waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
 
     async def check() -> list[Finding]:
-        has_room = await waitlist.count() < waitlist.most
-        why, todo = ("", "") if has_room else ("No more entries fit.", "Raise [waitlist] most.")
-        return [Finding("waitlist", "ok" if has_room else "broken", why, todo, essential=False)]
+        if await waitlist.is_full():
+            return [Finding("waitlist", "broken", "No more entries fit.", "Raise waitlist.most.", essential=False)]
+        return [Finding("waitlist", "ok", essential=False)]
 
     async def mirror() -> Finding:
         return Finding("mirror of waitlist", "ok" if token else "off", essential=False)
@@ -36,14 +37,15 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[public_router(waitlist)],
-        private_routers=[private_router(waitlist)],
+        routers=[partial(public_router, waitlist)],
+        private_routers=[partial(private_router, waitlist)],
         jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("mirror of waitlist", mirror)],
         panels=[PanelSource("Waitlist", panel, 75)],
         operations=[Operation("close-waitlist", waitlist.close, waitlist.is_closed)],
         figures=[Figure("orrery_waitlist_added", "Entries that were added.", "by", waitlist.added)],
+        unreadable=[waitlist.stored.unreadable, waitlist.begun.unreadable],
         personal_data=[PersonalDataSource("waitlist", 60, waitlist.find, waitlist.erase)],
         migrations=[waitlist.begin],
         after_restore=[restored],

@@ -16,7 +16,8 @@ class WaitlistEntry(Record):
 
 
 class WaitlistBegun(Record):
-    """When the first entry could be made."""
+    """When the first entry could be made, and whether no more can."""
 
     v: Literal[1] = 1
     at: AwareDatetime
+    closed: bool = False
