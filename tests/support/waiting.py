@@ -17,14 +17,17 @@ It says nothing about speed: only a test that fails waits it out, on a machine t
 """
 
 
-def eventually(look: Callable[[], Seen]) -> Seen:
-    """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error."""
+def eventually(look: Callable[[], Seen], pause: float = 0.1) -> Seen:
+    """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error.
+
+    Between two looks are at most `pause` seconds.
+    """
     for attempt in stamina.retry_context(
         on=(AssertionError, httpx2.TransportError),
         attempts=None,
         timeout=PATIENCE,
         wait_initial=0.01,
-        wait_max=0.1,
+        wait_max=pause,
         wait_jitter=0.02,
     ):
         with attempt:

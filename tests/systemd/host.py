@@ -173,7 +173,7 @@ def _first_process(
             return int(child)
 
         try:
-            yield eventually(first)
+            yield eventually(first, pause=0.4)
         finally:
             outer.send_signal(signal.SIGKILL)  # its child is killed with it
             outer.wait()
