@@ -21,7 +21,7 @@ from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
 from orrery.sandbox.cloud.resources import TOKEN_PATH
 from orrery.sandbox.serving import authority_file, certificate_of
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 SCOPE = "https://management.azure.com/.default"
 """What a client asks a token for (`credential_scopes`)."""
@@ -129,7 +129,10 @@ def running_cloud(
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
     settings = replace(settings, extra_routes=(Route("/_kept", _kept, methods=["GET", "PUT"]),))
     app = create_app(settings, clock, clock.advance)
-    with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+    with (
+        served(app, http),
+        httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
+    ):
         yield CloudBox(cloud, authority_file(folder, "cloud"), web, clock, app.state.sandbox)
 
 

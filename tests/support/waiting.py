@@ -1,5 +1,6 @@
 """Waiting on a condition, never for a time."""
 
+import ssl
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -9,6 +10,9 @@ import stamina
 Seen = TypeVar("Seen")
 
 stamina.instrumentation.set_on_retry_hooks(())  # a wait for a condition is no retry worth a log line
+
+IN_CLEAR = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For a client that asks by http: to read the machine's certificates takes ten times as long as a request."""
 
 PATIENCE = 120.0
 """Real seconds after which a wait for something that must come is given up.
