@@ -289,8 +289,6 @@ def _import(names: Sequence[str]) -> None:
         find_web_address("a.word")  # which reads the list of domains
         for role in get_args(Role):
             _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
-                role
-            ).model_json_schema()  # a deployment's settings: Pydantic makes their models when asked
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
