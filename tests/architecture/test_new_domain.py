@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from orrery.adapters.sqlite import create
 from tests.support.package_copy import LISTING, ROOT, SOURCE, line_of, loaded, package_with, run_python
 
 SESSION = Path(__file__).with_name("new_domain_session.py")
@@ -143,3 +144,35 @@ def test_its_personal_data_are_exported_and_erased(came: dict[str, Any]) -> None
 def test_a_restore_is_followed_by_its_sentence(came: dict[str, Any]) -> None:
     """What it does after a restore is done, and told."""
     assert "1 people wait, as in the snapshot." in came["restore"]
+
+
+UNFIT = {
+    "prefixes": (
+        "module.py",
+        '"waiting:"',
+        '"other:"',
+        "keeps records under waiting:, which its `prefixes` do not",
+    ),
+    "provides": ("module.py", "service:Waitlist", "errors:WaitlistFull", "which its `provides` does not name."),
+    "build": ("build.py", "return Parts(", "return 1 / Parts(", "while the module waitlist was built: TypeError"),
+}
+"""What a domain may get wrong: file, text, what takes its place, and the end of the sentence."""
+
+
+@pytest.mark.parametrize("what", UNFIT)
+def test_what_does_not_fit_ends_the_start_with_its_sentence(copy: Path, tmp_path: Path, what: str) -> None:
+    """The module is named, and what it lacks; of an error in its code the trace comes before the sentence."""
+    name, text, other, sentence = UNFIT[what]
+    file = copy / "orrery" / "waitlist" / name
+    kept = file.read_text()
+    assert kept.count(text) == 1
+    file.write_text(kept.replace(text, other))
+    create(tmp_path / "orrery.db")
+    (tmp_path / "orrery.toml").write_text('store.path = "orrery.db"\n')
+    try:
+        came = run_python(copy, "-m", "orrery", "doctor", "-c", tmp_path / "orrery.toml")
+    finally:
+        file.write_text(kept)
+    assert (came.returncode, came.stdout) == (1, "")
+    assert sentence in came.stderr.splitlines()[-1]
+    assert ("Traceback" in came.stderr) == (what == "build")
