@@ -92,6 +92,19 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     assert "The secret waitlist_token has more than one line" in came["unusable secret"]
 
 
+def test_a_section_that_nobody_explains_is_named(copy: Path, tmp_path: Path) -> None:
+    """`init` names the file that is missing, and writes nothing."""
+    template = copy / "orrery" / "waitlist" / "init" / "waitlist.toml"
+    kept = template.rename(template.with_name("kept"))
+    try:
+        came = run_python(copy, "-m", "orrery", "init", tmp_path / "new")
+    finally:
+        kept.rename(template)
+    sentence = "orrery.waitlist has no init/waitlist.toml, which explains each key of [waitlist]."
+    assert (came.returncode, came.stderr.strip()) == (1, sentence)
+    assert not (tmp_path / "new").exists()
+
+
 def test_its_commands_run_against_the_store(came: dict[str, Any]) -> None:
     """What one command stored another shows."""
     assert came["add"] == "0 One more waits."
