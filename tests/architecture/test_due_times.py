@@ -40,6 +40,7 @@ from tests.support.clock import START, WallClock
 from tests.support.events import Post
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.secrets_checked import KEY, CheckedSecrets
+from tests.support.tables import each_case
 from tests.support.till import Rehearsal
 
 pytestmark = pytest.mark.anyio
@@ -342,7 +343,7 @@ async def test_what_was_due_then_is_due_now(case: Callable[[WallClock], Case], a
     assert await anext(steps, "over") == "over"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ahead", "expected"),
     [(-1, False), (0, False), (1, True), (60, True), (120, True), (121, False), (10**8, False)],
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -66,6 +65,7 @@ from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
 from tests.support.errors import kinds_of_errors
 from tests.support.modules import folders
+from tests.support.tables import each_case
 
 SETTINGS = sections("settings.md")
 COMMANDS = sections("commands.md")
@@ -148,14 +148,14 @@ def test_every_command_is_documented() -> None:
     assert {title for title in COMMANDS if title.startswith("orrery ")} == set(commands())
 
 
-@pytest.mark.parametrize("command", commands())
+@each_case("command", commands())
 def test_every_option_is_documented(command: str) -> None:
     """A command's section names each of its options and arguments, and no other."""
     expected = {name for parameter in commands()[command] for name in parameter.names}
     assert names(COMMANDS[command]) == expected
 
 
-@pytest.mark.parametrize("command", commands())
+@each_case("command", commands())
 def test_the_defaults_of_options_are_documented(command: str) -> None:
     """A command's section tells the default of each option, or that it is required."""
     told = {code(row[0])[0]: row[1].replace("`", "") for row in rows(COMMANDS[command])}
@@ -181,7 +181,7 @@ def test_every_section_of_the_settings_is_documented() -> None:
     assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *INNER}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "model"),
     [
         *((f"[{name}]", model) for name, model in TABLES.items()),
@@ -204,7 +204,7 @@ def test_every_secret_is_documented() -> None:
     assert names(SETTINGS["Secret files"]) == set(secret_names())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "model"),
     [
         *((f"[{name}]", model) for name, model in TABLES.items()),
@@ -261,7 +261,7 @@ def test_every_error_tag_is_documented() -> None:
     assert documented_problems() == raised_problems()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "model"),
     [
         ("Access record", AccessRecord),

@@ -12,6 +12,7 @@ from orrery.runtime.module import Module, target_of
 from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by
 from orrery.runtime.settings import ServerSettings
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 NEEDED = target_of(Workers)
 
@@ -25,7 +26,7 @@ ASKED: list[tuple[Callable[[Runtime], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "what"), ASKED)
+@each_case(("ask", "what"), ASKED)
 def test_what_is_not_named_is_refused(ask: Callable[[Runtime], object], what: str) -> None:
     """A module that does not name what it asks for is told which, so that its lists stay true."""
     runtime = runtime_of(Module("curious"), settings_from({}, Path()))
