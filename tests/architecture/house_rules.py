@@ -23,6 +23,8 @@ REGISTRY = re.compile(
 EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
 NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
 REASON = re.compile(r"#(?: noqa: \w+)?\W+(?:\w+\W+){2,}\w+")
+EXIT = re.compile(r"(?:typer\.Exit|sys\.exit|SystemExit)\(.*\b\d+\b.*\)")
+EXIT_CALLS = frozenset({"Exit", "exit", "SystemExit"})
 STORE_CALLS = frozenset({"get", "scan", "commit"})
 
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -116,6 +118,17 @@ def direct_store_calls(text: str) -> Iterator[str]:
             called = ast.unparse(node.func)
             if called.rpartition(".")[0].endswith("store"):
                 yield f"{node.lineno}: {called}"
+
+
+def own_exit_codes(text: str) -> Iterator[str]:
+    """A command ends by an error, whose class carries the exit code, or by `orrery.runtime.console.ending`."""
+    for node in _nodes(text):
+        if (
+            isinstance(node, ast.Call)
+            and _name(node.func) in EXIT_CALLS
+            and EXIT.fullmatch(call := ast.unparse(node))
+        ):
+            yield f"{node.lineno}: {call}"
 
 
 def machine_paths(text: str) -> Iterator[str]:

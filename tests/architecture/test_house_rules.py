@@ -17,7 +17,7 @@ PYTHON: list[Rule] = [
     rules.unexplained_exceptions,
     rules.swallowed_exceptions,
 ]
-PRODUCT: list[Rule] = [rules.unwritten_methods]
+PRODUCT: list[Rule] = [rules.unwritten_methods, rules.own_exit_codes]
 TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
 WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
@@ -39,6 +39,7 @@ PLANTED: dict[Rule, list[str]] = {
         "def base(self):\n    raise NotImplementedError",
         "def base(self):\n    raise NotImplementedError('at') from None",
     ],
+    rules.own_exit_codes: ["raise typer.Exit(1)", "sys.exit(2 if refused else code)", "raise SystemExit(1)"],
     rules.untold_tests: ["def test_x():\n    assert True", "async def test_x():\n    assert True"],
     rules.patching: [
         "def test_x(monkeypatch):\n    monkeypatch.setattr('a.b', 1)",
@@ -86,6 +87,7 @@ INNOCENT: dict[Rule, str] = {
     rules.vague_classes: "class Database: ...",
     rules.unwritten_methods: "@abstractmethod\ndef base(self): ...\ntry:\n    loop.add_reader(1, x)\n"
     "except NotImplementedError:\n    raise",
+    rules.own_exit_codes: "raise typer.Exit(BROKEN)\nraise typer.Exit\nsys.exit(error.exit_code)",
     rules.untold_tests: 'def test_x():\n    """A fact."""\ndef a_step(): ...',
     rules.patching: "def test_x(monkeypatch):\n    monkeypatch.setenv('A', 'b')",
     rules.sleeping: "import asyncio\nasyncio.sleep(0)\nclock.sleep(5)",

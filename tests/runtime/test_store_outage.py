@@ -22,7 +22,7 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 FULL = broken_store("The disk is full.", "Ask `orrery doctor`.")
-WELL = Finding("store", "ok")
+WELL = Finding("store", "ok", essential=True)
 JOB = Finding("job: reconcile", "broken", "The disk is full.", essential=False, cause="store")
 AWAY = DeliveryFailed("The push service cannot be reached.", permanent=False)
 MINUTE = 6
