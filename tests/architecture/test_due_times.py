@@ -42,6 +42,7 @@ from tests.support.events import Post
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.rehearsal import Rehearsal
 from tests.support.secrets_checked import KEY, CheckedSecrets
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
@@ -344,7 +345,7 @@ async def test_what_was_due_then_is_due_now(case: Callable[[WallClock], Case], a
     assert await anext(steps, "over") == "over"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ahead", "expected"),
     [(-1, False), (0, False), (1, True), (60, True), (120, True), (121, False), (10**8, False)],
 )
