@@ -139,7 +139,7 @@ class CheckoutDomain:
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
         return Parts(
             module="checkout",
-            routers=[routes.router()],
+            routers=[routes.router],
             direct=routes.direct(),
             jobs=self._jobs(),
             checks=[

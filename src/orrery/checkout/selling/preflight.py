@@ -305,7 +305,7 @@ class ReceiptHealth:
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:
-            return Finding(_ADDRESSES, "ok")
+            return Finding(_ADDRESSES, "ok", essential=True)
         sold = [one for one in statuses or () if self._selling.sells(one)]
         instead = f"What was accepted last is sold: {_names(sold)}." if sold else "Nothing is sold."
         why = f"success_url or cancel_url is missing. {'' if statuses is None else instead}".rstrip()
@@ -322,7 +322,9 @@ class ReceiptHealth:
             why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
             found.append(_waiting("checkout parameters", why, essential=False))
         accepted = _in(statuses, "accepted")
-        return found or ([Finding("checkout receipts", "ok", f"{len(accepted)} accepted")] if accepted else [])
+        return found or (
+            [Finding("checkout receipts", "ok", f"{len(accepted)} accepted", essential=True)] if accepted else []
+        )
 
 
 def _waiting(part: str, why: str, *, essential: bool) -> Finding:
