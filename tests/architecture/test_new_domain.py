@@ -86,7 +86,7 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     assert " waitlist_token " in came["init"]
     assert tomllib.loads(came["template"])["waitlist"] == {"most": 100}
     assert re.search(r"(?m)^#   waitlist_token$", came["template"])
-    refusal = "1 The settings cannot be used: waitlist.many: Extra inputs are not permitted."
+    refusal = "1 The settings cannot be used: waitlist.many: there is no such key."
     assert came["unknown key"][1:] == refusal[1:]
     assert "The secret waitlist_token has more than one line" in came["unusable secret"]
 
