@@ -56,6 +56,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@cache
 def suite_of(path: Path) -> str:
     """Return the suite that a test file belongs to."""
     parts = path.relative_to(TESTS).parts
@@ -65,7 +66,13 @@ def suite_of(path: Path) -> str:
 
 def suite_of_test(nodeid: str) -> str:
     """Return the suite of a test."""
-    return suite_of(TESTS.parent / nodeid.partition("::")[0])
+    return suite_of_file(nodeid.partition("::")[0])
+
+
+@cache
+def suite_of_file(name: str) -> str:
+    """Return the suite of a file, by its path from the root."""
+    return suite_of(TESTS.parent / name)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,7 +15,8 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.runtime.module import Module, load
 from orrery.runtime.runtime import NotDeclaredError
 from orrery.runtime.tasks import Tasks
-from tests.support.modules import targets
+from tests.support.modules import folders, targets
+from tests.support.package_copy import SOURCE
 from tests.support.reading import BYTES, READERS
 from tests.support.runtimes import runtime_of
 
@@ -37,6 +38,21 @@ def test_a_name_is_declared_once(names: Callable[[Module], Iterable[str]]) -> No
     found = Counter(name for module in MODULES for name in names(module))
     assert found
     assert [name for name, count in found.items() if count > 1] == []
+
+
+def unlisted(package: Path) -> list[str]:
+    """Return what to do about each folder of the package whose module `MODULES` does not have."""
+    found = {path.parent.name for path in package.glob("*/module.py")}
+    return [f'Add to MODULES in app/modules.py: _in("{one}"),' for one in sorted(found - folders())]
+
+
+def test_every_folder_with_a_module_is_listed(tmp_path: Path) -> None:
+    """A folder that nobody lists does nothing; what is missing is the line to add."""
+    assert unlisted(SOURCE) == []
+    forgotten = tmp_path / "forgotten" / "module.py"
+    forgotten.parent.mkdir()
+    forgotten.touch()
+    assert unlisted(tmp_path) == ['Add to MODULES in app/modules.py: _in("forgotten"),']
 
 
 def test_every_target_is_there() -> None:

@@ -71,7 +71,6 @@ async def asked(folder: Path) -> dict[str, Any]:
     """Ask the listeners for what the new domain shows there, run its job, and propose its operation."""
     said: dict[str, Any] = {}
     async with opened(*load(folder / "orrery.toml")) as orrery:
-        _ = await orrery[Readiness].run_round()
         public, private = (_client(app) for app in orrery.apps())
         wish = {"email": EMAIL}
         for name, client in (("public", public), ("private", private)):
@@ -79,6 +78,7 @@ async def asked(folder: Path) -> dict[str, Any]:
             said[f"joined {name}"] = answer.status_code
             said[f"counted {name}"] = (await client.get("/waitlist")).status_code
         said["count"] = (await private.get("/waitlist")).json()
+        _ = await orrery[Readiness].run_round()
         said["readyz"] = (await private.get("/readyz")).text
         said["metrics"] = (await private.get("/metrics")).text
         said["owner"] = (await private.get("/owner", auth=("owner", "open sesame"))).text
@@ -88,6 +88,8 @@ async def asked(folder: Path) -> dict[str, Any]:
         jobs = [job for parts in orrery.modules for job in parts.jobs if parts.module == "waitlist"]
         said["counted by the job"] = [await job.run() for job in jobs]
         limit = await public.post("/guided/api/waitlist", json={"email": "bob@buyer.example"})
+        wrong = await public.post("/guided/api/waitlist", json={"email": "nobody"})
+        said["wrong"] = [wrong.status_code, wrong.json().get("error")]
         said["full"] = [limit.status_code, limit.json().get("error")]
     return said
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.checkout import Shop
 from tests.support.events import Post
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 
 @pytest.fixture

@@ -159,14 +159,14 @@ def test_a_preheader() -> None:
 @pytest.mark.parametrize(
     "html",
     [
-        '<span style="font-size:0">' * 100_000,
-        f'<p style="{"a:b;" * 400_000}display:none">a',
-        f'<p style="{"/*" * 500_000}">a',
-        f'<p style="color:{"(" * 500_000}">a',
-        '<p style="font-size:0">' * 100_000 + "a",
+        '<span style="font-size:0">' * 25_000,
+        f'<p style="{"a:b;" * 100_000}display:none">a',
+        f'<p style="{"/*" * 125_000}">a',
+        f'<p style="color:{"(" * 125_000}">a',
+        '<p style="font-size:0">' * 25_000 + "a",
         '<div style="font-size:0"><b style="color:red">' * 40_000,
-        f"<style>{'{top:1}' * 200_000}",
-        f"<style>{'{' * 1_000_000}</style>",
+        f"<style>{'{top:1}' * 50_000}",
+        f"<style>{'{' * 250_000}</style>",
     ],
     ids=range(8),
 )

@@ -57,6 +57,7 @@ from orrery.live.settings import PageSettings
 from orrery.runtime import outbox
 from orrery.runtime.module import Role
 from orrery.runtime.operations import Intent
+from orrery.runtime.parts import public_routers
 from orrery.runtime.personal_entries import EntryErasure
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS
@@ -110,8 +111,8 @@ async def cockpit_openapi(folder: Path) -> dict[str, Any]:
     settings, host = settings_from({}, folder, "cockpit"), "cockpit.localhost"
     create(settings.store_path)
     async with opened(settings, Secrets(role="cockpit")) as orrery:
-        routers = [router for parts in orrery.modules for router in parts.routers]
-        transport = httpx2.ASGITransport(app=local_app("Cockpit", routers, host, orrery[Launch]))
+        app = local_app("Cockpit", public_routers(orrery.modules), host, orrery[Launch])
+        transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             return (await client.get("/openapi.json")).raise_for_status().json()
 

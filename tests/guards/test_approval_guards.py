@@ -181,7 +181,7 @@ MUTATIONS = [
     Mutation(
         "a record that was set back counts",
         "approvals/intent_store.py",
-        "why = why_not_begun(await self._log.states(), known.id, target)",
+        "why = why_not_begun((await self._log.proven()).get(known.id), target)",
         'why = ""',
     ),
     Mutation(
@@ -193,7 +193,7 @@ MUTATIONS = [
     Mutation(
         "a standing approval that was set back stands",
         "approvals/approvals.py",
-        'return (await self.log.states()).get((intent_id, "")) == "approved"',
+        'return proven is not None and proven.state == "approved"',
         "return True",
     ),
     Mutation(

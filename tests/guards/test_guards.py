@@ -196,7 +196,7 @@ MUTATIONS = [
     Mutation(
         "a session is not recorded under its run",
         "checkout/selling/trials.py",
-        "        await self._keep(trial, [self._own(trial, session.id)])\n",
+        "        await self._keep(trial, [self._stored.own_sessions.put(own, session.id)])\n",
         "        await self._keep(trial)\n",
     ),
     Mutation(

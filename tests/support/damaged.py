@@ -15,7 +15,7 @@ from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import Restoration
 from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.events import Post, ScriptedEvents
-from tests.support.till import Counterpart, Rehearsal
+from tests.support.rehearsal import Counterpart, Rehearsal
 
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 CLICK = Purchase(PRODUCT.key, "203.0.113.7", "a click")
@@ -104,7 +104,7 @@ class World:
         now = shop.clock.now()
         for number, paid in enumerate(("paid", "unpaid", "paid"), 1):
             made = session(f"cs_{number}", payment_status=paid, created=now, price_ids=("price_cissp",))
-            shop.processor.sessions.append(made)
+            shop.processor.add(made)
             self.post.processor.happened(now, f"evt_{number}", f"cs_{number}", payment_status=paid)
         refunded = Charge("ch_1", now, "pi_cs_1", 4900, 4900, "usd", paid=True, disputed=False)
         shop.processor.charges.append(refunded)

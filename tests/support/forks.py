@@ -5,6 +5,7 @@ the demo, of the imports and of the documentation, and the rehearsal, start new 
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -16,10 +17,11 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import threading
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -42,16 +44,26 @@ class _Request(TypedDict):
 
 
 class Forked:
-    """A started process, with what tests use of `subprocess.Popen`."""
+    """A started process, with what tests use of `subprocess.Popen`.
 
-    def __init__(self, arguments: Sequence[str], stdin: int, stdout: int, stderr: int) -> None:
+    It has this process's working folder and environment, unless `place` gives others.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        place: tuple[str, dict[str, str]] | None = None,
+    ) -> None:
         self.returncode: int | None = None
         ours, theirs = socket.socketpair()
         self._line = ours.detach()
         weakref.finalize(self, os.close, self._line)
         with theirs:
-            environment = dict(os.environ)  # noqa: TID251  passed on
-            request = _Request(arguments=[*arguments], folder=str(Path.cwd()), environment=environment)
+            folder, environment = place or (str(Path.cwd()), dict(os.environ))  # noqa: TID251  passed on
+            request = _Request(arguments=[*arguments], folder=folder, environment=environment)
             files = [stdin, stdout, stderr, theirs.fileno()]
             socket.send_fds(_forker(), [json.dumps(request).encode()], files)
         self.pid = self._number()
@@ -82,6 +94,49 @@ class Forked:
     def _number(self) -> int:
         (number,) = _NUMBER.unpack(os.read(self._line, _NUMBER.size))
         return int(number)
+
+
+_TYPED = """\
+#!{python} -SE
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+    line.connect({address!r})
+    socket.send_fds(line, [json.dumps([sys.argv[1:], [os.getcwd(), dict(os.environ)]]).encode()], [0, 1, 2])
+    sys.exit(int(line.recv(16)))
+"""
+
+
+@contextmanager
+def typed_orrery(program: Path) -> Generator[None]:
+    """Put a program there that a shell may run as `orrery`: while this lasts it is forked, too."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        door.bind("")  # a name that no file has, chosen by the kernel
+        door.listen()
+        program.write_text(_TYPED.format(python=sys.executable, address=door.getsockname()), encoding="utf-8")
+        program.chmod(0o755)
+        serving = threading.Thread(target=_fork_what_is_typed, args=(door,), daemon=True)
+        serving.start()
+        try:
+            yield
+        finally:
+            door.shutdown(socket.SHUT_RDWR)
+            serving.join(PATIENCE)
+
+
+def _fork_what_is_typed(door: socket.socket) -> None:
+    with suppress(OSError):  # the end of the door
+        while True:
+            line, _ = door.accept()
+            with line:
+                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3)
+                arguments, (folder, environment) = json.loads(request)
+                process = Forked(arguments, *files, place=(folder, environment))
+                for file in files:
+                    os.close(file)
+                try:
+                    line.send(str(process.wait(PATIENCE)).encode())
+                finally:
+                    process.kill()
 
 
 @cache
@@ -172,6 +227,9 @@ def _become(request: _Request, files: Sequence[int]) -> Sequence[str]:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    if os.isatty(0):
+        with suppress(OSError):  # where another session has this terminal
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(request["folder"])
     os.environ.clear()  # noqa: TID251  the test's own takes its place
     os.environ.update(request["environment"])  # noqa: TID251  the same

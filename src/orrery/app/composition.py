@@ -28,7 +28,7 @@ from orrery.runtime.module import load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
-from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by
+from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by, provided
 from orrery.runtime.secret import SecretValues
 from orrery.runtime.settings import SandboxSettings
 from orrery.runtime.tasks import Tasks
@@ -154,7 +154,7 @@ def composed(
     built = dict[str, Parts]()
     for module in in_order(chosen, set(offers)):
         parts = built[module.name] = load(module.build)(Runtime(module, ground, offers))
-        offers |= {target_of(kind): one for kind, one in parts.offers.items()}
+        offers |= provided(module, parts)
     modules = [*(built[module.name] for module in chosen), *_outdated_names(adapters)]
     refuse_duplicates(modules)
     for follow in (one for parts in modules for one in parts.once_composed):

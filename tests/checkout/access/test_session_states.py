@@ -29,7 +29,7 @@ async def offered(*session_ids: str, **as_it_is: str) -> Shop:
     """Return a shop that offered these sessions, each of which is so at the processor."""
     shop = Shop()
     await shop.offered(*session_ids)
-    shop.processor.sessions += [session(one, **as_it_is) for one in session_ids]
+    shop.processor.add(*[session(one, **as_it_is) for one in session_ids])
     return shop
 
 
@@ -110,7 +110,7 @@ async def test_a_page_asks_once_in_ten_seconds() -> None:
     await state(shop)
     assert shop.processor.asked_for == ["cs_1", "cs_2"]
     shop.clock.advance(1)
-    shop.processor.sessions[0] = session("cs_1", status="expired")
+    shop.processor.add(session("cs_1", status="expired"))
     assert await state(shop) == "failed"
     assert shop.processor.asked_for == ["cs_1", "cs_2", "cs_1"]
 
@@ -193,7 +193,7 @@ async def test_expired_sessions_are_noted() -> None:
     """Reconciliation notes with its offer that a session expired: then the processor is not needed to know it."""
     shop = await offered("cs_1", status="expired", payment_status="unpaid")
     await shop.offered("cs_2")
-    shop.processor.sessions.append(session("cs_foreign", status="expired", metadata={}))
+    shop.processor.add(session("cs_foreign", status="expired", metadata={}))
     await shop.reconciliation.run(dry_run=True)
     before = await shop.entries("offer:")
     assert [Offer.model_validate_json(one.value).failed_at for one in before] == [None, None]
@@ -244,7 +244,7 @@ async def completed(*charges: Charge) -> Shop:
     shop = Shop()
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
-    shop.processor.sessions.append(session(**UNPAID))
+    shop.processor.add(session(**UNPAID))
     shop.processor.charges += charges
     return shop
 
@@ -329,13 +329,13 @@ async def test_a_dry_run_only_tells() -> None:
 async def test_paid_after_all() -> None:
     """A payment that comes after it had failed opens the access like any other."""
     shop = await failed(charge("ch_1", "failed"))
-    shop.processor.sessions[0] = session(price_ids=PRICES)
+    shop.processor.add(session(price_ids=PRICES))
     assert (await shop.reconciliation.run()).granted == ["cs_1"]
     assert (await shop.session_states.of("cs_1")).state == "granted"
 
 
 async def test_a_session_of_another_program(shop: Shop) -> None:
     """A foreign session that is unpaid is no payment of ours, and its charges are not asked for."""
-    shop.processor.sessions.append(session(**UNPAID, metadata={}))
+    shop.processor.add(session(**UNPAID, metadata={}))
     assert (await shop.reconciliation.run()).payment_failed == []
     assert shop.processor.payments_asked_for == []

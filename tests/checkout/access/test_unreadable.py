@@ -18,7 +18,7 @@ from orrery.runtime.restored import last_restore
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, metadata_of, record, session_json
 from tests.support.damaged import CLICK, DAMAGES, Action, World, cut
 from tests.support.items import gathered
-from tests.support.till import Counterpart
+from tests.support.rehearsal import Counterpart
 
 pytestmark = pytest.mark.anyio
 

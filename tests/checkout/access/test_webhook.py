@@ -180,7 +180,7 @@ async def test_the_modes_of_event_session_and_service_agree(
 async def test_a_sale_whose_event_was_of_another_mode(shop: Shop) -> None:
     """Reconciliation reads the session with our own key, and opens the access that the event did not."""
     await shop.offered("cs_1")
-    shop.processor.sessions.append(session(price_ids=("price_cissp",)))
+    shop.processor.add(session(price_ids=("price_cissp",)))
     assert await shop.receive("evt_1", session_json(), livemode=True) == "refused"
     assert (await shop.reconciliation.run()).granted == ["cs_1"]
     assert await shop.entries("pending:") == []

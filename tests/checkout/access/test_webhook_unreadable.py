@@ -207,7 +207,7 @@ def shop() -> Shop:
     """Return a shop whose processor lists a session that cannot be read, and behind it one that is paid."""
     found = Shop()
     found.processor.unreadable.append(ODD_SESSION)
-    found.processor.sessions.append(session(price_ids=("price_cissp",)))
+    found.processor.add(session(price_ids=("price_cissp",)))
     return found
 
 
@@ -239,7 +239,7 @@ async def test_a_waiting_session_that_cannot_be_read() -> None:
     for name in ("cs_1", "cs_odd"):
         await found.receive(f"evt_{name}", session_json(name, payment_status="unpaid"))
     found.clock.advance(timedelta(days=40).total_seconds())
-    found.processor.sessions.append(session(price_ids=("price_cissp",)))
+    found.processor.add(session(price_ids=("price_cissp",)))
     found.processor.unreadable.append(ODD_SESSION)
     report = await found.reconciliation.run()
     assert report.granted == ["cs_1"]

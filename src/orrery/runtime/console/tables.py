@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import cast
 
-import typer
 from pydantic import TypeAdapter
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from orrery.errors import RecordUnreadable
 from orrery.ports.processor.errors import ItemUnreadable
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.terminal import new_console, visible, visible_json
 from orrery.syntax.track import TRACKS, label
 
@@ -89,8 +89,7 @@ def left_out(errors: Sequence[Unread]) -> None:
     for error in errors:
         its_id = f" Its id: {error.item_id}" if isinstance(error, ItemUnreadable) and error.item_id else ""
         new_console(stderr=True).print(visible(f"{error}{its_id}"), style="red", markup=False)
-    if errors:
-        raise typer.Exit(1)
+    end_broken(when=errors)
 
 
 def table_lines(

@@ -1,6 +1,7 @@
 """The parts of the waiting list, from its settings."""
 
 from datetime import timedelta
+from functools import partial
 
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
@@ -14,6 +15,8 @@ from orrery.waitlist.routes import private_router, public_router
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
 
+PART = "waiting list"
+
 
 def build(runtime: Runtime) -> Parts:
     """Return everything that the waiting list brings."""
@@ -21,10 +24,12 @@ def build(runtime: Runtime) -> Parts:
     waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
 
     async def check() -> list[Finding]:
-        return [Finding("waiting list", "ok" if await waitlist.count() < waitlist.most else "broken")]
+        if await waitlist.is_full():
+            return [Finding(PART, "broken", "Nobody more may wait.", "Raise waitlist.most.", essential=False)]
+        return [Finding(PART, "ok", essential=False)]
 
     async def partner() -> Finding:
-        return Finding("waiting list's partner", "ok" if token else "off")
+        return Finding("waiting list's partner", "ok" if token else "off", essential=False)
 
     async def panel() -> Panel:
         return Panel("Waiting list", f"{await waitlist.count()} waiting")
@@ -34,14 +39,15 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[public_router(waitlist)],
-        private_routers=[private_router(waitlist)],
+        routers=[partial(public_router, waitlist)],
+        private_routers=[partial(private_router, waitlist)],
         jobs=[Job("count who waits", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("waiting list's partner", partner)],
         panels=[PanelSource("Waiting list", panel, 75)],
         operations=[Operation("close-waitlist", waitlist.close, waitlist.is_closed)],
         figures=[Figure("orrery_waitlist_joined", "People who joined.", "by", waitlist.joined)],
+        unreadable=[waitlist.people.unreadable, waitlist.begun.unreadable],
         personal_data=[PersonalDataSource("waiting", 60, waitlist.find, waitlist.erase)],
         migrations=[waitlist.begin],
         after_restore=[restored],

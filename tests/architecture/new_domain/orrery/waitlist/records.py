@@ -16,7 +16,8 @@ class Waiting(Record):
 
 
 class Begun(Record):
-    """When the list was begun."""
+    """When the list was begun, and whether it is closed."""
 
     v: Literal[1] = 1
     at: AwareDatetime
+    closed: bool = False

@@ -2,14 +2,15 @@
 
 from collections import Counter
 
+from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.seller import Seller
 from orrery.ports.store import Conflict, Store
 from orrery.runtime.collection import Collection, commit
 from orrery.runtime.operations import Intent
-from orrery.runtime.privacy import ErasureRequest, ErasureRound, commit_erasure
+from orrery.runtime.privacy import ErasureRequest, ErasureRound, KeptData, commit_erasure
 from orrery.runtime.search_terms import SearchTerms
-from orrery.syntax.email_address import normal_email
+from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.waitlist.errors import WaitlistFull
 from orrery.waitlist.records import Begun, Waiting
 
@@ -20,47 +21,55 @@ class Waitlist:
     def __init__(self, store: Store, clock: Clock, seller: Seller, most: int) -> None:
         self._store = store
         self._clock = clock
-        self._people = Collection(store, clock, Waiting, "waiting:")
-        self._begun = Collection(store, clock, Begun, "waitlist-begun")
+        self.people = Collection(store, clock, Waiting, "waiting:")
+        self.begun = Collection(store, clock, Begun, "waitlist-begun")
         self.seller = seller
         self.most = most
         self.joined = Counter[str]()
 
     async def begin(self) -> None:
         """Note when the list was begun, unless that is noted already."""
-        if await self._begun.find() is None:
-            _ = await commit(self._store, self._begun.changes("", None, Begun(at=self._clock.now())))
+        if await self.begun.find() is None:
+            _ = await commit(self._store, self.begun.changes("", None, Begun(at=self._clock.now())))
 
     async def join(self, email: str) -> None:
-        """Add a person, once; raise `WaitlistFull`."""
-        if await self.count() >= self.most:
-            raise WaitlistFull(f"At most {self.most} may wait.")
+        """Add a person, once; raise `Invalid` and `WaitlistFull`."""
         address = normal_email(email)
-        added = self._people.changes(address, None, Waiting(email=address, since=self._clock.now()))
+        if not is_email_address(address):
+            raise Invalid("That is not an e-mail address.")
+        if await self.is_full():
+            raise WaitlistFull("Nobody more may wait.")
+        added = self.people.changes(address, None, Waiting(email=address, since=self._clock.now()))
         if not isinstance(await commit(self._store, added), Conflict):
             self.joined["site"] += 1
 
     async def count(self) -> int:
-        return len((await self._people.all()).records)
+        return len((await self.people.all()).records)
+
+    async def is_full(self) -> bool:
+        """Return whether nobody more may wait."""
+        return (await self.begun.require()).record.closed or await self.count() >= self.most
 
     async def everybody(self) -> list[Waiting]:
-        return (await self._people.all()).whole()
+        return (await self.people.all()).whole()
 
     async def find(self, terms: SearchTerms) -> list[object]:
         """Return what is kept about a person."""
         return [one.model_dump(mode="json") for one in await self.everybody() if terms.is_address(one.email)]
 
     async def erase(self, request: ErasureRequest) -> ErasureRound:
-        """Delete a person."""
-        found = [one for one in (await self._people.all()).records if request.terms.is_address(one.record.email)]
+        """Delete a person; a record that cannot be read may name anybody, and is kept."""
+        people = await self.people.all()
+        found = [one for one in people.records if request.terms.is_address(one.record.email)]
         for one in found:
-            await commit_erasure(self._store, self._people.changes(one.id, one, None))
-        return ErasureRound(bool(found))
+            await commit_erasure(self._store, self.people.changes(one.id, one, None))
+        todo = "Run the version that wrote it, or restore a backup"
+        return ErasureRound(bool(found), [KeptData(one.name, str(one), todo) for one in people.unreadable])
 
     async def close(self, _intent: Intent, _target: str) -> str:
         """Let nobody more in; only an approval calls it."""
-        self.most = 0
+        _ = await self.begun.update("", lambda begun: begun.change(closed=True))
         return "The list is closed."
 
     async def is_closed(self, _intent: Intent, _target: str) -> bool:
-        return self.most == 0
+        return (await self.begun.require()).record.closed
