@@ -165,7 +165,7 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     assert " recipes_token " in came["init"]
     assert tomllib.loads(came["template"])["recipes"] == {"most": 100}
     assert re.search(r"(?m)^#   recipes_token$", came["template"])
-    refusal = "1 The settings cannot be used: recipes.many: Extra inputs are not permitted."
+    refusal = "1 The settings cannot be used: recipes.many: there is no such key."
     assert came["unknown key"][1:] == refusal[1:]
     assert "The secret recipes_token has more than one line" in came["unusable secret"]
 
