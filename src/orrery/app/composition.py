@@ -24,6 +24,7 @@ from orrery.ports.health import Finding
 from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
+from orrery.runtime.marked_data import with_marked
 from orrery.runtime.module import load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
@@ -160,5 +161,6 @@ def composed(
     for follow in (one for parts in modules for one in parts.once_composed):
         follow(modules)
     workers.add(*(one for parts in modules for one in parts.jobs))
-    offers[target_of(Privacy)] = Privacy(store, [one for parts in modules for one in parts.personal_data])
+    personal = with_marked([one for parts in modules for one in parts.personal_data], ground.marked)
+    offers[target_of(Privacy)] = Privacy(store, personal)
     return Orrery(store, adapters, modules, offers)

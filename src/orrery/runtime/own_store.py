@@ -1,5 +1,7 @@
 """The store as one module gets it: it knows which prefixes of keys the module's data declares."""
 
+from typing import Any
+
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
 from orrery.runtime.modules import RUNTIME
@@ -13,11 +15,12 @@ class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
     Those of the runtime may be used by all: a module holds a lease. What is written is not looked at: a commit may
-    write the keys of several modules.
+    write the keys of several modules. `marked` is given the collections whose records have personal fields.
     """
 
-    def __init__(self, store: Store, module: Module) -> None:
+    def __init__(self, store: Store, module: Module, marked: dict[str, Any]) -> None:
         self._module = module
+        self.marked = marked
         self.get, self.scan, self.commit = store.get, store.scan, store.commit
         self.scrub, self.inspect, self.close = store.scrub, store.inspect, store.close
 

@@ -1,4 +1,4 @@
-"""Who waits: adding a person, counting, and what is personal in it."""
+"""Who waits: adding a person, and counting."""
 
 from collections import Counter
 
@@ -8,8 +8,6 @@ from orrery.ports.seller import Seller
 from orrery.ports.store import Conflict, Store
 from orrery.runtime.collection import Collection, commit
 from orrery.runtime.operations import Intent
-from orrery.runtime.privacy import ErasureRequest, ErasureRound, KeptData, commit_erasure
-from orrery.runtime.search_terms import SearchTerms
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.waitlist.errors import WaitlistFull
 from orrery.waitlist.records import Begun, Waiting
@@ -52,19 +50,6 @@ class Waitlist:
 
     async def everybody(self) -> list[Waiting]:
         return (await self.people.all()).whole()
-
-    async def find(self, terms: SearchTerms) -> list[object]:
-        """Return what is kept about a person."""
-        return [one.model_dump(mode="json") for one in await self.everybody() if terms.is_address(one.email)]
-
-    async def erase(self, request: ErasureRequest) -> ErasureRound:
-        """Delete a person; a record that cannot be read may name anybody, and is kept."""
-        people = await self.people.all()
-        found = [one for one in people.records if request.terms.is_address(one.record.email)]
-        for one in found:
-            await commit_erasure(self._store, self.people.changes(one.id, one, None))
-        todo = "Run the version that wrote it, or restore a backup"
-        return ErasureRound(bool(found), [KeptData(one.name, str(one), todo) for one in people.unreadable])
 
     async def close(self, _intent: Intent, _target: str) -> str:
         """Let nobody more in; only an approval calls it."""

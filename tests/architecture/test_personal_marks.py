@@ -1,0 +1,104 @@
+"""Each text of a record is marked as personal or not, and what is marked is exported and erased (decision 45)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import pytest
+from pydantic import Field, JsonValue
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.memory import MemoryStore
+from orrery.app.adapters import Adapters
+from orrery.app.composition import composed
+from orrery.app.settings.reader import Secrets, settings_from
+from orrery.approvals.progress import IntentProgress, Use
+from orrery.checkout.records import AccessRecord, Offer
+from orrery.cockpit.records import LedgerItem
+from orrery.record import Impersonal, Personal, Record, personal_fields
+from orrery.runtime.module import Role
+from orrery.runtime.operations import Intent
+from orrery.runtime.outbox import Notification
+from orrery.runtime.privacy import Privacy
+from orrery.runtime.tasks import Tasks
+from orrery.tenants.records import TrackJournalEntry
+from orrery.tenants.sign_in_file import SignIn, TrackSignIns
+from tests.architecture.test_records import RECORDS
+
+KEPT: dict[Role, dict[str, type[Record]]] = {
+    "site": {
+        "access:": AccessRecord,
+        "offer:": Offer,
+        "intent:": Intent,
+        "approval:": IntentProgress,
+        "outbox:": Notification,
+    },
+    "cockpit": {"ledger:": LedgerItem, "track-journal:": TrackJournalEntry},
+}
+"""The records with marked fields, by the prefix of their keys."""
+
+INSIDE = {Use}
+"""Kept in another record of the table."""
+
+IN_FILES = {SignIn, TrackSignIns}
+"""The owner's own sign-ins are no record of a store: signing out removes them."""
+
+
+def unmarked(annotation: object) -> Iterator[object]:
+    """Yield the texts in an annotation without a mark; a pattern, as a tenant's id has, is a type of its own."""
+    if get_origin(annotation) is Annotated:
+        kind, *given = get_args(annotation)
+        if not any(one in (Personal, Impersonal) or _has_pattern(one) for one in given):
+            yield from unmarked(kind)
+    elif annotation in (str, Any, object, JsonValue):
+        yield annotation
+    else:
+        yield from (found for inner in get_args(annotation) for found in unmarked(inner))
+
+
+def _has_pattern(given: object) -> bool:
+    return bool(getattr(given, "pattern", None) or any(map(_has_pattern, getattr(given, "metadata", ()))))
+
+
+def faults(kind: type[Record]) -> list[str]:
+    """Return the fields of a record in which a text has no mark."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [name for name in kind.model_fields if any(unmarked(hints[name]))]
+
+
+@pytest.mark.parametrize("name", sorted(RECORDS))
+def test_every_text_is_marked(name: str) -> None:
+    """Write `PersonalText`, or `Id`, `Code` or `Sentence` for what names nobody (`orrery/record.py`)."""
+    assert faults(RECORDS[name]) == []
+
+
+class Careless(Record):
+    """A record with each kind of field, some without a mark."""
+
+    plain: str
+    several: tuple[str, ...] = ()
+    named: dict[Annotated[str, Impersonal], str | None] = Field(default_factory=dict[str, str | None])
+    anything: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    marked: Annotated[dict[str, JsonValue], Personal] = Field(default_factory=dict[str, JsonValue])
+    typed: Annotated[str, Field(pattern="^[a-z]$")] = "a"
+    number: int = 0
+
+
+def test_one_without_a_mark_is_found() -> None:
+    """A text at any depth is found; a mark is for all that is in it."""
+    assert faults(Careless) == ["plain", "several", "named", "anything"]
+
+
+def test_every_marked_record_is_known() -> None:
+    """The table is whole: its other test sees that each is exported and erased."""
+    marked = {kind for kind in RECORDS.values() if personal_fields(kind)}
+    assert marked == (IN_FILES | INSIDE).union(*(kinds.values() for kinds in KEPT.values()))
+
+
+@pytest.mark.parametrize("role", KEPT)
+def test_every_marked_record_has_its_source(role: Role) -> None:
+    """An export and an erasure of the deployment reach it, by the domain's own source or by the mark alone."""
+    settings, clock = settings_from({}, Path(), role), SystemClock()
+    orrery = composed(Adapters(settings, Secrets(role=role), clock), MemoryStore(clock), b"the key", Tasks())
+    reached = {prefix for source in orrery[Privacy].sources for prefix in source.prefixes}
+    assert reached == set(KEPT[role])
