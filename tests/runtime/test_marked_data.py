@@ -11,7 +11,7 @@ from orrery.record import Code, PersonalText, Record
 from orrery.runtime.collection import Collection, write
 from orrery.runtime.marked_data import MarkedData, with_marked
 from orrery.runtime.module import Module
-from orrery.runtime.own_store import OwnStore
+from orrery.runtime.own_store import Marked, NotDeclaredError, OwnStore
 from orrery.runtime.privacy import Privacy
 from tests.support.clock import START, ManualClock
 
@@ -42,7 +42,7 @@ class House:
     """A module's store with two collections, as its composition sees them."""
 
     def __init__(self) -> None:
-        self.clock, self.marked = ManualClock(), dict[str, Collection[Guest]]()
+        self.clock, self.marked = ManualClock(), Marked()
         self.store = OwnStore(MemoryStore(self.clock), MODULE, self.marked)
         self.guests = Collection(self.store, self.clock, Guest, "guest:")
         self.visits = Collection(self.store, self.clock, Visit, "visit:")
@@ -84,6 +84,15 @@ async def test_a_key_that_names_the_person_is_deleted() -> None:
     assert len((await house.privacy.export(ANN))["guest"]) == 2
     _ = await house.privacy.erase(ANN, "asked")
     assert [entry.key async for entry in house.guests.entries()] == []
+
+
+def test_a_collection_that_comes_too_late_is_refused() -> None:
+    """Once the modules are built, no export would reach it; one that was there may be made again."""
+    house = House()
+    house.marked.closed = True
+    _ = Collection(house.store, house.clock, Guest, "guest:")
+    with pytest.raises(NotDeclaredError, match="guests makes the collection guest:late"):
+        _ = Collection(house.store, house.clock, Guest, "guest:late")
 
 
 def test_a_source_of_the_module_goes_first() -> None:

@@ -25,7 +25,7 @@ from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
 from orrery.runtime.marked_data import with_marked
-from orrery.runtime.module import load, target_of
+from orrery.runtime.module import Module, load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
@@ -134,6 +134,14 @@ def _outdated_names(adapters: Adapters) -> list[Parts]:
     return [Parts(module="settings", checks=[check])] if met else []
 
 
+def _built(module: Module, runtime: Runtime) -> Parts:
+    try:
+        return load(module.build)(runtime)
+    except Exception as error:
+        error.add_note(f"while the module {module.name} was built")
+        raise
+
+
 def composed(
     adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
 ) -> Orrery:
@@ -154,7 +162,7 @@ def composed(
     offers = {target_of(kind): one for kind, one in given.items()}
     built = dict[str, Parts]()
     for module in in_order(chosen, set(offers)):
-        parts = built[module.name] = load(module.build)(Runtime(module, ground, offers))
+        parts = built[module.name] = _built(module, Runtime(module, ground, offers))
         offers |= provided(module, parts)
     modules = [*(built[module.name] for module in chosen), *_outdated_names(adapters)]
     refuse_duplicates(modules)
@@ -162,5 +170,6 @@ def composed(
         follow(modules)
     workers.add(*(one for parts in modules for one in parts.jobs))
     personal = with_marked([one for parts in modules for one in parts.personal_data], ground.marked)
+    ground.marked.closed = True
     offers[target_of(Privacy)] = Privacy(store, personal)
     return Orrery(store, adapters, modules, offers)

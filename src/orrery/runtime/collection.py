@@ -112,7 +112,7 @@ class Collection(Generic[R]):
     def __post_init__(self) -> None:
         require_declared(self.store, self.prefix)
         if isinstance(self.store, OwnStore) and personal_fields(self.kind):
-            self.store.marked[self.prefix] = self
+            self.store.note(self.prefix, self)
 
     def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""

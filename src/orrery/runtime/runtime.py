@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.module import Module, target_of
-from orrery.runtime.own_store import NotDeclaredError, OwnStore
+from orrery.runtime.own_store import Marked, NotDeclaredError, OwnStore
 from orrery.runtime.parts import Parts
 from orrery.runtime.secret import SecretValues
 from orrery.runtime.section import Mode, Sections
@@ -35,7 +35,7 @@ class Ground:
     tasks: Tasks
     holder: str
     port: Callable[[type], object]
-    marked: dict[str, Any] = field(default_factory=dict[str, Any])
+    marked: Marked = field(default_factory=Marked)
 
 
 class Runtime:
