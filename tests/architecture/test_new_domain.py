@@ -132,7 +132,7 @@ def test_a_first_shape_is_never_written_again(repository: Path) -> None:
         repository / "src/orrery/recipes/records.py",
     )
     first, text = shapes.read_text(), records.read_text()
-    records.write_text(text.replace("    email: str\n", ""))
+    records.write_text(text.replace("    email: PersonalText\n", ""))
     came = run_python(repository / "src", "-m", "tools.shapes", folder=repository)
     records.write_text(text)
     assert came.returncode == 1
