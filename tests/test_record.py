@@ -1,8 +1,9 @@
 """What every stored value is made of: unknown fields are kept, never made here, and not shown."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from pydantic import AwareDatetime
 
 from orrery.approvals.chain import LogEntry, first_break, following
 from orrery.approvals.progress import IntentProgress, Use
-from orrery.record import Record, Sealed
+from orrery.record import Code, Id, Personal, PersonalText, Record, Sealed, personal_fields
 from orrery.runtime.operations import Intent
 
 
@@ -146,3 +147,35 @@ def test_sealed_records_are_compared_by_what_is_stored() -> None:
     assert Intent.from_bytes(INTENT.to_bytes().replace(b"{", b'{"x":1,', 1)) != INTENT
     assert isinstance(INTENT, Sealed)
     assert hash(INTENT) == hash(Intent.from_bytes(INTENT.to_bytes()))
+
+
+class Guest(Record):
+    """A record of the tests with a mark in a record inside."""
+
+    number: Code
+    names: tuple[PersonalText, ...] = ()
+    consent: Annotated[bool | None, Personal]
+    inside: Mapping[Id, "Companion"] = {}
+
+
+class Companion(Record):
+    """A part with a mark."""
+
+    name: PersonalText
+
+
+GUEST = Guest(number="7", names=("Ann",), consent=True, inside={"a": Companion(name="Bob")})
+
+
+def test_the_marks_of_a_record() -> None:
+    """A field is personal by a mark at any depth; no `repr` shows one, and an erasure empties it."""
+    assert personal_fields(Guest) == {"names", "consent", "inside"}
+    assert repr(GUEST) == "Guest(number='7')"
+    assert GUEST.without_person() == Guest(number="7", consent=None)
+    assert Guest.from_bytes(b'{"number": "7", "consent": null, "more": 1}').without_person().model_extra == {}
+
+
+def test_a_mark_changes_no_stored_byte() -> None:
+    """What is written is the same as without marks."""
+    stored = b'{"number":"7","names":["Ann"],"consent":true,"inside":{"a":{"name":"Bob"}}}'
+    assert GUEST.to_bytes() == stored

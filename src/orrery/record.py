@@ -3,20 +3,45 @@
 Older and newer releases than the one that wrote a record read it. A field that a release does not know comes from
 the store and is written back; code never makes one. Within one version `v` only optional fields are added, whose
 absence means what it always meant. A new value, type or meaning raises `v`.
+
+Each text of a record is marked: `Personal`, or one of the impersonal kinds. The export of personal data, their
+erasure and what a `repr` hides follow from the mark; a test refuses a text without one.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Annotated, Any, Self, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+
+class Personal:
+    """The mark of what may name a person, or is about one."""
+
+
+class Impersonal:
+    """The mark of a text that names no person, by the way in which it is made."""
+
+
+PersonalText = Annotated[str, Personal]
+
+Id = Annotated[str, Impersonal]
+"""What a program made to tell things apart: an id, a key, a digest, a signature."""
+
+Code = Annotated[str, Impersonal]
+"""A word that a vendor, the owner's settings or Orrery has for a thing or a state."""
+
+Sentence = Annotated[str, Impersonal]
+"""A text in Orrery's words, or a reason of the owner's, which may hold no address (`checked_reason`)."""
 
 
 class Record(BaseModel):
     """A frozen value that is stored as JSON and keeps the fields that this release does not know.
 
-    Those fields may name a person: no `repr`, and so no log, shows them, and an erasure drops them.
+    Those fields may name a person, as the marked ones do: no `repr`, and so no log, shows either, and an erasure
+    drops them.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -47,8 +72,39 @@ class Record(BaseModel):
         """Return a copy without unknown fields: an erasure cannot know which of them are personal."""
         return type(self)(**{name: getattr(self, name) for name in type(self).model_fields})
 
+    def without_person(self) -> Self:
+        """Return a copy without the marked fields and the unknown ones: each is its default, or empty."""
+        return self.without_unknown_fields().change(
+            **{name: _blank(type(self), name) for name in personal_fields(type(self))}
+        )
+
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        return [pair for pair in super().__repr_args__() if pair[0] in type(self).model_fields]
+        shown = type(self).model_fields.keys() - personal_fields(type(self))
+        return [pair for pair in super().__repr_args__() if pair[0] in shown]
+
+
+@cache
+def personal_fields(kind: type[BaseModel]) -> frozenset[str]:
+    """Return the fields of a record in which there is a mark `Personal`, at any depth."""
+    hints = get_type_hints(kind, include_extras=True)
+    return frozenset(name for name in kind.model_fields if Personal in _parts(hints[name]))
+
+
+def _parts(annotation: object) -> Iterator[object]:
+    """Yield an annotation and everything in it: types, marks, and the fields of records inside."""
+    yield annotation
+    for inner in get_args(annotation):
+        yield from _parts(inner)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and personal_fields(annotation):
+        yield Personal
+
+
+def _blank(kind: type[BaseModel], name: str) -> object:
+    """Return the value of a field that holds nothing."""
+    field = kind.model_fields[name]
+    if not field.is_required():
+        return field.get_default(call_default_factory=True)
+    return None if type(None) in get_args(field.annotation) else ""
 
 
 class Sealed(Record):

@@ -132,7 +132,7 @@ def test_a_first_shape_is_never_written_again(repository: Path) -> None:
         repository / "src/orrery/recipes/records.py",
     )
     first, text = shapes.read_text(), records.read_text()
-    records.write_text(text.replace("    email: str\n", ""))
+    records.write_text(text.replace("    email: PersonalText\n", ""))
     came = run_python(repository / "src", "-m", "tools.shapes", folder=repository)
     records.write_text(text)
     assert came.returncode == 1
@@ -226,10 +226,10 @@ def test_the_centre_shows_it(came: dict[str, Any]) -> None:
 
 
 def test_its_personal_data_are_exported_and_erased(came: dict[str, Any]) -> None:
-    """An export names its records by its own name, and an erasure reaches them."""
-    assert json.loads(came["export"].partition(" ")[2])["recipes"][0]["email"] == "ann@buyer.example"
-    assert "1 recipes" in came["erase"]
-    assert json.loads(came["export after"].partition(" ")[2])["recipes"] == []
+    """An export names its records by their prefix, and an erasure reaches them: both follow from the mark."""
+    assert json.loads(came["export"].partition(" ")[2])["recipes-entry"][0]["email"] == "ann@buyer.example"
+    assert "1 recipes-entry" in came["erase"]
+    assert json.loads(came["export after"].partition(" ")[2])["recipes-entry"] == []
 
 
 def test_a_restore_is_followed_by_its_sentence(came: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from orrery.ports.health import Finding
 from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
+from orrery.runtime.marked_data import with_marked
 from orrery.runtime.module import Module, load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
@@ -122,14 +123,6 @@ def _deployment_id(settings: Settings, store_key: bytes) -> str:
     return sha256(json.dumps([store_key.hex(), settings.mode, *values]).encode()).hexdigest()[:16]
 
 
-def _built(module: Module, runtime: Runtime) -> Parts:
-    try:
-        return load(module.build)(runtime)
-    except Exception as error:
-        error.add_note(f"while the module {module.name} was built")
-        raise
-
-
 def _outdated_names(adapters: Adapters) -> list[Parts]:
     """Return what brings the one finding about names of settings and secrets that an earlier release had."""
     met = (*adapters.settings.outdated, *adapters.secrets.outdated)
@@ -139,6 +132,14 @@ def _outdated_names(adapters: Adapters) -> list[Parts]:
         return [Finding("outdated settings", "ok", why, todo, essential=False, of_settings=True)]
 
     return [Parts(module="settings", checks=[check])] if met else []
+
+
+def _built(module: Module, runtime: Runtime) -> Parts:
+    try:
+        return load(module.build)(runtime)
+    except Exception as error:
+        error.add_note(f"while the module {module.name} was built")
+        raise
 
 
 def composed(
@@ -168,5 +169,7 @@ def composed(
     for follow in (one for parts in modules for one in parts.once_composed):
         follow(modules)
     workers.add(*(one for parts in modules for one in parts.jobs))
-    offers[target_of(Privacy)] = Privacy(store, [one for parts in modules for one in parts.personal_data])
+    personal = with_marked([one for parts in modules for one in parts.personal_data], ground.marked)
+    ground.marked.closed = True
+    offers[target_of(Privacy)] = Privacy(store, personal)
     return Orrery(store, adapters, modules, offers)

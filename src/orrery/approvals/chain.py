@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from orrery.record import Sealed
+from orrery.record import Code, Id, Sealed, Sentence
 
 START = "0" * 64
 """The previous hash in the first entry."""
@@ -66,16 +66,16 @@ class LogEntry(Sealed):
     number: int
     at: datetime
     kind: EntryKind
-    intent_id: str
-    operation: str
-    digest: str
-    target: str = ""
-    note: str = ""
-    statement: str = ""
-    signature: str = ""
-    signer: str = ""
-    previous: str = START
-    hash: str = ""
+    intent_id: Id
+    operation: Code
+    digest: Id
+    target: Id = ""
+    note: Sentence = ""
+    statement: Sentence = ""
+    signature: Id = ""
+    signer: Code = ""
+    previous: Id = START
+    hash: Id = ""
 
     def expected_hash(self) -> str:
         """Return the hash over everything else in it."""

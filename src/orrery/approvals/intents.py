@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from orrery.errors import ApprovalRefused
-from orrery.record import Record
+from orrery.record import Id, Record
 
 NAMESPACE = "orrery-approval"
 """The namespace of the signature: a signature for another purpose does not count here."""
@@ -33,7 +33,7 @@ class Erased(Record):
     """
 
     v: Literal[1] = 1
-    id: str
+    id: Id
     erased_at: datetime
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 from orrery.approvals.approvals import Approvals
-from orrery.approvals.intent_store import INTENT, KnownIntent
+from orrery.approvals.intent_store import INTENT, STATE, KnownIntent
 from orrery.errors import Invalid, NotFound
 from orrery.ports.store import StoreEntry
 from orrery.runtime.collection import unreadable
@@ -30,6 +30,7 @@ def intents_source(approvals: Approvals) -> PersonalDataSource:
         partial(_find_intents, approvals),
         partial(_erase_intents, approvals),
         elsewhere=partial(_elsewhere, approvals),
+        prefixes=(INTENT, STATE),
     )
 
 

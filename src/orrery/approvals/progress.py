@@ -15,7 +15,7 @@ from typing import Literal
 from orrery.approvals.chain import BEGINNINGS, EntryKind, LogEntry
 from orrery.approvals.intents import read_statement
 from orrery.errors import ApprovalRefused
-from orrery.record import Record
+from orrery.record import Id, PersonalText, Record, Sentence
 
 LIFETIME = timedelta(minutes=10)
 """How long a signature counts (decision 15)."""
@@ -58,7 +58,7 @@ class Use(Record):
 
     state: UseState
     changed_at: datetime
-    note: str = ""
+    note: PersonalText = ""
 
 
 class IntentProgress(Record):
@@ -70,14 +70,14 @@ class IntentProgress(Record):
     """
 
     v: Literal[1] = 1
-    intent_id: str
-    digest: str
+    intent_id: Id
+    digest: Id
     state: IntentState = "proposed"
     changed_at: datetime
-    note: str = ""
-    statement: str = ""
-    signature: str = ""
-    uses: Mapping[str, Use] = {}
+    note: PersonalText = ""
+    statement: Sentence = ""
+    signature: Id = ""
+    uses: Mapping[Id, Use] = {}
 
     def of_target(self, target: str) -> "IntentProgress | Use | None":
         """Return the state of one target of a standing approval, or without a target that of the intent itself."""

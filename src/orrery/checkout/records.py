@@ -1,12 +1,12 @@
 """What checkout keeps in the store. Every record carries its schema version `v`."""
 
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.record import Record
+from orrery.record import Code, Id, Impersonal, Personal, PersonalText, Record, Sentence
 
 KEEP_OFFERS = timedelta(days=400)
 """How long an offer is kept, as long as the events that are compared with it (decision 10)."""
@@ -44,17 +44,17 @@ class Offer(Record):
     """
 
     v: Literal[1] = 1
-    session_id: str
-    product_type: str
-    cert_code: str
-    vendor_slug: str
-    price_id: str
+    session_id: Id
+    product_type: Code
+    cert_code: Code
+    vendor_slug: Code
+    price_id: Id
     amount_total: int | None
-    currency: str | None
-    client_address: str | None
+    currency: Code | None
+    client_address: PersonalText | None
     created_at: AwareDatetime
     failed_at: AwareDatetime | None = None
-    title: str | None = None
+    title: Code | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -71,23 +71,23 @@ class AccessRecord(Record):
     """
 
     v: Literal[1] = 1
-    session_id: str
-    product_type: str
-    cert_code: str
-    vendor_slug: str
-    email: str
+    session_id: Id
+    product_type: Code
+    cert_code: Code
+    vendor_slug: Code
+    email: PersonalText
     granted_at: AwareDatetime
     expires_at: AwareDatetime
     amount_total: int | None
-    currency: str | None
+    currency: Code | None
     livemode: bool
-    payment_intent: str | None
-    event_id: str | None
+    payment_intent: Id | None
+    event_id: Id | None
     granted_by: GrantedBy
-    marketing_consent: bool | None
+    marketing_consent: Annotated[bool | None, Personal]
     revoked_at: AwareDatetime | None = None
-    former_emails: tuple[str, ...] = ()
-    title: str | None = None
+    former_emails: tuple[PersonalText, ...] = ()
+    title: Code | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -112,10 +112,10 @@ class WithheldSession(Record):
     """
 
     v: Literal[1] = 1
-    session_id: str
+    session_id: Id
     state: Literal["waiting", "refused"]
-    reason: str
-    event_id: str | None
+    reason: Sentence
+    event_id: Id | None
     noted_at: AwareDatetime
     failed_at: AwareDatetime | None = None
 
@@ -129,14 +129,14 @@ class Reversal(Record):
     """
 
     v: Literal[1] = 1
-    payment_intent: str
-    session_id: str | None
-    charge_id: str
-    currency: str
+    payment_intent: Id
+    session_id: Id | None
+    charge_id: Id
+    currency: Code
     amount: int | None = None
     amount_refunded: int = 0
-    dispute: str | None = None
-    dispute_id: str | None = None
+    dispute: Code | None = None
+    dispute_id: Id | None = None
     dispute_at: AwareDatetime | None = None
     respond_by: AwareDatetime | None = None
 
@@ -169,10 +169,10 @@ class UnreadableEvent(Record):
     """
 
     v: Literal[1] = 1
-    event_id: str
-    type: str | None
-    object_id: str | None
-    fields: tuple[str, ...]
+    event_id: Id
+    type: Code | None
+    object_id: Id | None
+    fields: tuple[Code, ...]
     noted_at: AwareDatetime
 
 
@@ -183,7 +183,7 @@ class RefusedWebhooks(Record):
     """
 
     v: Literal[1] = 1
-    reason: str
+    reason: Code
     since: AwareDatetime
     last_at: AwareDatetime | None = None
 
@@ -203,20 +203,20 @@ class Attempt(Record):
     """
 
     v: Literal[1] = 1
-    cert_code: str
-    vendor_slug: str
-    parameters_digest: str
-    processor_key: str
-    session_id: str | None = None
-    url: str | None = None
+    cert_code: Code
+    vendor_slug: Code
+    parameters_digest: Id
+    processor_key: Id
+    session_id: Id | None = None
+    url: Id | None = None
     expires_at: AwareDatetime | None = None
 
 
 class StoredDiscrepancy(Record):
     """A session with access and payment that do not match: paid without access, or access without payment."""
 
-    session_id: str
-    reason: str
+    session_id: Id
+    reason: Sentence
 
 
 class LastReconciliation(Record):
@@ -237,7 +237,7 @@ class LastReconciliation(Record):
     without_payment: int
     paid_without_access: tuple[StoredDiscrepancy, ...]
     access_without_payment: tuple[StoredDiscrepancy, ...]
-    unreadable: tuple[str, ...] = ()
+    unreadable: tuple[Id, ...] = ()
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None
 
@@ -255,8 +255,8 @@ class JournalEntry(Record):
     v: Literal[1] = 1
     at: AwareDatetime
     action: JournalAction
-    session_id: str
-    reason: str
+    session_id: Id
+    reason: Sentence
 
 
 class Receipt(Record):
@@ -267,17 +267,17 @@ class Receipt(Record):
     """
 
     v: Literal[1] = 1
-    vendor_slug: str
-    cert_code: str
-    digest: str
-    parameters: dict[str, JsonValue]
-    api_version: str
-    run_id: str
-    deployment: str
-    session_id: str
+    vendor_slug: Code
+    cert_code: Code
+    digest: Id
+    parameters: Annotated[dict[str, JsonValue], Impersonal]
+    api_version: Code
+    run_id: Id
+    deployment: Id
+    session_id: Id
     accepted_at: AwareDatetime
     amount_total: int | None = None
-    currency: str | None = None
+    currency: Code | None = None
 
 
 class PreflightTrial(Record):
@@ -289,25 +289,25 @@ class PreflightTrial(Record):
     """
 
     v: Literal[1] = 1
-    run_id: str
-    deployment: str
-    intent_id: str
-    vendor_slug: str
-    cert_code: str
-    digest: str
-    parameters: dict[str, JsonValue]
-    api_version: str
+    run_id: Id
+    deployment: Id
+    intent_id: Id
+    vendor_slug: Code
+    cert_code: Code
+    digest: Id
+    parameters: Annotated[dict[str, JsonValue], Impersonal]
+    api_version: Code
     stand_in: bool
     attempt: int = 1
-    idempotency_key: str
+    idempotency_key: Id
     state: TrialState = "asked"
-    session_id: str | None = None
-    expiry_intent_id: str | None = None
-    note: str = ""
+    session_id: Id | None = None
+    expiry_intent_id: Id | None = None
+    note: Sentence = ""
     asked_at: AwareDatetime
     amount_total: int | None = None
-    currency: str | None = None
-    mismatch: str = ""
+    currency: Code | None = None
+    mismatch: Sentence = ""
 
     @property
     def product(self) -> ProductKey:
@@ -328,9 +328,9 @@ class OwnSession(Record):
     """A session that a preflight or a verification created."""
 
     v: Literal[1] = 1
-    session_id: str
+    session_id: Id
     made_by: Literal["preflight", "verify"]
-    run_id: str = ""
+    run_id: Id = ""
     made_at: AwareDatetime
 
 
@@ -338,6 +338,6 @@ class DriftResult(Record):
     """The conditions that did not hold at the last check of a visitor's session."""
 
     v: Literal[1] = 1
-    session_id: str
+    session_id: Id
     looked_at: AwareDatetime
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[Code, ...] = ()

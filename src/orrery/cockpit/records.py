@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import AwareDatetime
 
 from orrery.ports.comms.messages import Priority, Source
-from orrery.record import Record
+from orrery.record import Code, Id, PersonalText, Record
 from orrery.syntax.track import Track
 
 
@@ -19,15 +19,15 @@ class LedgerItem(Record):
 
     v: Literal[1] = 1
     track: Track
-    title: str
-    person: str = ""
+    title: PersonalText
+    person: PersonalText = ""
     until: date | None = None
     priority: Priority = "normal"
     source: Source = "action-hub"
-    source_id: str = ""
+    source_id: Id = ""
     score: int | None = None
-    kind: str = ""
-    bucket: str = ""
+    kind: Code = ""
+    bucket: Code = ""
     created_at: AwareDatetime
     dismissed_at: AwareDatetime | None = None
 
@@ -40,6 +40,6 @@ class SetAside(Record):
 
     v: Literal[1] = 1
     track: Track
-    source_id: str
+    source_id: Id
     until: date | None = None
     set_at: AwareDatetime

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from orrery.fraud.clusters import Cluster, KnownCluster, Trait
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Record
+from orrery.record import Id, Record
 from orrery.runtime.collection import Collection
 
 FOUND = "fraud:found"
@@ -19,13 +19,13 @@ FOUND = "fraud:found"
 class FoundCluster(Record):
     """A cluster without the value that its declines share. By `newest_charge` the next search recognises it."""
 
-    id: str
+    id: Id
     trait: Trait
     first: datetime
     last: datetime
     declines: int
     stopped: int
-    newest_charge: str
+    newest_charge: Id
 
 
 class LastSearch(Record):

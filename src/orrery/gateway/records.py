@@ -9,7 +9,7 @@ from pydantic import AwareDatetime
 from orrery.gateway.causes import PASSING, Ping, kind_of
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Record
+from orrery.record import Code, Record
 from orrery.runtime.collection import Collection
 
 
@@ -24,17 +24,17 @@ class LastPing(Record):
     expected_since: AwareDatetime
     at: AwareDatetime | None = None
     good_at: AwareDatetime | None = None
-    trouble: str = ""
+    trouble: Code = ""
     trouble_since: AwareDatetime | None = None
-    state: str = ""
-    sub_state: str = ""
-    result: str = ""
+    state: Code = ""
+    sub_state: Code = ""
+    result: Code = ""
     exec_main_status: int = 0
     active_seconds: int | None = None
     restarts: int = 0
-    probe: str = ""
-    judgement: str = ""
-    stretch: str = ""
+    probe: Code = ""
+    judgement: Code = ""
+    stretch: Code = ""
     day: date | None = None
     stretches: int = 0
 

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Record
+from orrery.record import Code, Id, Record, Sentence
 from orrery.runtime.collection import Collection, commit, write
 
 KEPT = timedelta(days=30)
@@ -24,8 +24,8 @@ WEBHOOK_PARTS = frozenset({"webhook", "action group"})
 class ReportedJob(Record):
     """One job of the runbook."""
 
-    id: str
-    status: str
+    id: Id
+    status: Code
     started_at: AwareDatetime
     ended_at: AwareDatetime | None = None
 
@@ -35,13 +35,13 @@ class ReportedOutage(Record):
 
     began_at: AwareDatetime
     ended_at: AwareDatetime | None = None
-    ended_by: str = ""
+    ended_by: Code = ""
 
 
 class ReportedGap(Record):
     """A part of the cloud that is not known, and since when."""
 
-    part: str
+    part: Code
     state: GapState
     since: AwareDatetime
 
@@ -54,14 +54,14 @@ class CloudReport(Record):
 
     v: Literal[1] = 1
     at: AwareDatetime
-    power: str
-    health: str
+    power: Code
+    health: Code
     webhook_expires_at: AwareDatetime | None = None
-    health_alert: str
-    deallocate_alert: str
+    health_alert: Code
+    deallocate_alert: Code
     jobs: tuple[ReportedJob, ...] = ()
     last_outage: ReportedOutage | None = None
-    troubles: tuple[str, ...] = ()
+    troubles: tuple[Sentence, ...] = ()
     unknown: tuple[ReportedGap, ...] = ()
 
     def after(self, earlier: "CloudReport | None") -> "CloudReport":

@@ -10,7 +10,7 @@ from orrery.gateway.causes import Ping, kind_of
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Record
+from orrery.record import Code, Record
 from orrery.runtime.collection import Collection
 
 KEPT = timedelta(days=90)
@@ -34,14 +34,14 @@ class PingStretch(Record):
     first_at: AwareDatetime
     last_at: AwareDatetime
     count: int = 1
-    kind: str
-    state: str
-    sub_state: str = ""
-    result: str = ""
+    kind: Code
+    state: Code
+    sub_state: Code = ""
+    result: Code = ""
     exec_main_status: int = 0
     restarts: int = 0
-    probe: str = ""
-    judgement: str = ""
+    probe: Code = ""
+    judgement: Code = ""
     silence: float | None = None
     mixed: bool = False
 

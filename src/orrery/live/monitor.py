@@ -23,7 +23,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Check, Committed, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker, TrackerFailed
-from orrery.record import Record
+from orrery.record import Code, Id, Record
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, sortable
 from orrery.runtime.lasting import all_clear, push
@@ -88,13 +88,13 @@ class MonitorState(Record):
     checked_at: AwareDatetime | None = None
     bad: NonNegativeInt = 0
     good: NonNegativeInt = 0
-    kind: str = ""
-    reason: str = ""
+    kind: Code = ""
+    reason: Code = ""
     degraded_since: AwareDatetime | None = None
     tracker: Literal["unknown", "opening", "open", "closing", "closed"] = "unknown"
-    issue: str | None = None
-    url: str = ""
-    told: str = ""
+    issue: Id | None = None
+    url: Id = ""
+    told: Code = ""
     recently_bad: tuple[bool, ...] = ()
     """Of each of the last `LOOKED_BACK` checks since the issue was last closed, whether it was bad."""
 

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.live.tokens import HOUR, TokenWindow, next_pacific_midnight
 from orrery.ports.analytics import Cause, Quotas
-from orrery.record import Record
+from orrery.record import Code, Id, Record
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -35,9 +35,9 @@ PROBE_AT_START_APART = timedelta(minutes=5)
 CLOCK_AHEAD = timedelta(minutes=10)
 """A time that is further beyond its longest right value than this was written by a wrong clock."""
 
-Query = str
+Query = Code
 Obstacle = Literal["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"]
-Scope = str
+Scope = Code
 """What a refusal blocks: `ALL`, the `REST` beside the total, or the query of this name."""
 
 ALL, REST = "all", "rest"
@@ -94,7 +94,7 @@ class QuotaBudget(Record):
     """
 
     v: Literal[1] = 1
-    source: str = ""
+    source: Id = ""
     hour: TokenWindow
     day: TokenWindow
     costs: Mapping[Query, NonNegativeInt] = {}

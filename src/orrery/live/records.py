@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from orrery.record import Record
+from orrery.record import Code, Record, Sentence
 from orrery.syntax.numbers import LARGEST
 
 LONGEST_WINDOW = 30
@@ -42,8 +42,8 @@ class Active(Record):
 class PageCount(Record):
     """One page's visitors. `path` is None unless the site's own index knows the title (decision 22)."""
 
-    page: str
-    path: str | None
+    page: Code
+    path: Code | None
     users: Count
 
 
@@ -59,10 +59,10 @@ class LastError(Record):
     """Why a refresh failed: `status` is the provider's HTTP status, if it gave one."""
 
     v: Literal[1] = 1
-    message: str
+    message: Sentence
     status: int | None
     attempted_at: Moment
-    failed_query: str | None = None
+    failed_query: Code | None = None
 
 
 class RefreshOutcome(Record):
@@ -74,8 +74,8 @@ class RefreshOutcome(Record):
     active: Count | None = None
     pages_count: Count | None = None
     generated_at: Moment | None = None
-    error: str | None = None
-    message: str | None = None
+    error: Code | None = None
+    message: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)

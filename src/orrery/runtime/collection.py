@@ -28,8 +28,8 @@ from orrery.ports.store import (
     Unchanged,
     Write,
 )
-from orrery.record import Record
-from orrery.runtime.own_store import require_declared
+from orrery.record import Record, personal_fields
+from orrery.runtime.own_store import OwnStore, require_declared
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -111,6 +111,8 @@ class Collection(Generic[R]):
 
     def __post_init__(self) -> None:
         require_declared(self.store, self.prefix)
+        if isinstance(self.store, OwnStore) and personal_fields(self.kind):
+            self.store.note(self.prefix, self)
 
     def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""

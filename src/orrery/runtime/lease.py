@@ -7,7 +7,7 @@ from pydantic import AwareDatetime
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Delete, Store, Unchanged
-from orrery.record import Record
+from orrery.record import Id, Record
 from orrery.runtime.collection import Changes, Collection, commit
 from orrery.runtime.due import is_ahead
 
@@ -16,7 +16,7 @@ class Holder(Record):
     """The holder of a lease, and its end."""
 
     v: Literal[1] = 1
-    holder: str
+    holder: Id
     until: AwareDatetime
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import JsonValue
 
-from orrery.record import Sealed
+from orrery.record import Code, Id, Personal, PersonalText, Sealed
 
 
 class Intent(Sealed):
@@ -19,17 +19,17 @@ class Intent(Sealed):
     """
 
     v: Literal[1] = 1
-    id: str
-    operation: str
-    target: str
-    body: dict[str, JsonValue]
-    before: dict[str, JsonValue] | None = None
-    summary: str
-    reason: str
-    deployment: str
+    id: Id
+    operation: Code
+    target: PersonalText
+    body: Annotated[dict[str, JsonValue], Personal]
+    before: Annotated[dict[str, JsonValue], Personal] | None = None
+    summary: PersonalText
+    reason: PersonalText
+    deployment: Id
     proposed_by: Literal["owner", "software"]
     proposed_at: datetime
-    salt: str = ""
+    salt: Id = ""
 
     def digest(self) -> str:
         """Return the SHA-256 of everything in it, in hexadecimal digits."""

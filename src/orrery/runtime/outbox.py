@@ -33,7 +33,7 @@ from orrery.ports.store import (
     Unchanged,
     Write,
 )
-from orrery.record import Record
+from orrery.record import Code, Id, PersonalText, Record, Sentence
 from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, sortable
 from orrery.runtime.due import SLACK
 from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
@@ -69,19 +69,19 @@ class Notification(Record):
     """
 
     v: Literal[1] = 1
-    id: str
+    id: Id
     channel: Channel
-    to: str
-    title: str
-    body: str
+    to: PersonalText
+    title: PersonalText
+    body: PersonalText
     priority: Priority = "default"
-    tags: tuple[str, ...] = ()
+    tags: tuple[Code, ...] = ()
     state: DeliveryState = "waiting"
     attempts: int = 0
     created_at: datetime
     due_at: datetime
-    last_error: str | None = None
-    held_because: str = ""
+    last_error: Sentence | None = None
+    held_because: Sentence = ""
     dropped: bool = False
 
     def message(self) -> OutgoingMessage:

@@ -25,7 +25,7 @@ def notifications_source(store: Store, clock: Clock) -> PersonalDataSource:
             await commit_erasure(store, gone)
         return ErasureRound(found)
 
-    return PersonalDataSource("notifications", 40, find, erase)
+    return PersonalDataSource("notifications", 40, find, erase, prefixes=(outbox.ROW,))
 
 
 async def _notifications(store: Store, clock: Clock, terms: SearchTerms) -> AsyncIterator[StoreEntry]:

@@ -1,5 +1,7 @@
 """The store as one module gets it: it knows which prefixes of keys the module's data declares."""
 
+from typing import Any
+
 from orrery.errors import OrreryError
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
@@ -10,15 +12,22 @@ class NotDeclaredError(OrreryError):
     """A module asks for what its data does not name, or the data of the modules do not fit together."""
 
 
+class Marked(dict[str, Any]):
+    """The collections with personal fields, by their prefixes; `closed` once the modules are built."""
+
+    closed = False
+
+
 class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
     Those of the runtime may be used by all: a module holds a lease. What is written is not looked at: a commit may
-    write the keys of several modules.
+    write the keys of several modules. `marked` is given the collections whose records have personal fields.
     """
 
-    def __init__(self, store: Store, module: Module) -> None:
+    def __init__(self, store: Store, module: Module, marked: Marked) -> None:
         self._module = module
+        self.marked = marked
         self.get, self.scan, self.commit = store.get, store.scan, store.commit
         self.scrub, self.inspect, self.close = store.scrub, store.inspect, store.close
 
@@ -28,6 +37,15 @@ class OwnStore:
             raise NotDeclaredError(
                 f"The module {self._module.name} keeps records under {prefix}, which its `prefixes` do not name."
             )
+
+    def note(self, prefix: str, collection: object) -> None:
+        """Note a collection with personal fields; raise `NotDeclaredError` when it comes too late."""
+        if self.marked.closed and prefix not in self.marked:
+            raise NotDeclaredError(
+                f"The module {self._module.name} makes the collection {prefix}, which has personal fields, after "
+                "it was built: no export would reach it. Make it in `build`."
+            )
+        self.marked[prefix] = collection
 
 
 def require_declared(store: Store, prefix: str) -> None:

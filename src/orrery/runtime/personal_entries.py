@@ -9,7 +9,7 @@ from typing import Generic, Literal, TypeVar
 from pydantic import AwareDatetime
 
 from orrery.ports.store import Delete, Store, StoreEntry, Unchanged
-from orrery.record import Record
+from orrery.record import Record, Sentence
 from orrery.runtime.collection import Changes, Collection
 from orrery.runtime.privacy import (
     EraseAddress,
@@ -30,7 +30,7 @@ class EntryErasure(Record):
 
     v: Literal[1] = 1
     at: AwareDatetime
-    reason: str
+    reason: Sentence
 
 
 class PersonalEntries(Generic[R]):
@@ -48,7 +48,10 @@ class PersonalEntries(Generic[R]):
 
     def source(self, name: str, order: int) -> PersonalDataSource:
         """Return the entries as one kind of data about people."""
-        return PersonalDataSource(name, order, self._find, self._erase, erasures=self._to_repeat)
+        prefixes = (self._entries.prefix,)
+        return PersonalDataSource(
+            name, order, self._find, self._erase, erasures=self._to_repeat, prefixes=prefixes
+        )
 
     async def _find(self, terms: SearchTerms) -> list[object]:
         return [stored_json(entry) async for entry in self._naming(terms)]

@@ -72,7 +72,9 @@ class PersonalDataSource:
     repeat after an interruption still finds them. `find` returns values ready for JSON, and may raise
     `RecordUnreadable`. `erase` is called until no source finds anything. `search_terms` returns what else the
     person of an address is found by. `erasures` reads those done in another store, oldest first. `elsewhere`
-    returns, for what was found, sentences for the owner on copies that no erasure reaches.
+    returns, for what was found, sentences for the owner on copies that no erasure reaches. `prefixes` are those of
+    the collections that it answers for: any other one with a marked field is exported and erased by itself
+    (`runtime/marked_data.py`).
     """
 
     name: str
@@ -82,6 +84,7 @@ class PersonalDataSource:
     search_terms: Callable[[str], Awaitable[SearchTerms]] = _no_terms
     erasures: Callable[[Store], Awaitable[Sequence[RepeatErasure]]] = _no_erasures
     elsewhere: Callable[[Sequence[object]], Iterable[str]] = lambda _: ()
+    prefixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Privacy:
 
     def __init__(self, store: Store, sources: Sequence[PersonalDataSource]) -> None:
         self._store = store
-        self._sources = sorted(sources, key=lambda one: one.order)
+        self.sources = sorted(sources, key=lambda one: one.order)
 
     async def export(self, email: str) -> dict[str, Sequence[object]]:
         """Return all that is kept about `email`, by source; raise `RecordUnreadable`."""
@@ -121,7 +124,7 @@ class Privacy:
         data, found, kept = await self._found(request.terms), True, dict[str, Sequence[KeptData]]()
         # Until nothing is found: a change meanwhile made its part of the erasure conflict.
         while found:
-            rounds = {one.name: await one.erase(request) for one in reversed(self._sources)}
+            rounds = {one.name: await one.erase(request) for one in reversed(self.sources)}
             found = any(one.found for one in rounds.values())
             kept = {name: one.kept for name, one in rounds.items() if one.kept}
             request = ErasureRequest(address, request.terms | await self._search_terms(address), request.reason)
@@ -130,14 +133,14 @@ class Privacy:
             kept,
             former=tuple(sorted(request.terms.addresses - {address})),
             elsewhere=tuple(
-                dict.fromkeys(one for each in self._sources for one in each.elsewhere(data[each.name]))
+                dict.fromkeys(one for each in self.sources for one in each.elsewhere(data[each.name]))
             ),
             is_scrubbed=await self._store.scrub(),
         )
 
     async def erasures(self, before: Store) -> list[RepeatErasure]:
         """Return how to repeat in this store the erasures of the one that a restore replaces."""
-        return [repeat for source in self._sources for repeat in await source.erasures(before)]
+        return [repeat for source in self.sources for repeat in await source.erasures(before)]
 
     async def erase_again(self, repeats: Sequence[RepeatErasure]) -> tuple[int, list[RecordUnreadable]]:
         """Repeat erasures in this store; return how many were needed, and why others were not done."""
@@ -151,12 +154,12 @@ class Privacy:
 
     async def _search_terms(self, address: str) -> SearchTerms:
         terms = SearchTerms(frozenset({address}))
-        for source in self._sources:
+        for source in self.sources:
             terms |= await source.search_terms(address)
         return terms
 
     async def _found(self, terms: SearchTerms) -> dict[str, Sequence[object]]:
-        return {source.name: await source.find(terms) for source in self._sources}
+        return {source.name: await source.find(terms) for source in self.sources}
 
 
 async def commit_erasure(store: Store, changes: Changes) -> None:

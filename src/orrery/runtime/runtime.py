@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.module import Module, target_of
-from orrery.runtime.own_store import NotDeclaredError, OwnStore
+from orrery.runtime.own_store import Marked, NotDeclaredError, OwnStore
 from orrery.runtime.parts import Parts
 from orrery.runtime.secret import SecretValues
 from orrery.runtime.section import Mode, Sections
@@ -22,6 +22,7 @@ class Ground:
     """What the composition root has chosen for this process, for every module.
 
     `deployment` is the id of this deployment. `port` makes the adapter of a port, once a process.
+    `marked` are the collections with personal fields, by their prefixes, once the modules are built.
     """
 
     mode: Mode
@@ -34,6 +35,7 @@ class Ground:
     tasks: Tasks
     holder: str
     port: Callable[[type], object]
+    marked: Marked = field(default_factory=Marked)
 
 
 class Runtime:
@@ -47,7 +49,7 @@ class Runtime:
         self.mode: Mode = ground.mode
         self.deployment = ground.deployment
         self.clock = ground.clock
-        self.store: Store = OwnStore(ground.store, module)
+        self.store: Store = OwnStore(ground.store, module, ground.marked)
         self.index_key = ground.index_key
         self.tasks = ground.tasks
         self.holder = ground.holder

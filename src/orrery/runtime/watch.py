@@ -24,7 +24,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
-from orrery.record import Record
+from orrery.record import Code, Record
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable, write
 from orrery.runtime.store_probe import STORE
@@ -54,11 +54,11 @@ class PartOutage(Record):
     """
 
     v: Literal[1] = 1
-    part: str
+    part: Code
     since: AwareDatetime
     told_at: AwareDatetime | None = None
     urgent: bool = False
-    cause: str = ""
+    cause: Code = ""
     well_since: AwareDatetime | None = None
 
     @property

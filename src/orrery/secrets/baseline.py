@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from orrery.record import Record
+from orrery.record import Code, Id, Record, Sentence
 from orrery.runtime.due import is_ahead
 from orrery.secrets.fingerprints import Place, SecretObservation
 
@@ -49,8 +49,8 @@ class Announcement(Record):
     """The owner is about to change a secret, or to remove it permanently (`removal`)."""
 
     v: Literal[1] = 1
-    name: str
-    reason: str
+    name: Code
+    reason: Sentence
     removal: bool = False
     at: datetime
     until: datetime
@@ -60,8 +60,8 @@ class Alarm(Record):
     """A difference that one process, the `observer`, sees; `fingerprint` is that of another value, or empty."""
 
     trouble: Trouble
-    fingerprint: str
-    observer: str
+    fingerprint: Id
+    observer: Code
     since: datetime
     seen_at: datetime
 
@@ -76,15 +76,15 @@ class Baseline(Record):
     """
 
     v: Literal[1] = 1
-    name: str
-    fingerprint: str | None
-    previous: str | None = None
+    name: Code
+    fingerprint: Id | None
+    previous: Id | None = None
     previous_until: datetime | None = None
     place: Place = ""
     mode: int | None = None
     since: datetime
     alarms: tuple[Alarm, ...] = ()
-    seen_by: Mapping[str, str] = {}
+    seen_by: Mapping[Code, Code] = {}
 
     def worst(self) -> Alarm | None:
         """Return the most serious alarm: any other before `restart`, then the oldest."""

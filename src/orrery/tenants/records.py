@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.record import Record
+from orrery.record import PersonalText, Record
 from orrery.syntax.track import Track
 
 
@@ -16,6 +16,6 @@ class TrackJournalEntry(Record):
 
     v: Literal[1] = 1
     track: Track
-    account: str = ""
-    text: str
+    account: PersonalText = ""
+    text: PersonalText
     created_at: AwareDatetime

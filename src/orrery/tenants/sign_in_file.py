@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from orrery.ports.identity import SignInFiles
 from orrery.ports.private_file import SignInFileUnusable
-from orrery.record import Record
+from orrery.record import Code, PersonalText, Record
 from orrery.syntax.track import Track
 from orrery.tenants.settings import Guid, TrackSettings
 
@@ -19,8 +19,8 @@ class SignIn(Record):
     tenant: Guid
     object_id: Guid
     signed_in_at: AwareDatetime
-    scopes: tuple[str, ...]
-    cache: str = Field(repr=False)
+    scopes: tuple[Code, ...]
+    cache: PersonalText = Field(repr=False)
 
     @property
     def home_account(self) -> str:
@@ -35,7 +35,7 @@ class TrackSignIns(Record):
     track: Track
     tenant: Guid
     client: Guid
-    sign_ins: Mapping[str, SignIn] = Field(default_factory=dict[str, SignIn])
+    sign_ins: Mapping[PersonalText, SignIn] = Field(default_factory=dict[str, SignIn])
 
 
 @dataclass(frozen=True, slots=True)

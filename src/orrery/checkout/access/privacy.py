@@ -11,10 +11,10 @@ from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.raw_events import ERASED_EVENT
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
-from orrery.errors import RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
+from orrery.runtime.marked_data import without_person
 from orrery.runtime.privacy import (
     EraseAddress,
     ErasureRequest,
@@ -60,9 +60,15 @@ class BuyerData:
         """Return the access records, which hold the former addresses, and what else names a buyer."""
         return [
             PersonalDataSource(
-                "access", 10, self._find_access, self._erase_access, self._search_terms, self._erasures
+                "access",
+                10,
+                self._find_access,
+                self._erase_access,
+                self._search_terms,
+                self._erasures,
+                prefixes=(keys.ACCESS,),
             ),
-            PersonalDataSource("offers", 20, self._find_offers, self._erase_others),
+            PersonalDataSource("offers", 20, self._find_offers, self._erase_others, prefixes=(keys.OFFER,)),
             PersonalDataSource("events", 30, self._find_events, self._erase_events),
         ]
 
@@ -124,7 +130,7 @@ class BuyerData:
             async for entry in collection.entries():
                 if request.terms.addressed_in(entry.value):
                     found = True
-                    await commit_erasure(self._stored.store, _without_person(request.terms, collection, entry))
+                    await commit_erasure(self._stored.store, without_person(request.terms, collection, entry))
         return ErasureRound(found)
 
     async def _erase_access(self, request: ErasureRequest) -> ErasureRound:
@@ -183,7 +189,7 @@ class BuyerData:
         if found is None or found.record != record:
             return
         digest = keys.email_digest(record.email, self._stored.index_key)
-        blank = record.without_unknown_fields().change(email="", former_emails=(), marketing_consent=None)
+        blank = record.without_person()
         now = self._stored.clock.now()
         journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
@@ -200,7 +206,7 @@ class BuyerData:
 
     async def _without_address(self, session_id: str) -> Changes:
         if offer := await self._stored.offers.find(session_id):
-            blank = offer.record.without_unknown_fields().change(client_address=None)
+            blank = offer.record.without_person()
             return self._stored.offers.changes(session_id, offer, blank)
         unreadable = await self._stored.offers.unchanged(session_id)
         if isinstance(unreadable, Absent):
@@ -218,20 +224,6 @@ def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry
     left = found.record.without_unknown_fields()
     left = left.change(former_emails=tuple(one for one in left.former_emails if not terms.is_address(one)))
     return records.changes(found.id, found, left) if left != found.record else None
-
-
-def _without_person(terms: SearchTerms, collection: Collection[Any], entry: StoreEntry) -> Changes:
-    """Return the changes that erase the person from a record that others need.
-
-    The address is in a field that this release does not know. A record that still names it, or cannot be read, is
-    deleted.
-    """
-    try:
-        found = collection.read(entry)
-    except RecordUnreadable:
-        return Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
-    left = found.record.without_unknown_fields()
-    return collection.changes(found.id, found, None if terms.addressed_in(left.to_bytes()) else left)
 
 
 async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:

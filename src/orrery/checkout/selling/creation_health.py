@@ -23,7 +23,7 @@ from orrery.checkout.errors import SessionMismatch
 from orrery.errors import StoreError
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
-from orrery.record import Record
+from orrery.record import Code, Record, Sentence
 from orrery.runtime.collection import Collection
 from orrery.runtime.lasting import Lasting, Pace, unless_store_fails
 from orrery.syntax.lines import one_line
@@ -68,9 +68,9 @@ class CreationOutage(Record):
     since: AwareDatetime
     last_failure_at: AwareDatetime
     failures: int
-    product: str | None
-    why: str
-    todo: str
+    product: Code | None
+    why: Sentence
+    todo: Sentence
     mismatch: bool = False
 
     def lasts(self, now: datetime) -> bool:

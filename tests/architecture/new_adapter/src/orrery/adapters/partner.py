@@ -1,11 +1,9 @@
 """The partner over HTTP."""
 
-import httpx2
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from orrery.bounded import BOUNDED
+from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.partner import PartnerFailed
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 ADDRESS = "https://partner.example"
@@ -26,20 +24,18 @@ class HttpPartner:
 
     def __init__(self, base_url: str = ADDRESS, trust: Trust = WELL_KNOWN) -> None:
         self._url = f"{base_url.rstrip('/')}/notices"
-        self._trust = trust
+        self._partner = Outside("The partner", SECONDS, trust)
 
     async def notify(self, text: str) -> str:
         """Give one notice; see the port."""
-        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, verify=self._trust.web)
         try:
-            async with client:
-                answer = await client.post(self._url, json={"text": text})
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise PartnerFailed(unreachable("The partner", error)) from None
+            answer = await self._partner.ask("POST", self._url, json={"text": text})
+        except NoAnswer as error:
+            raise PartnerFailed(str(error)) from None
         return _id_in(answer)
 
 
-def _id_in(answer: httpx2.Response) -> str:
+def _id_in(answer: Answer) -> str:
     if not answer.is_success:
         raise PartnerFailed(f"The partner answered {answer.status_code}.")
     try:

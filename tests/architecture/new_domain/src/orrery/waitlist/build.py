@@ -9,7 +9,6 @@ from orrery.ports.seller import Seller
 from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Operation
 from orrery.runtime.parts import Figure, Parts, RestoreReport
-from orrery.runtime.privacy import PersonalDataSource
 from orrery.runtime.runtime import Runtime
 from orrery.waitlist.routes import private_router, public_router
 from orrery.waitlist.service import Waitlist
@@ -46,7 +45,6 @@ def build(runtime: Runtime) -> Parts:
         operations=[Operation("close-waitlist", waitlist.close, waitlist.is_closed)],
         figures=[Figure("orrery_waitlist_added", "Entries that were added.", "by", waitlist.added)],
         unreadable=[waitlist.stored.unreadable, waitlist.begun.unreadable],
-        personal_data=[PersonalDataSource("waitlist", 60, waitlist.find, waitlist.erase)],
         migrations=[waitlist.begin],
         after_restore=[restored],
         offers={Waitlist: waitlist},

@@ -4,14 +4,14 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.record import Record
+from orrery.record import PersonalText, Record
 
 
 class WaitlistEntry(Record):
     """A person's entry."""
 
     v: Literal[1] = 1
-    email: str
+    email: PersonalText
     since: AwareDatetime
 
 

@@ -1,4 +1,4 @@
-"""The entries: adding one, counting them, and what is personal in them."""
+"""The entries: adding one, and counting them."""
 
 from collections import Counter
 
@@ -7,8 +7,6 @@ from orrery.ports.seller import Seller
 from orrery.ports.store import Conflict, Store
 from orrery.runtime.collection import Collection, commit
 from orrery.runtime.operations import Intent
-from orrery.runtime.privacy import ErasureRequest, ErasureRound, KeptData, commit_erasure
-from orrery.runtime.search_terms import SearchTerms
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.waitlist.errors import WaitlistFull, WaitlistRefused
 from orrery.waitlist.records import WaitlistBegun, WaitlistEntry
@@ -51,19 +49,6 @@ class Waitlist:
 
     async def entries(self) -> list[WaitlistEntry]:
         return (await self.stored.all()).whole()
-
-    async def find(self, terms: SearchTerms) -> list[object]:
-        """Return what is kept about a person."""
-        return [one.model_dump(mode="json") for one in await self.entries() if terms.is_address(one.email)]
-
-    async def erase(self, request: ErasureRequest) -> ErasureRound:
-        """Delete a person's entry; a record that cannot be read may name anybody, and is kept."""
-        stored = await self.stored.all()
-        found = [one for one in stored.records if request.terms.is_address(one.record.email)]
-        for one in found:
-            await commit_erasure(self._store, self.stored.changes(one.id, one, None))
-        todo = "Run the version that wrote it, or restore a backup"
-        return ErasureRound(bool(found), [KeptData(one.name, str(one), todo) for one in stored.unreadable])
 
     async def close(self, _intent: Intent, _target: str) -> str:
         """Refuse every further entry; only an approval calls it."""
