@@ -115,7 +115,7 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
 def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     """Ctrl-C of the demo leaves no process and no port, and a second demo finds the same records."""
     data = tmp_path / "data"
-    with running_demo(data) as demo:
+    with running_demo(data, forked=False) as demo:
         buy(demo)
         assert demo.press_ctrl_c() == 0
         assert not demo.leaves_a_process()

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import httpx2
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.serving import authority_file, certificate_of
+from orrery.trust import Trust
 from tests.support.cloud import served
 from tests.support.waiting import PATIENCE
 
@@ -35,6 +37,11 @@ class IdentityBox:
     web: httpx2.Client
     clock: MovableClock
     sandbox: Sandbox
+
+    @cached_property
+    def trust(self) -> Trust:
+        """Whom its clients trust; reading the certificates takes longer than most requests."""
+        return Trust(self.ca_file)
 
     @property
     def known(self) -> dict[str, Any]:
