@@ -19,6 +19,7 @@ from tests.support.modules import folders, targets
 from tests.support.package_copy import SOURCE
 from tests.support.reading import DECLARED, KINDS
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 SETTINGS = settings_from({}, Path())
 
@@ -32,7 +33,7 @@ NAMES: dict[str, Callable[[Module], Iterable[str]]] = {
 }
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@each_case("names", NAMES.values())
 def test_a_name_is_declared_once(names: Callable[[Module], Iterable[str]]) -> None:
     """No two modules, and no module twice, declare the same name."""
     found = Counter(name for module in MODULES for name in names(module))

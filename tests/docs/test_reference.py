@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import pytest
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -39,6 +38,7 @@ from tests.support.commands import Parameter, commands
 from tests.support.errors import kinds_of_errors
 from tests.support.modules import folders
 from tests.support.reading import KINDS
+from tests.support.tables import each_case
 
 SETTINGS = sections("settings.md")
 COMMANDS = sections("commands.md")
@@ -121,14 +121,14 @@ def test_every_command_is_documented() -> None:
     assert {title for title in COMMANDS if title.startswith("orrery ")} == set(commands())
 
 
-@pytest.mark.parametrize("command", commands())
+@each_case("command", commands())
 def test_every_option_is_documented(command: str) -> None:
     """A command's section names each of its options and arguments, and no other."""
     expected = {name for parameter in commands()[command] for name in parameter.names}
     assert names(COMMANDS[command]) == expected
 
 
-@pytest.mark.parametrize("command", commands())
+@each_case("command", commands())
 def test_the_defaults_of_options_are_documented(command: str) -> None:
     """A command's section tells the default of each option, or that it is required."""
     told = {code(row[0])[0]: row[1].replace("`", "") for row in rows(COMMANDS[command])}
@@ -154,7 +154,7 @@ def test_every_section_of_the_settings_is_documented() -> None:
     assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *INNER}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "model"),
     [
         *((f"[{name}]", model) for name, model in TABLES.items()),
@@ -177,7 +177,7 @@ def test_every_secret_is_documented() -> None:
     assert names(SETTINGS["Secret files"]) == set(secret_names())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "model"),
     [
         *((f"[{name}]", model) for name, model in TABLES.items()),
@@ -253,14 +253,14 @@ def nearest(fields: set[str]) -> set[str]:
     return max(DOCUMENTED.values(), key=lambda told: len(told & fields) - len(told ^ fields))
 
 
-@pytest.mark.parametrize("prefix", sorted(KINDS))
+@each_case("prefix", sorted(KINDS))
 def test_every_field_of_a_record_is_documented(prefix: str) -> None:
     """The section about a record that is stored names each of its fields, and no other."""
     for kind in KINDS[prefix]:
         assert nearest(set(kind.model_fields)) == set(kind.model_fields), kind
 
 
-@pytest.mark.parametrize("title", sorted(DOCUMENTED))
+@each_case("title", sorted(DOCUMENTED))
 def test_every_section_is_about_a_record(title: str) -> None:
     """The fields that a section names are those of one record: it is renamed or removed with it."""
     assert DOCUMENTED[title] in [set(kind.model_fields) for kind in STORED.values()]

@@ -113,10 +113,10 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
 
 
 def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
-    """Ctrl-C of the demo leaves no process and no port, and a second demo finds the same records."""
+    """Ctrl-C of the demo leaves no process and no port, and a second demo finds its records and its buyer."""
     data = tmp_path / "data"
     with running_demo(data, forked=False) as demo:
-        buy(demo)
+        session = buy(demo)
         assert demo.press_ctrl_c() == 0
         assert not demo.leaves_a_process()
         assert not demo.leaves_a_port()
@@ -125,6 +125,7 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     assert [one["email"] for one in before] == ["ada@example.test"]
     with running_demo(data) as demo:
         assert records(data) == before
+        expect_open(demo, session)
         assert demo.press_ctrl_c() == 0
 
 
@@ -154,13 +155,14 @@ def expect_said(demo: Demo, sentence: str) -> None:
     assert sentence in " ".join(demo.output.read_text(encoding="utf-8").split())
 
 
-def buy(demo: Demo) -> None:
-    """Buy through the operation, as the shop page does, and wait for the access."""
+def buy(demo: Demo) -> str:
+    """Buy through the operation, as the shop page does, and wait for the access; return the session's id."""
     body = {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"}
     answer = httpx2.post(f"{demo.shop}/guided/api/checkout", json=body, trust_env=False, timeout=PATIENCE)
     session = answer.json()["id"]
     Sandbox(demo.sandbox, "").pay(session, "ada@example.test")
     eventually(partial(expect_open, demo, session))
+    return session
 
 
 def expect_open(demo: Demo, session: str) -> None:
