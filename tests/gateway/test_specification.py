@@ -5,6 +5,7 @@ The rows are read from the specification, which lies beside a full checkout.
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -185,7 +186,7 @@ def names_in(file: Path) -> frozenset[str]:
 
 def test_every_row_of_the_gateway_has_a_test() -> None:
     """No row of Resources, States, Endpoints, Errors and Limits is without one, and none is made up."""
-    assert sorted(rows()) == sorted(PROVEN)
+    assert Counter(rows()) == Counter(PROVEN.keys())
 
 
 @each_case("test", sorted({test for tests in PROVEN.values() for test in tests}))

@@ -98,7 +98,7 @@ def operations(document: BaseSchema) -> dict[str, APIOperation]:
 
 def test_every_operation_is_described(document: BaseSchema) -> None:
     """The document describes the public operations, all of them and no others."""
-    assert sorted(operations(document)) == sorted(TAKE_SOMETHING + TAKE_A_CHOICE + TAKE_NOTHING)
+    assert set(operations(document)) == {*TAKE_SOMETHING, *TAKE_A_CHOICE, *TAKE_NOTHING}
 
 
 @pytest.mark.parametrize(("name", "mode"), CASES)

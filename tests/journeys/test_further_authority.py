@@ -4,8 +4,8 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -21,21 +21,26 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.sqlite import create
 from orrery.app.adapters import Adapters
+from orrery.app.modules import MODULES
 from orrery.app.runner import runner_of
 from orrery.app.settings.reader import Secrets, Settings, load
-from orrery.errors import OrreryError
+from orrery.errors import NotConfigured, OrreryError
 from orrery.live.cli.live import group
 from orrery.live.settings import MonitorSettings
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
-from orrery.ports.processor import ProcessorReads, ProcessorWrites
+from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
+from orrery.ports.shop import Shops
 from orrery.ports.tracker import Tracker
+from orrery.runtime.module import load as load_target
+from orrery.runtime.module import target_of
 from orrery.runtime.settings import TlsSettings
 from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from orrery.sandbox.tracker import REPOSITORY
+from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from orrery.trust import Trust
 from tests.support.certificates import Authority, make_authority, server_context
 from tests.support.program import run_orrery
@@ -117,6 +122,10 @@ class Deployment:
         """Ask the processor by its library."""
         await self.port(ProcessorReads).get_account()
 
+    async def sales(self) -> None:
+        """Ask the processor as the checkout does."""
+        await self.port(Processor).get_account()
+
     async def patch(self) -> None:
         """Ask the processor for what its library has not."""
         await self.port(ProcessorWrites).update_account({"business_profile.name": "Northwind"})
@@ -132,6 +141,10 @@ class Deployment:
     async def push(self) -> None:
         """Send a push."""
         await self.notify("push")
+
+    async def check_push(self) -> None:
+        """Ask whether pushes are taken."""
+        await self.port(Notifiers).by_channel["push"].check()
 
     async def notify(self, channel: str) -> None:
         """Send a message."""
@@ -161,17 +174,46 @@ class Deployment:
             raise OrreryError(started.why)
 
 
-CLIENTS: dict[str, Callable[[Deployment], Awaitable[None]]] = {
-    "processor": Deployment.account,
-    "processor's PATCH": Deployment.patch,
-    "token endpoint": Deployment.token,
-    "report": Deployment.report,
-    "push": Deployment.push,
-    "tracker": Deployment.tracker,
-    "heartbeat": Deployment.heartbeat,
-    "public counter": Deployment.counter,
-    "shop": Deployment.shop,
+Client = tuple[type, str, Callable[[Deployment], Awaitable[None]]]
+"""The port of a client, whose certificate it names where the error itself does, and what it asks."""
+
+CLIENTS: dict[str, Client] = {
+    "sales": (Processor, "The processor", Deployment.sales),
+    "processor": (ProcessorReads, "The processor", Deployment.account),
+    "processor's PATCH": (ProcessorWrites, "The processor", Deployment.patch),
+    "token endpoint": (Analytics, "The token endpoint", Deployment.token),
+    "report": (Analytics, "The token endpoint", Deployment.report),
+    "push": (Notifiers, "The push service", Deployment.push),
+    "push check": (Notifiers, "The push service", Deployment.check_push),
+    "tracker": (Tracker, "GitHub", Deployment.tracker),
+    "heartbeat": (Heartbeat, "The watcher", Deployment.heartbeat),
+    "public counter": (Counter, "", Deployment.counter),
+    "shop": (Shops, "", Deployment.shop),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class NotedAdapters(Adapters):
+    """Adapters of which is noted whether they were given whom to trust."""
+
+    trusted: list[Trust] = field(default_factory=list[Trust])
+
+    @property
+    def trust(self) -> Trust:
+        self.trusted.append(Trust(None))
+        return self.trusted[-1]
+
+
+def test_each_client_of_the_site_is_tried(vendors: "Vendors") -> None:
+    """What is made for a module of the site with a `Trust` is one of `CLIENTS`: a new one is missed there."""
+    settings, secrets = load(vendors.settings(believed=True))
+    asked = set[str]()
+    for target in {port for module in MODULES if "site" in module.roles for port in module.ports}:
+        made = NotedAdapters(settings, secrets, SystemClock())
+        with suppress(NotConfigured):  # without a folder there are no snapshots
+            made.port(load_target(target))
+        asked |= {target} if made.trusted else set()
+    assert asked == {target_of(port) for port, _, _ in CLIENTS.values()} - {target_of(Shops)}
 
 
 async def stats(request: Request) -> Response:
@@ -234,11 +276,13 @@ def test_each_client_believes_it(vendors: Vendors, client: str) -> None:
     """A vendor of the authority is refused without the setting, with a word about it, and answers with it."""
 
     async def ask(*, believed: bool) -> None:
-        await CLIENTS[client](vendors.loaded(believed=believed))
+        await tried(vendors.loaded(believed=believed))
 
-    with pytest.raises(OrreryError, match=UNKNOWN) as refused:
+    _, who, tried = CLIENTS[client]
+    with pytest.raises(OrreryError, match=f"^{who}.*{UNKNOWN}") as refused:
         asyncio.run(ask(believed=False))
     assert "tls.ca_file" in str(refused.value)
+    assert not who or advice(refused.value, "Check the network.") == WAITING_DOES_NOT_HELP
     asyncio.run(ask(believed=True))
 
 

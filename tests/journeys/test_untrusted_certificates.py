@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Literal
@@ -12,23 +12,18 @@ from structlog.testing import capture_logs
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
-from orrery.adapters.github import GitHubTracker
-from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.memory import MemoryStore
-from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.adapters.stripe.writes import StripeWrites
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
 from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.health import Finding
-from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
+from orrery.ports.notifier import DeliveryFailed
 from orrery.ports.processor.errors import ProcessorError
-from orrery.runtime.health import run_check
 from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from tests.support.certificates import make_certificate, serving_tls
 from tests.support.clock import ManualClock
@@ -61,34 +56,6 @@ def analytics(url: str, token_url: str) -> GoogleAnalytics:
     return GoogleAnalytics(
         key, "123", base_url=url, planet_dimension="streamName", window_minutes=30, clock=SystemClock()
     )
-
-
-CALLS: dict[str, tuple[str, Callable[[str], Awaitable[object]]]] = {
-    "processor": ("The processor", lambda url: StripeProcessor(stripe(url)).get_account()),
-    "account": (
-        "The processor",
-        lambda url: StripeWrites(stripe(url)).update_account({"business_profile.name": "N"}),
-    ),
-    "token": ("The token endpoint", lambda url: analytics(url, url).check()),
-    "push": ("The push service", lambda url: NtfyNotifier(url, "owner").send(OutgoingMessage("1", "t", "b"))),
-    "push check": ("The push service", lambda url: NtfyNotifier(url, "owner").check()),
-    "tracker": ("GitHub", lambda url: GitHubTracker(url, "o/r", "ghp_token_of_tests").find_open("label")),
-    "heartbeat": ("The watcher", lambda url: HttpHeartbeat(url).send()),
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_an_unknown_authority(url: str, call: str) -> None:
-    """Each client names whose certificate it is, what is wrong and what to look at; the network is not blamed."""
-    who, ask = CALLS[call]
-
-    async def asked() -> Finding:
-        await ask(url)
-        return Finding(call, "ok", essential=True)
-
-    found = asyncio.run(run_check(call, asked))
-    assert found.why.startswith(who + AUTHORITY)
-    assert found.todo == WAITING_DOES_NOT_HELP
 
 
 STARTTLS = (b"220 here\r\n", b"250-here\r\n250 STARTTLS\r\n", b"220 go on\r\n")
