@@ -3,6 +3,7 @@
 import hmac
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
 from typing import Any, cast
@@ -11,16 +12,15 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
 from orrery.checkout import keys
-from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after
-from orrery.checkout.build import CheckoutDomain, CheckoutPlan
-from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.build import CheckoutDomain
+from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessEnd, AccessRecord, Offer
+from orrery.checkout.records import COMPLETED, AccessEnd, AccessRecord, Offer
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.service import Purchase
-from orrery.edge.ratelimit import Limit
-from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads, ProcessorWrites
+from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSettings
+from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Put, Store, StoreEntry, Write
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.outbox_privacy import notifications_source
@@ -166,9 +166,15 @@ class Shop(CheckoutDomain):
         self.store = over or MemoryStore(self.clock)
         self.livemode = livemode
         self.secrets = secrets
-        catalogue = Catalogue(products)
-        self.notifications = Notifications(
-            "The sellers", "https://practise.example/{vendorSlug}/{certCode}", catalogue
+        settings = CheckoutSettings(
+            **(asdict(terms) if terms else {}),
+            api_version=api_version,
+            seller="The sellers",
+            practice_url="https://practise.example/{vendorSlug}/{certCode}",
+            sessions_per_minute=STARTS,
+            access_reads_per_minute=READS,
+            revoke_on_refund=revoke_on_refund,
+            products=tuple(ProductSettings(**asdict(one)) for one in products),
         )
         self.processor = account or ScriptedProcessor(self.clock, livemode)
         self.approving = ApprovalDesk(self.store, self.clock)
@@ -182,21 +188,7 @@ class Shop(CheckoutDomain):
             cast("ProcessorWrites", self.processor),
             self.approvals,
             read_event,
-            CheckoutPlan(
-                catalogue=catalogue,
-                terms=terms,
-                notifications=self.notifications,
-                livemode=livemode,
-                api_version=api_version,
-                has_api_key=True,
-                signing_secrets=secrets,
-                service_tokens=(TOKEN.encode(),),
-                limits=(Limit(STARTS, 60),),
-                read_limit=Limit(READS, 60),
-                ipv6_site_factor=4,
-                trusted_proxies=(),
-                revoke_on_refund=revoke_on_refund,
-            ),
+            CheckoutPlan(settings, livemode, True, secrets, (TOKEN.encode(),), ()),  # noqa: FBT003  it has the key
             Tasks(),
         )
         self.approvals.allow(*self.expiry.operations())
@@ -233,6 +225,19 @@ class Shop(CheckoutDomain):
         """Deliver a well-signed event."""
         body = event_body(event_id, completed, kind, **other)
         return await self.webhook.receive(body, signed(body, self.clock.now()))
+
+    def happened(
+        self,
+        at: datetime,
+        event_id: str = "evt_1",
+        session_id: str = "cs_1",
+        kind: str = COMPLETED,
+        pending: int = 1,
+        **other: Any,  # noqa: ANN401  any field of a session
+    ) -> None:
+        """Let an event have happened at the processor, with a delivery that nobody has accepted yet."""
+        self.processor.events.insert(0, EventSummary(event_id, kind, at, API_VERSION, pending, session_id))
+        self.processor.bodies[event_id] = event_body(event_id, session_json(session_id, **other), kind)
 
     async def access(self, session_id: str = "cs_1") -> AccessRecord:
         """Return an access record that must be there."""

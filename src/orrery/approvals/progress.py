@@ -30,9 +30,7 @@ UNDER_WAY = timedelta(minutes=2)
 """How long a started operation may still be under way: longer than any call takes."""
 
 UseState = Literal["started", "done", "failed", "unknown", "closed"]
-IntentState = Literal[
-    "proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed", "erased"
-]
+IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "failed", "unknown", "closed"]
 """`closed`: the outcome is unknown, and the owner has decided to leave it so."""
 
 
@@ -48,9 +46,9 @@ _AFTER: Mapping[EntryKind, IntentState | None] = {
     "happened": "done",
     "did not happen": "failed",
     "closed": "closed",
-    "erased": "erased",
+    "erased": None,
 }
-"""The state after an entry; None for one that changes nothing."""
+"""The state after an entry; None for one that changes nothing of what was done."""
 
 _USED = ("started", "unknown", "done")
 
@@ -132,6 +130,8 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> d
         known = known or IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
         if state := _AFTER[entry.kind]:
             known = known.after(entry.target, state, entry.at)
+        if entry.kind == "erased" and known.state in ("proposed", "approved"):
+            known = known.after("", "withdrawn", entry.at)  # what was erased begins no more
         if entry.kind in BEGINNINGS:
             known = known.change(statement=entry.statement, signature=entry.signature)
         logged[entry.intent_id] = known

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
+from orrery.checkout.settings import CheckoutPlan
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
 
@@ -20,15 +21,11 @@ _WEBHOOK = "processor webhook"
 class CheckoutHealth:
     """The checks of the checkout's settings and of the processor."""
 
+    plan: CheckoutPlan
     catalogue: Catalogue
     processor: Processor
     deliveries: HealthCheck
-    creation: Callable[[], Awaitable[Sequence[Finding]]]
-    proxies: Callable[[], Awaitable[Sequence[Finding]]]
-    api_version: str
-    has_api_key: bool
-    has_signing_secret: bool
-    has_service_token: bool
+    more: Sequence[Callable[[], Awaitable[Sequence[Finding]]]]
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
@@ -36,11 +33,10 @@ class CheckoutHealth:
             return [Finding("checkout", "off", "No product is configured.", essential=True)]
         return [
             *self._shared_codes(),
-            _secret("processor key", self.has_api_key, "processor_api_key", "the key"),
-            _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
-            _secret("access check", self.has_service_token, "access_service_token", "a token"),
-            *await self.creation(),
-            *await self.proxies(),
+            _secret("processor key", self.plan.has_api_key, "processor_api_key", "the key"),
+            _secret("webhook secret", bool(self.plan.signing_secrets), "webhook_signing_secret", "it"),
+            _secret("access check", bool(self.plan.service_tokens), "access_service_token", "a token"),
+            *[finding for check in self.more for finding in await check()],
         ]
 
     def _shared_codes(self) -> list[Finding]:
@@ -59,7 +55,7 @@ class CheckoutHealth:
 
     def remote(self) -> list[tuple[str, HealthCheck]]:
         """Return the checks that ask the processor."""
-        if not self.catalogue or not self.has_api_key:
+        if not self.catalogue or not self.plan.has_api_key:
             return []
         return [
             ("processor account", self._account),
@@ -96,23 +92,24 @@ class CheckoutHealth:
                 "Add one in the dashboard.",
                 essential=True,
             )
-        others = {one.api_version for one in enabled} - {self.api_version}
+        version = self.plan.settings.api_version
+        others = {one.api_version for one in enabled} - {version}
         if others:
-            todo = f"Re-create the endpoint with version {self.api_version}."
+            todo = f"Re-create the endpoint with version {version}."
             return Finding(part, "broken", self._wrong_versions(others), todo, essential=True)
         if same := _same_address(enabled):
             why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
             return Finding(part, "ok", why, "Remove all but one in the dashboard.", essential=True)
         if disabled := [one for one in endpoints if not one.enabled]:
-            why = f"version {self.api_version}; disabled: {_ids(disabled)}"
+            why = f"version {version}; disabled: {_ids(disabled)}"
             return Finding(
                 part, "ok", why, "Is it this service's? Then enable it in the dashboard.", essential=True
             )
-        return Finding(part, "ok", f"version {self.api_version}", essential=True)
+        return Finding(part, "ok", f"version {version}", essential=True)
 
     def _wrong_versions(self, others: set[str | None]) -> str:
         versions = ", ".join(sorted(one or "the account's default" for one in others))
-        why = f"It sends version {versions}; this service reads {self.api_version}."
+        why = f"It sends version {versions}; this service reads {self.plan.settings.api_version}."
         retired = any(one is not None and one >= RETIRING for one in others)
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 
