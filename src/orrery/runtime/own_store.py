@@ -3,7 +3,7 @@
 from orrery.errors import OrreryError
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
-from orrery.runtime.modules import RUNTIME
+from orrery.runtime.modules import NOTIFICATIONS, RUNTIME
 
 
 class NotDeclaredError(OrreryError):
@@ -13,8 +13,8 @@ class NotDeclaredError(OrreryError):
 class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
-    Those of the runtime may be used by all: a module holds a lease. What is written is not looked at: a commit may
-    write the keys of several modules.
+    Those of the runtime and of the outbox may be used by all: a module holds a lease, and queues messages. What is
+    written is not looked at: a commit may write the keys of several modules.
     """
 
     def __init__(self, store: Store, module: Module) -> None:
@@ -24,7 +24,7 @@ class OwnStore:
 
     def require(self, prefix: str) -> None:
         """Raise `NotDeclaredError` for a prefix that the module does not declare."""
-        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes)):
+        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes, *NOTIFICATIONS.prefixes)):
             raise NotDeclaredError(
                 f"The module {self._module.name} keeps records under {prefix}, which its `prefixes` do not name."
             )
