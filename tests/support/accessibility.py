@@ -37,7 +37,7 @@ def violations_in_both_schemes(page: Page) -> list[str]:
 
 
 def violations(page: Page, *rules: str) -> list[str]:
-    """Return one line for each element of the page, as it is now, that breaks a rule of axe-core or of `rules`."""
+    """Return a line for each element of the page, as it is now, that breaks a rule of axe-core, or of `rules`."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     asked: dict[str, object] = {"resultTypes": ["violations"]}

@@ -5,7 +5,7 @@ from typing import Any
 from orrery.errors import OrreryError
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
-from orrery.runtime.modules import RUNTIME
+from orrery.runtime.modules import NOTIFICATIONS, RUNTIME
 
 
 class NotDeclaredError(OrreryError):
@@ -21,8 +21,9 @@ class Marked(dict[str, Any]):
 class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
-    Those of the runtime may be used by all: a module holds a lease. What is written is not looked at: a commit may
-    write the keys of several modules. `marked` is given the collections whose records have personal fields.
+    Those of the runtime and of the outbox may be used by all: a module holds a lease, and queues messages. What is
+    written is not looked at: a commit may write the keys of several modules. `marked` is given the collections whose
+    records have personal fields.
     """
 
     def __init__(self, store: Store, module: Module, marked: Marked) -> None:
@@ -33,7 +34,7 @@ class OwnStore:
 
     def require(self, prefix: str) -> None:
         """Raise `NotDeclaredError` for a prefix that the module does not declare."""
-        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes)):
+        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes, *NOTIFICATIONS.prefixes)):
             raise NotDeclaredError(
                 f"The module {self._module.name} keeps records under {prefix}, which its `prefixes` do not name."
             )
