@@ -21,6 +21,8 @@ import hypothesis
 import pytest
 import structlog
 
+collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
+"""Worked examples, whose tests pass in a copy of this repository that has them."""
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
 PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
@@ -56,6 +58,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@cache
 def suite_of(path: Path) -> str:
     """Return the suite that a test file belongs to."""
     parts = path.relative_to(TESTS).parts
@@ -65,7 +68,13 @@ def suite_of(path: Path) -> str:
 
 def suite_of_test(nodeid: str) -> str:
     """Return the suite of a test."""
-    return suite_of(TESTS.parent / nodeid.partition("::")[0])
+    return suite_of_file(nodeid.partition("::")[0])
+
+
+@cache
+def suite_of_file(name: str) -> str:
+    """Return the suite of a file, by its path from the root."""
+    return suite_of(TESTS.parent / name)
 
 
 @pytest.hookimpl(tryfirst=True)

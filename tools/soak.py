@@ -50,6 +50,14 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         "apply, rotate-webhook and destroy, killed at each request; plan, status and doctor, answered by half",
         ("tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"),
     ),
+    "inputs": (
+        "Ten times the generated inputs, all hostile mails, and every mutant of the restart's runbook",
+        (
+            *("tests/adapters/test_stripe_objects.py", "tests/adapters/test_stripe_owner_objects.py"),
+            *("tests/cockpit/test_plain_text_hostile.py", "tests/gateway/cloud/test_restart.py"),
+            "tests/scanner/unpack/test_decoders.py",
+        ),
+    ),
     "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),
 }
 """The parts that run some tests in their long form: what is printed, and which tests."""

@@ -17,7 +17,8 @@ OrreryError
 ├── TrackRefused             data of one track may not go where it was to go
 └── NotConfigured            a setting or secret that this part needs is missing
 
-Each class carries the HTTP status and the tag of its answer; a class without its own has those of its parent.
+Each class carries the HTTP status and the tag of its answer, and the exit code of a command (decision 54); a class
+without its own has those of its parent.
 """
 
 from typing import ClassVar
@@ -28,6 +29,7 @@ class OrreryError(Exception):
 
     http_status: ClassVar[int] = 500
     tag: ClassVar[str] = "internal"
+    exit_code: ClassVar[int] = 1
 
     def permanent_sentence(self) -> str:
         """Return a sentence for the approval log, which no erasure changes: without a vendor's own words."""
@@ -39,6 +41,7 @@ class Invalid(OrreryError):
 
     http_status: ClassVar[int] = 400
     tag: ClassVar[str] = "invalid-request"
+    exit_code: ClassVar[int] = 2
 
 
 class NotFound(Invalid):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from orrery.adapters.stripe.objects import read_event
 from orrery.ports.processor import CheckoutSession, ProcessorEvent
 from tests.support.checkout import event_body, session_json
+from tests.support.soak import rounds
+from tests.support.tables import each_case
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -36,21 +38,21 @@ def completed(**other: Any) -> CheckoutSession | None:  # noqa: ANN401  any fiel
     return found.session if found else None
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(30))
 @given(st.binary(max_size=200))
 def test_any_bytes(body: bytes) -> None:
     """Bytes of any kind are no event, and no other error."""
     assert reads(body) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(30))
 @given(json_values)
 def test_any_json(value: object) -> None:
     """JSON of any kind is no event, and no other error."""
     assert reads(json.dumps(value).encode()) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(30))
 @given(st.dictionaries(st.sampled_from(sorted(event())), json_values, min_size=1))
 def test_an_event_with_anything_in_it(changed: dict[str, Any]) -> None:
     """An event whose fields hold anything is read or refused."""
@@ -68,7 +70,7 @@ FIELDS = [
 ]
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(30))
 @given(st.dictionaries(st.sampled_from(FIELDS), json_values, min_size=1))
 def test_a_session_with_anything_in_it(changed: dict[str, Any]) -> None:
     """A session whose fields hold anything is read or refused."""
@@ -107,7 +109,7 @@ def test_fields_that_we_do_not_know() -> None:
     assert completed(brand_new=[{"a": 1}], status_details={"x": None}) is not None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [
         ("id", ""),
@@ -136,7 +138,7 @@ def test_what_makes_no_event(field: str, value: object) -> None:
     assert reads(json.dumps(lacking).encode()) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changed",
     [{"id": ""}, {"status": "paid"}, {"payment_status": "maybe"}, {"livemode": "true"}, {"metadata": {"a": 1}}],
 )
@@ -158,7 +160,7 @@ def test_a_reference_is_an_id_or_the_object(reference: object, told: str | None)
 CONSENT = "marketing_consent"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "consent"),
     [
         ([], None),

@@ -15,9 +15,11 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.runtime.module import Module, load
 from orrery.runtime.runtime import NotDeclaredError
 from orrery.runtime.tasks import Tasks
-from tests.support.modules import targets
-from tests.support.reading import BYTES, READERS
+from tests.support.modules import folders, targets
+from tests.support.package_copy import SOURCE
+from tests.support.reading import DECLARED, KINDS
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 SETTINGS = settings_from({}, Path())
 
@@ -31,12 +33,27 @@ NAMES: dict[str, Callable[[Module], Iterable[str]]] = {
 }
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@each_case("names", NAMES.values())
 def test_a_name_is_declared_once(names: Callable[[Module], Iterable[str]]) -> None:
     """No two modules, and no module twice, declare the same name."""
     found = Counter(name for module in MODULES for name in names(module))
     assert found
     assert [name for name, count in found.items() if count > 1] == []
+
+
+def unlisted(package: Path) -> list[str]:
+    """Return what to do about each folder of the package whose module `MODULES` does not have."""
+    found = {path.parent.name for path in package.glob("*/module.py")}
+    return [f'Add to MODULES in app/modules.py: _in("{one}"),' for one in sorted(found - folders())]
+
+
+def test_every_folder_with_a_module_is_listed(tmp_path: Path) -> None:
+    """A folder that nobody lists does nothing; what is missing is the line to add."""
+    assert unlisted(SOURCE) == []
+    forgotten = tmp_path / "forgotten" / "module.py"
+    forgotten.parent.mkdir()
+    forgotten.touch()
+    assert unlisted(tmp_path) == ['Add to MODULES in app/modules.py: _in("forgotten"),']
 
 
 def test_every_target_is_there() -> None:
@@ -86,7 +103,6 @@ def test_a_secret_of_another_module_is_read_by_its_name() -> None:
         runtime_of(Module("other"), SETTINGS, secrets).secret("processor_api_key")
 
 
-def test_every_key_that_is_stored_has_its_module() -> None:
-    """Each kind of record begins with a prefix that one module declares."""
-    declared = tuple(prefix for module in MODULES for prefix in module.prefixes)
-    assert [prefix for prefix in (*READERS, *BYTES) if not prefix.startswith(declared)] == []
+def test_every_record_that_is_stored_has_its_module() -> None:
+    """The prefix of each collection of the source belongs to a module."""
+    assert [prefix for prefix in KINDS if not prefix.startswith(DECLARED)] == []

@@ -1,15 +1,26 @@
 """Nothing is done without the owner's word, and the log tells what was (change rule 4, decision 15)."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Approvals
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured, NotFound, RecordUnreadable, StoreUnavailable
+from orrery.errors import (
+    ApprovalRefused,
+    Invalid,
+    NotConfigured,
+    NotFound,
+    OperationRefused,
+    OrreryError,
+    RecordUnreadable,
+    StoreUnavailable,
+)
 from orrery.ports.processor.errors import ProcessorRefused
 from orrery.ports.store import Put
+from orrery.runtime.operations import Intent
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.restored import Restoration
 from tests.support.approving import DEPLOYMENT, OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
@@ -17,12 +28,6 @@ from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with nothing on it."""
-    return Desk()
 
 
 async def see_refused(desk: Desk, intent_id: str, word: tuple[bytes, bytes], why: str) -> None:
@@ -35,8 +40,9 @@ async def see_refused(desk: Desk, intent_id: str, word: tuple[bytes, bytes], why
 
 
 async def test_signed_is_done(desk: Desk) -> None:
-    """A signed intent is carried out once, and the log tells each step, the key and the owner's word."""
+    """A signed intent is carried out once; the log tells each step, the key and the owner's word."""
     intent = await desk.proposed()
+    assert (await desk.state(intent), desk.switches.on) == ("waiting", [])
     word = desk.word(intent)
     progress = await desk.approvals.sign(intent.id, *word)
     assert (progress.state, progress.note) == ("done", f"{intent.target} is on.")
@@ -44,32 +50,13 @@ async def test_signed_is_done(desk: Desk) -> None:
     entries = await desk.log()
     assert [entry.kind for entry in entries] == ["proposed", "started", "done"]
     assert (entries[1].signer, entries[1].statement) == (fingerprint(OWNER), word[0].decode())
-    assert {(entry.intent_id, entry.operation, entry.digest) for entry in entries} == {
-        (intent.id, "turn-on", intent.digest())
-    }
-
-
-async def test_nothing_is_done_before(desk: Desk) -> None:
-    """What is proposed waits, and nothing is done."""
-    intent = await desk.proposed()
-    assert (await desk.state(intent), desk.switches.on) == ("waiting", [])
-
-
-async def test_used(desk: Desk) -> None:
-    """An approval counts once."""
-    intent = await desk.proposed()
-    word = desk.word(intent)
-    await desk.approvals.sign(intent.id, *word)
-    await see_refused(desk, intent.id, word, "used")
-    assert await desk.state(intent) == "done"
-
-
-async def test_a_second_approval_of_what_is_done(desk: Desk) -> None:
-    """What is done is not done again by another approval."""
-    intent = await desk.proposed()
-    await desk.sign(intent)
+    about = {(entry.intent_id, entry.operation, entry.digest) for entry in entries}
+    assert about == {(intent.id, "turn-on", intent.digest())}
     desk.clock.advance(1)
-    await see_refused(desk, intent.id, desk.word(intent), "used: the intent is done")
+    for again in (word, desk.word(intent)):
+        await see_refused(desk, intent.id, again, "used: the intent is done")
+    with pytest.raises(Invalid, match="this is done"):
+        await desk.approvals.withdraw(intent.id)
 
 
 async def test_of_many_at_once_one_wins() -> None:
@@ -87,67 +74,63 @@ async def test_of_many_at_once_one_wins() -> None:
     assert (await desk.approvals.verify()).holds
 
 
-async def test_overtaken_after_the_check() -> None:
-    """Anyone who is overtaken between the check and the start is refused: the start is fenced."""
-    desk = Desk()
-    store = UnreliableStore(MemoryStore(desk.clock))
-    desk.store = store
-    desk.approvals = desk.another()
-    intent = await desk.proposed()
-    word, other = desk.word(intent), desk.another()
-
-    async def overtake() -> None:
-        store.overtaken_by = None
-        await other.sign(intent.id, *word)
-
-    store.overtaken_by = overtake
-    await see_refused_after(desk, intent.id, word)
-
-
-async def see_refused_after(desk: Desk, intent_id: str, word: tuple[bytes, bytes]) -> None:
-    """See the one who was overtaken refused, and the thing done once."""
-    with pytest.raises(ApprovalRefused, match="another process was first"):
-        await desk.approvals.sign(intent_id, *word)
-    assert len(desk.switches.on) == 1
-
-
-@pytest.mark.parametrize("seconds", [0, 599, 600])
-async def test_ten_minutes(desk: Desk, seconds: int) -> None:
-    """An approval counts for ten minutes."""
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        (0, ""),
+        (600, ""),
+        (601, "expired: it counts for 10 min"),
+        (86_400, "expired: it counts for 10 min"),
+        (-60, ""),
+        (-61, "from the future"),
+        (-3600, "from the future"),
+    ],
+)
+async def test_the_time_of_a_word(desk: Desk, seconds: int, why: str) -> None:
+    """It counts for ten minutes; the clock of the machine that signs may be a minute ahead, and no more."""
     intent = await desk.proposed()
     word = desk.word(intent)
     desk.clock.advance(seconds)
+    if why:
+        await see_refused(desk, intent.id, word, why)
+        word = desk.word(intent)
     assert (await desk.approvals.sign(intent.id, *word)).state == "done"
 
 
-@pytest.mark.parametrize("seconds", [601, 86_400])
-async def test_expired(desk: Desk, seconds: int) -> None:
-    """After ten minutes it does not count; a new one does."""
-    intent = await desk.proposed()
-    word = desk.word(intent)
-    desk.clock.advance(seconds)
-    await see_refused(desk, intent.id, word, "expired: it counts for 10 min")
+def with_another_digest(desk: Desk, intent: Intent) -> tuple[bytes, bytes]:
+    """Return a word about something else under the same id."""
+    other = replace(desk.approvals.statement(intent), digest="0" * 64).to_bytes()
+    return other, signed(other)
+
+
+def over_an_older_statement(desk: Desk, intent: Intent) -> tuple[bytes, bytes]:
+    """Return a statement with the signature over the one of a second ago."""
+    _, signature = desk.word(intent)
+    desk.clock.advance(1)
+    return desk.word(intent)[0], signature
+
+
+NO_TEXT = "orrery\N{NO-BREAK SPACE}approval 1\n".encode()
+WRONG: dict[str, tuple[Callable[[Desk, Intent], tuple[bytes, bytes]], str]] = {
+    "another intent's": (lambda desk, intent: desk.word(intent.change(id="in-0123456789ab")), "foreign"),
+    "another digest's": (with_another_digest, "altered"),
+    "a stranger's": (lambda desk, intent: desk.word(intent, STRANGER), "wrongly signed"),
+    "an older statement's": (over_an_older_statement, "wrongly signed"),
+    "no text": (lambda desk, intent: (NO_TEXT, desk.word(intent)[1]), "plain text"),
+    "no bytes of a text": (lambda desk, intent: (b"\xff\xfe", desk.word(intent)[1]), "plain text"),
+    "no text of a signature": (lambda desk, intent: (desk.word(intent)[0], NO_TEXT), "plain text"),
+}
+"""By whose word it is: the word, and why it does not count."""
+
+
+@pytest.mark.parametrize("whose", WRONG)
+async def test_a_word_that_does_not_count(desk: Desk, whose: str) -> None:
+    """It is refused however often it comes, and the owner can still sign."""
+    intent, (word, why) = await desk.proposed(), WRONG[whose]
+    for _ in range(2):
+        await see_refused(desk, intent.id, word(desk, intent), why)
+    assert await desk.state(intent) == "waiting"
     assert (await desk.sign(intent)).state == "done"
-
-
-@pytest.mark.parametrize(("seconds", "counts"), [(60, True), (61, False), (3600, False)])
-async def test_from_the_future(desk: Desk, seconds: int, *, counts: bool) -> None:
-    """The clock of the machine that signs may be a minute ahead, and no more."""
-    intent = await desk.proposed()
-    ahead = replace(desk.approvals.statement(intent), at=desk.clock.now())
-    desk.clock.advance(-seconds)
-    word = (ahead.to_bytes(), signed(ahead.to_bytes()))
-    if counts:
-        assert (await desk.approvals.sign(intent.id, *word)).state == "done"
-    else:
-        await see_refused(desk, intent.id, word, "from the future")
-
-
-async def test_for_another_intent(desk: Desk) -> None:
-    """An approval of one intent is none of another, even of the same change."""
-    one, other = await desk.proposed(target="same"), await desk.proposed(target="same")
-    await see_refused(desk, other.id, desk.word(one), "foreign")
-    assert (await desk.sign(other)).state == "done"
 
 
 async def test_of_another_deployment(desk: Desk) -> None:
@@ -174,28 +157,15 @@ async def test_altered_after_the_signature(desk: Desk, old: str, new: str) -> No
     await see_refused(desk, intent.id, word, "altered")
 
 
-async def test_altered_before_the_signature(desk: Desk) -> None:
-    """An intent that was changed before it was shown is not carried out either: it is not what was proposed."""
+@pytest.mark.parametrize("proposed_again", [False, True])
+async def test_altered_before_the_signature(desk: Desk, proposed_again: bool) -> None:  # noqa: FBT001  a row of the table
+    """What the log says first was proposed counts, not what is shown: an entry by hand makes it no other."""
     intent = await desk.proposed()
     await desk.alter(f"intent:{intent.id}", '"on":true', '"on":false')
     shown = (await desk.approvals.proposal(intent.id)).intent
+    if proposed_again:
+        await desk.approvals.log.append("proposed", shown)
     await see_refused(desk, intent.id, desk.word(shown), "altered")
-
-
-async def test_altered_and_proposed_once_more(desk: Desk) -> None:
-    """What the log says first was proposed counts: an entry by hand makes an altered intent no other."""
-    intent = await desk.proposed()
-    await desk.alter(f"intent:{intent.id}", '"on":true', '"on":false')
-    altered = (await desk.approvals.proposal(intent.id)).intent
-    await desk.approvals.log.append("proposed", altered)
-    await see_refused(desk, intent.id, desk.word(altered), "altered")
-
-
-async def test_statement_of_another_digest(desk: Desk) -> None:
-    """A statement about something else under the same id is not about this intent."""
-    intent = await desk.proposed()
-    other = replace(desk.approvals.statement(intent), digest="0" * 64).to_bytes()
-    await see_refused(desk, intent.id, (other, signed(other)), "altered")
 
 
 async def test_every_changed_byte_of_a_statement(desk: Desk) -> None:
@@ -208,39 +178,6 @@ async def test_every_changed_byte_of_a_statement(desk: Desk) -> None:
             await desk.approvals.sign(intent.id, changed, signature)
     assert desk.switches.on == []
     assert (await desk.approvals.sign(intent.id, statement, signature)).state == "done"
-
-
-async def test_by_a_stranger(desk: Desk) -> None:
-    """A signature by another key does not count."""
-    intent = await desk.proposed()
-    await see_refused(desk, intent.id, desk.word(intent, STRANGER), "wrongly signed")
-
-
-async def test_over_another_text(desk: Desk) -> None:
-    """A signature over an older statement is none over this one."""
-    intent = await desk.proposed()
-    _, signature = desk.word(intent)
-    desk.clock.advance(1)
-    statement, _ = desk.word(intent)
-    await see_refused(desk, intent.id, (statement, signature), "wrongly signed")
-
-
-@pytest.mark.parametrize("text", [b"\xff\xfe", "orrery\N{NO-BREAK SPACE}approval 1\n".encode()])
-async def test_no_plain_text(desk: Desk, text: bytes) -> None:
-    """What is not ASCII is refused, as a statement and as a signature."""
-    intent = await desk.proposed()
-    statement, signature = desk.word(intent)
-    await see_refused(desk, intent.id, (text, signature), "plain text")
-    await see_refused(desk, intent.id, (statement, text), "plain text")
-
-
-async def test_a_refused_approval_leaves_the_intent(desk: Desk) -> None:
-    """After any number of refusals the owner can still sign."""
-    intent = await desk.proposed()
-    for _ in range(3):
-        await see_refused(desk, intent.id, desk.word(intent, STRANGER), "wrongly signed")
-    assert await desk.state(intent) == "waiting"
-    assert (await desk.sign(intent)).state == "done"
 
 
 async def test_after_a_restore(desk: Desk) -> None:
@@ -315,31 +252,25 @@ async def test_withdrawn(desk: Desk) -> None:
         await desk.approvals.withdraw(intent.id)
 
 
-async def test_what_is_done_cannot_be_withdrawn(desk: Desk) -> None:
-    """Only what waits, or stands, can be taken back."""
-    intent = await desk.proposed()
-    await desk.sign(intent)
-    with pytest.raises(Invalid, match="this is done"):
-        await desk.approvals.withdraw(intent.id)
-
-
-async def test_refused_by_the_processor(desk: Desk) -> None:
-    """What the processor refuses has failed; its own sentence is kept with the intent, and not in the log."""
-    desk.switches.before = [ProcessorRefused("No ann@example.org.", status=400, code="in\nvalid", param="a[b]")]
-    progress = await desk.sign(await desk.proposed())
-    assert (progress.state, progress.note) == ("failed", "No ann@example.org.")
-    assert (await desk.told())[-1] == (
-        "failed",
-        "The processor refused it (status 400, code invalid, parameter a[b]).",
-    )
-
-
-@pytest.mark.parametrize("error", [NotConfigured("The processor has no API key."), Invalid("It is on already.")])
-async def test_failed_before_it_began(desk: Desk, error: NotConfigured | Invalid) -> None:
-    """What could not even be asked has failed."""
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [
+        (
+            ProcessorRefused("No ann@example.org.", status=400, code="in\nvalid", param="a[b]"),
+            "The processor refused it (status 400, code invalid, parameter a[b]).",
+        ),
+        (OperationRefused("It is locked."), "It is locked."),
+        (NotConfigured("The processor has no API key."), "The processor has no API key."),
+        (Invalid("It is on already."), "It is on already."),
+    ],
+    ids=str,
+)
+async def test_what_is_refused_has_failed(desk: Desk, error: OrreryError, logged: str) -> None:
+    """What is refused, or could not even be asked, has failed; a vendor's own sentence is not in the log."""
     desk.switches.before = [error]
     progress = await desk.sign(await desk.proposed())
     assert (progress.state, progress.note) == ("failed", str(error))
+    assert (await desk.told())[-1] == ("failed", logged)
 
 
 @pytest.mark.parametrize("personal", ["Ann.Other+x@example.org", "198.51.100.7", "2001:db8::1", "::1"])

@@ -11,8 +11,7 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Operation
 from orrery.approvals.intent_store import IntentStore
-from orrery.approvals.progress import IntentState
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationRefused, OperationUnanswered
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationUnanswered
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.operations import Intent
 from orrery.runtime.restored import Restoration
@@ -22,12 +21,6 @@ from tests.support.killed import NEVER, Fuse, FusedStore, Killed
 pytestmark = pytest.mark.anyio
 
 LOST = ProcessorUnreachable("No answer within 20 s.", same_key=True)
-
-
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with nothing on it."""
-    return Desk()
 
 
 async def killed_after_the_start(desk: Desk) -> Intent:
@@ -48,43 +41,29 @@ async def test_it_had_happened(desk: Desk) -> None:
     assert (await desk.kinds(), desk.switches.on) == (["proposed", "started", "happened"], [intent.target])
 
 
-@pytest.mark.parametrize("status", [409, 429])
-async def test_it_was_not_taken(desk: Desk, status: int) -> None:
-    """An answer that it was not taken, and a look that shows nothing: it did not happen."""
-    desk.switches.before = [ProcessorUnreachable("Busy.", same_key=True, status=status)]
-    assert (await desk.sign(await desk.proposed())).state == "failed"
-    assert (await desk.kinds())[-1] == "did not happen"
+NO_ANSWERS = [
+    *((ProcessorUnreachable("Busy.", same_key=True, status=status), "failed") for status in (409, 429)),
+    *((ProcessorUnreachable("Lost.", same_key=True, status=status), "unknown") for status in (None, 500, 504)),
+    (OperationUnanswered("No answer.", may_arrive=False), "failed"),
+    (OperationUnanswered("No answer.", may_arrive=True), "unknown"),
+]
+"""What is raised where no answer came, and what is known when a look shows nothing of the change."""
 
 
-@pytest.mark.parametrize("status", [None, 500, 504])
-async def test_it_may_still_happen(desk: Desk, status: int | None) -> None:
-    """What had no answer may still arrive: nothing is claimed for two minutes, and then a look tells."""
-    desk.switches.before = [ProcessorUnreachable("Lost.", same_key=True, status=status)]
+@pytest.mark.parametrize(("error", "state"), NO_ANSWERS)
+async def test_nothing_to_be_seen(desk: Desk, error: OperationUnanswered, state: str) -> None:
+    """What was not taken did not happen; what may still arrive is unknown for two minutes, until a look tells."""
+    desk.switches.before = [error]
     intent = await desk.proposed()
-    assert (await desk.sign(intent)).state == "unknown"
-    desk.clock.advance(119)
-    with pytest.raises(Invalid, match="may still be under way; ask again in 120 s"):
-        await desk.approvals.settle(intent.id)
-    desk.switches.on.append(intent.target)
-    desk.clock.advance(1)
-    assert (await desk.approvals.settle(intent.id)).state == "done"
-
-
-@pytest.mark.parametrize(("may_arrive", "state"), [(True, "unknown"), (False, "failed")])
-async def test_an_operation_says_whether_its_request_may_arrive(
-    desk: Desk, *, may_arrive: bool, state: IntentState
-) -> None:
-    """Whichever vendor it is for: a request that may still arrive leaves the outcome open, another does not."""
-    desk.switches.before = [OperationUnanswered("No answer.", may_arrive=may_arrive)]
-    assert (await desk.sign(await desk.proposed())).state == state
-
-
-async def test_refused_by_anybody_else(desk: Desk) -> None:
-    """A refusal needs no vendor: the log has its sentence, unless the error has another one for it."""
-    desk.switches.before = [OperationRefused("It is locked.")]
-    progress = await desk.sign(await desk.proposed())
-    assert (progress.state, progress.note) == ("failed", "It is locked.")
-    assert (await desk.told())[-1] == ("failed", "It is locked.")
+    assert (await desk.sign(intent)).state == state
+    assert (await desk.kinds())[-1] == {"failed": "did not happen"}.get(state, state)
+    if state == "unknown":
+        desk.clock.advance(119)
+        with pytest.raises(Invalid, match="may still be under way; ask again in 120 s"):
+            await desk.approvals.settle(intent.id)
+        desk.switches.on.append(intent.target)
+        desk.clock.advance(1)
+        assert (await desk.approvals.settle(intent.id)).state == "done"
 
 
 async def test_an_operation_that_is_refused_when_it_is_read(desk: Desk) -> None:

@@ -10,12 +10,6 @@ from tests.support.approving import SECRET, Desk
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with nothing on it."""
-    return Desk()
-
-
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "a\nb", "a\x1b[2Jb", "a\u202eb", "a\udc80b"])
 async def test_no_usable_reason(desk: Desk, reason: str) -> None:
     """Without a reason of one line of printable characters nothing is proposed."""

@@ -19,12 +19,6 @@ DAY = 24 * 3600
 LOST = ProcessorUnreachable("No answer.", same_key=True)
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with nothing on it."""
-    return Desk()
-
-
 async def pushes(desk: Desk) -> list[tuple[str, str]]:
     """Return what the owner is told, and how urgently."""
     rows = [row async for row in Outbox(desk.store, desk.clock, {}).rows("waiting")]
@@ -58,16 +52,8 @@ async def test_each_target_once(desk: Desk) -> None:
         ("started", "cs_2"),
         ("done", "cs_2"),
     ]
+    assert await pushes(desk) == [("turn-on-run: approved", "default")], "one push, however many targets"
     assert (await desk.approvals.verify()).holds
-
-
-async def test_one_push_however_many_targets(desk: Desk) -> None:
-    """The signing is pushed, and no target that went well; nor that another process used one meanwhile."""
-    intent = await desk.approved_run()
-    for target in ("cs_1", "cs_2"):
-        await desk.approvals.use(intent.id, target)
-        await see_refused(desk, intent.id, target, "used for this target")
-    assert await pushes(desk) == [("turn-on-run: approved", "default")]
 
 
 async def test_what_goes_wrong_is_pushed(desk: Desk) -> None:
@@ -86,31 +72,22 @@ async def test_what_goes_wrong_is_pushed(desk: Desk) -> None:
     ]
 
 
-@pytest.mark.parametrize("target", ["cs_3", "run-1"])
-async def test_nothing_else(desk: Desk, target: str) -> None:
-    """What it does not cover is refused."""
-    await see_refused(desk, (await desk.approved_run()).id, target, "does not cover")
+@pytest.mark.parametrize(
+    ("target", "why"), [("cs_3", "does not cover"), ("run-1", "does not cover"), ("", "no standing approval")]
+)
+async def test_nothing_else(desk: Desk, target: str, why: str) -> None:
+    """What it does not cover is refused; the intent itself is no target."""
+    await see_refused(desk, (await desk.approved_run()).id, target, why)
 
 
-async def test_not_the_intent_itself(desk: Desk) -> None:
-    """Without a target there is nothing to use."""
-    await see_refused(desk, (await desk.approved_run()).id, "", "no standing approval")
-
-
-async def test_not_before_it_is_signed(desk: Desk) -> None:
-    """What waits for a signature covers nothing."""
-    intent = await desk.proposed("turn-on-run")
-    with pytest.raises(ApprovalRefused):
-        await desk.approvals.use(intent.id, "cs_1")
-    assert desk.switches.on == []
-
-
-async def test_only_what_takes_standing_approvals(desk: Desk) -> None:
-    """An approval of one thing stands for nothing further."""
-    intent = await desk.proposed()
-    await desk.sign(intent)
-    with pytest.raises(ApprovalRefused, match="no standing approval"):
-        await desk.approvals.use(intent.id, intent.target)
+async def test_only_a_signed_standing_approval(desk: Desk) -> None:
+    """What waits for a signature covers nothing, though a record calls it approved; nor does another kind."""
+    waiting, done = await desk.proposed("turn-on-run"), await desk.proposed()
+    await desk.sign(done)
+    await see_refused(desk, waiting.id, "cs_1", "no statement")
+    await desk.alter(f"approval:{waiting.id}", '"state":"proposed"', '"state":"approved"')
+    await see_refused(desk, waiting.id, "cs_1", "no statement")
+    await see_refused(desk, done.id, done.target, "no standing approval")
 
 
 async def test_a_day(desk: Desk) -> None:
@@ -124,17 +101,12 @@ async def test_a_day(desk: Desk) -> None:
     assert await desk.state(intent) == "over"
 
 
-async def test_signed_twice(desk: Desk) -> None:
-    """A standing approval cannot be signed again: it would last longer."""
-    intent = await desk.approved_run()
-    with pytest.raises(ApprovalRefused, match="used: the intent is approved"):
-        await desk.sign(intent)
-
-
 async def test_withdrawn(desk: Desk) -> None:
-    """The owner can end it at any time."""
+    """It cannot be signed again, which would prolong it; the owner can end it at any time."""
     intent = await desk.approved_run()
     await desk.approvals.use(intent.id, "cs_1")
+    with pytest.raises(ApprovalRefused, match="used: the intent is approved"):
+        await desk.sign(intent)
     await desk.approvals.withdraw(intent.id)
     await see_refused(desk, intent.id, "cs_2", "used: the intent is withdrawn")
 
@@ -190,13 +162,6 @@ async def test_an_unreadable_word(desk: Desk) -> None:
     assert (await desk.approvals.panel()).headline == "1 waiting for your approval"
     await see_refused(desk, intent.id, "cs_1", "no statement")
     assert (await desk.approvals.verify()).altered == (intent.id,)
-
-
-async def test_forged_approval(desk: Desk) -> None:
-    """Calling an intent approved in the store is no approval."""
-    intent = await desk.proposed("turn-on-run")
-    await desk.alter(f"approval:{intent.id}", '"state":"proposed"', '"state":"approved"')
-    await see_refused(desk, intent.id, "cs_1", "no statement")
 
 
 async def test_of_many_at_once_one_wins() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.approvals.chain import HIDDEN, LONGEST_NOTE, LogEntry, first_break, following, impersonal, last_states
+from orrery.approvals.chain import HIDDEN, LONGEST_NOTE, LogEntry, first_break, following, impersonal
 from orrery.approvals.intents import Statement, read_statement
+from orrery.approvals.progress import fold
 from orrery.errors import ApprovalRefused
 from orrery.runtime.collection import parse
 from orrery.runtime.operations import Intent
@@ -99,7 +100,7 @@ def test_the_last_word() -> None:
     """What reading has shown counts as an outcome, and a refusal changes nothing."""
     kinds = ("proposed", "started", "did not happen", "refused")
     entries = [LogEntry(number=0, at=START, kind=kind, intent_id="a", operation="o", digest="d") for kind in kinds]
-    assert last_states(entries) == {("a", ""): "failed"}
+    assert fold(entries, {})["a"].state == "failed"
 
 
 @pytest.mark.parametrize(

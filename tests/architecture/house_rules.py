@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 LONGEST_FUNCTION = 50
@@ -15,7 +15,7 @@ SLEEPERS = frozenset({"time", "asyncio", "anyio"})
 STOPWATCHES = frozenset({"monotonic", "perf_counter", "elapsed"})
 LIMITED = frozenset({"wait", "join", "result", "communicate", "settimeout", "wait_for", "fail_after", "select"})
 UNLIMITED = frozenset({"0", "None"})
-FIVE_SECONDS = re.compile(r"httpx2\.(Client|delete|get|head|patch|post|put|request|stream)")
+FIVE_SECONDS = frozenset({"Client", "delete", "get", "head", "patch", "post", "put", "request", "stream"})
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:work|root|home|Users)/\w")
 REGISTRY = re.compile(
     r"\b(?:pypi|pythonhosted|npmjs|yarnpkg|crates|rubygems)\.(?:org|com|io)\b|\b(?:deb|ftp)\.debian\.org\b"
@@ -23,14 +23,16 @@ REGISTRY = re.compile(
 EXCEPTION = re.compile(r"#\s*(?:ruff:\s*)?(noqa|pyright: ignore|type: ignore)(.*)")
 NAMED_WITH_REASON = re.compile(r"(?:: ?[A-Z]+\d+(?:, ?[A-Z]+\d+)*|\[[\w, ]+\])\W+\w+\W+\w+.*")
 REASON = re.compile(r"#(?: noqa: \w+)?\W+(?:\w+\W+){2,}\w+")
-STORE_CALL = re.compile(r"store\.(?:get|scan|commit)$")
+EXIT = re.compile(r"(?:typer\.Exit|sys\.exit|SystemExit)\(.*\b\d+\b.*\)")
+EXIT_CALLS = frozenset({"Exit", "exit", "SystemExit"})
+STORE_CALLS = frozenset({"get", "scan", "commit"})
 
 type_of_function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@cache
+@lru_cache(maxsize=1)  # the nodes of all files would be the half of a gigabyte that the garbage collector walks
 def _nodes(text: str) -> tuple[ast.AST, ...]:
-    """Return every node of a file, parsed once for all rules."""
+    """Return every node of a file, parsed once for all rules of that file."""
     return tuple(ast.walk(ast.parse(text)))
 
 
@@ -81,7 +83,7 @@ def untold_tests(text: str) -> Iterator[str]:
 def patching(text: str) -> Iterator[str]:
     """A test replaces nothing in our own modules: a fake is an adapter of the port."""
     for node in _nodes(text):
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == "monkeypatch.setattr":
+        if isinstance(node, ast.Attribute) and node.attr == "setattr" and ast.unparse(node.value) == "monkeypatch":
             yield f"{node.lineno}: patches with monkeypatch.setattr"
         if isinstance(node, ast.Import | ast.ImportFrom) and "unittest.mock" in _imported(node):
             yield f"{node.lineno}: imports unittest.mock"
@@ -112,8 +114,21 @@ def timing(text: str) -> Iterator[str]:
 def direct_store_calls(text: str) -> Iterator[str]:
     """Records are read and written through `orrery.runtime.collection`."""
     for node in _nodes(text):
-        if isinstance(node, ast.Call) and STORE_CALL.search(ast.unparse(node.func)):
-            yield f"{node.lineno}: {ast.unparse(node.func)}"
+        if isinstance(node, ast.Call) and _name(node.func) in STORE_CALLS:
+            called = ast.unparse(node.func)
+            if called.rpartition(".")[0].endswith("store"):
+                yield f"{node.lineno}: {called}"
+
+
+def own_exit_codes(text: str) -> Iterator[str]:
+    """A command ends by an error, whose class carries the exit code, or by `orrery.runtime.console.ending`."""
+    for node in _nodes(text):
+        if (
+            isinstance(node, ast.Call)
+            and _name(node.func) in EXIT_CALLS
+            and EXIT.fullmatch(call := ast.unparse(node))
+        ):
+            yield f"{node.lineno}: {call}"
 
 
 def machine_paths(text: str) -> Iterator[str]:
@@ -159,8 +174,13 @@ def _sleeps(node: ast.Call) -> bool:
     return function.value.id in SLEEPERS and not only_yields
 
 
+def _name(node: ast.AST) -> str:
+    """Return the last part of a dotted name: to unparse every node takes seconds."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _measures(node: ast.AST) -> str:
-    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    name = _name(node)
     of_a_clock = isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("clock")
     return ast.unparse(node) if name in STOPWATCHES and not of_a_clock else ""
 
@@ -169,7 +189,7 @@ def _limits(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
     given = [each.value for each in node.keywords if each.arg in {"timeout", "within"}]
-    if not given and FIVE_SECONDS.fullmatch(ast.unparse(node.func)):
+    if not given and _name(node.func) in FIVE_SECONDS and ast.unparse(node.func).startswith("httpx2."):
         return "gives up after five seconds, as httpx2 does by itself"
     if isinstance(node.func, ast.Attribute) and node.func.attr in LIMITED:
         given += [
@@ -180,7 +200,7 @@ def _limits(node: ast.AST) -> str:
 
 
 def _checks_speed(node: ast.AST, text: str) -> str:
-    if not (isinstance(node, ast.Call) and ast.unparse(node.func).endswith("settings")):
+    if not (isinstance(node, ast.Call) and _name(node.func).endswith("settings")):
         return ""
     given = {each.arg: ast.unparse(each.value) for each in node.keywords}
     checked = "suppress_health_check" in given and "too_slow" not in text

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-import pytest
-
 from tests.architecture import house_rules as rules
 from tests.support.modules import folders
 
@@ -19,7 +17,7 @@ PYTHON: list[Rule] = [
     rules.unexplained_exceptions,
     rules.swallowed_exceptions,
 ]
-PRODUCT: list[Rule] = [rules.unwritten_methods]
+PRODUCT: list[Rule] = [rules.unwritten_methods, rules.own_exit_codes]
 TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
 WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
@@ -41,6 +39,7 @@ PLANTED: dict[Rule, list[str]] = {
         "def base(self):\n    raise NotImplementedError",
         "def base(self):\n    raise NotImplementedError('at') from None",
     ],
+    rules.own_exit_codes: ["raise typer.Exit(1)", "sys.exit(2 if refused else code)", "raise SystemExit(1)"],
     rules.untold_tests: ["def test_x():\n    assert True", "async def test_x():\n    assert True"],
     rules.patching: [
         "def test_x(monkeypatch):\n    monkeypatch.setattr('a.b', 1)",
@@ -88,6 +87,7 @@ INNOCENT: dict[Rule, str] = {
     rules.vague_classes: "class Database: ...",
     rules.unwritten_methods: "@abstractmethod\ndef base(self): ...\ntry:\n    loop.add_reader(1, x)\n"
     "except NotImplementedError:\n    raise",
+    rules.own_exit_codes: "raise typer.Exit(BROKEN)\nraise typer.Exit\nsys.exit(error.exit_code)",
     rules.untold_tests: 'def test_x():\n    """A fact."""\ndef a_step(): ...',
     rules.patching: "def test_x(monkeypatch):\n    monkeypatch.setenv('A', 'b')",
     rules.sleeping: "import asyncio\nasyncio.sleep(0)\nclock.sleep(5)",
@@ -124,46 +124,27 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def found(rule: Rule, paths: Iterator[PurePosixPath]) -> list[str]:
-    """Return what a rule finds in the files given, as `path:line: what`."""
-    return [f"{path}:{each}" for path in paths for each in rule(tracked()[path])]
+def rules_of(path: PurePosixPath) -> Iterator[Rule]:
+    """Yield the rules for a file."""
+    yield from EVERY_FILE
+    if path.suffix in rules.CODE:
+        yield rules.long_files
+    if path.suffix != ".py":
+        return
+    yield from PYTHON
+    yield from {"src": PRODUCT, "tests": TESTS}.get(path.parts[0], [])
+    if path.parts[:2] == ("src", "orrery") and path.parts[2] in folders() and path not in THE_STORE_ITSELF:
+        yield from WITH_RECORDS
 
 
-@pytest.mark.parametrize("rule", PYTHON, ids=lambda rule: rule.__name__)
-def test_python_keeps_the_rule(rule: Rule) -> None:
-    """Every Python file keeps the rules for code."""
-    assert found(rule, (path for path in tracked() if path.suffix == ".py")) == []
-
-
-@pytest.mark.parametrize("rule", PRODUCT, ids=lambda rule: rule.__name__)
-def test_the_product_keeps_the_rule(rule: Rule) -> None:
-    """Every module of the package keeps the rules for it."""
-    assert found(rule, (path for path in tracked() if path.suffix == ".py" and path.parts[0] == "src")) == []
-
-
-@pytest.mark.parametrize("rule", TESTS, ids=lambda rule: rule.__name__)
-def test_tests_keep_the_rule(rule: Rule) -> None:
-    """Every test file keeps the rules for tests."""
-    assert found(rule, (path for path in tracked() if path.suffix == ".py" and path.parts[0] == "tests")) == []
-
-
-@pytest.mark.parametrize("rule", WITH_RECORDS, ids=lambda rule: rule.__name__)
-def test_records_keep_the_rule(rule: Rule) -> None:
-    """Every module that holds records keeps the rules for them."""
-    modules = (path for path in tracked() if path.suffix == ".py" and path.parts[:2] == ("src", "orrery"))
-    holders = (path for path in modules if path.parts[2] in folders() and path not in THE_STORE_ITSELF)
-    assert found(rule, holders) == []
-
-
-@pytest.mark.parametrize("rule", EVERY_FILE, ids=lambda rule: rule.__name__)
-def test_every_file_keeps_the_rule(rule: Rule) -> None:
-    """Every tracked file keeps the rules on what may not be named."""
-    assert found(rule, (path for path in tracked())) == []
-
-
-def test_code_files_are_short() -> None:
-    """No file of code is over 400 lines."""
-    assert found(rules.long_files, (path for path in tracked() if path.suffix in rules.CODE)) == []
+def test_every_file_keeps_its_rules() -> None:
+    """Each tracked file keeps those on names of machines, code those for code, the package and tests theirs."""
+    applied = {path: [*rules_of(path)] for path in tracked()}
+    found = [
+        f"{path}:{each}" for path, those in applied.items() for rule in those for each in rule(tracked()[path])
+    ]
+    assert found == []
+    assert {rule for those in applied.values() for rule in those} == set(PLANTED) == set(INNOCENT)
 
 
 def test_code_files_are_named_after_what_they_hold() -> None:
@@ -172,31 +153,9 @@ def test_code_files_are_named_after_what_they_hold() -> None:
     assert [f"{path}: {each}" for path in code for each in rules.vague_paths(path)] == []
 
 
-@pytest.mark.parametrize(
-    "path", ["src/orrery/utils.py", "src/orrery/common/text.py", "tests/helpers.py", "web/base.js"]
-)
-def test_a_vague_path_is_found(path: str) -> None:
-    """The rule on names can fail."""
-    assert list(rules.vague_paths(PurePosixPath(path))) != []
-
-
-PLANTED_CASES = [(rule, text) for rule, texts in PLANTED.items() for text in texts]
-
-
-@pytest.mark.parametrize(("rule", "text"), PLANTED_CASES, ids=[rule.__name__ for rule, _ in PLANTED_CASES])
-def test_a_planted_violation_is_found(rule: Rule, text: str) -> None:
-    """Each rule can fail."""
-    assert list(rule(text)) != []
-
-
-@pytest.mark.parametrize("rule", INNOCENT, ids=lambda rule: rule.__name__)
-def test_what_is_innocent_is_left_alone(rule: Rule) -> None:
-    """Each rule leaves alone what only looks like a violation."""
-    assert list(rule(INNOCENT[rule])) == []
-
-
-def test_every_rule_is_applied_and_has_been_seen_to_fail() -> None:
-    """No rule is written down that is not applied or that nothing here has seen fail."""
-    assert (
-        {*PYTHON, *PRODUCT, *TESTS, *WITH_RECORDS, *EVERY_FILE, rules.long_files} == set(PLANTED) == set(INNOCENT)
-    )
+def test_each_rule_finds_what_it_is_for() -> None:
+    """Each rule can fail, and leaves alone what only looks like a violation."""
+    paths = ("src/orrery/utils.py", "src/orrery/common/text.py", "tests/helpers.py", "web/base.js")
+    assert [path for path in paths if not [*rules.vague_paths(PurePosixPath(path))]] == []
+    assert [(rule, text) for rule, texts in PLANTED.items() for text in texts if not [*rule(text)]] == []
+    assert {rule: found for rule, text in INNOCENT.items() if (found := [*rule(text)])} == {}

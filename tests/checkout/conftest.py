@@ -3,20 +3,13 @@
 import pytest
 
 from tests.support.checkout import Shop
-from tests.support.events import Post
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 
 @pytest.fixture
 def shop() -> Shop:
     """Return a shop with nothing in its store."""
     return Shop()
-
-
-@pytest.fixture
-def post() -> Post:
-    """Return a shop beside the processor's events."""
-    return Post()
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.app.settings.variables import secret_names
-from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.health import RETIRING, CheckoutHealth
+from orrery.checkout.catalogue import Product
+from orrery.checkout.health import RETIRING
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
 from orrery.live.quota import TokenLimits
@@ -16,9 +16,8 @@ from orrery.ports.health import Finding
 from orrery.ports.processor import WebhookEndpoint
 from orrery.ports.processor.errors import ItemUnreadable
 from tests.support.analytics import MemoryAnalytics
-from tests.support.checkout import PRODUCT
+from tests.support.checkout import PRODUCT, Shop
 from tests.support.clock import ManualClock
-from tests.support.processor import ScriptedProcessor
 
 pytestmark = pytest.mark.anyio
 
@@ -33,31 +32,11 @@ def endpoint(
     return WebhookEndpoint(name, url, version, enabled, (event,))
 
 
-def health_of(processor: ScriptedProcessor) -> CheckoutHealth:
-    """Return the health of a checkout to which nothing is missing."""
-
-    async def deliveries() -> Finding:
-        return Finding("webhook deliveries", "ok")
-
-    async def noted() -> list[Finding]:
-        return []
-
-    return CheckoutHealth(
-        catalogue=Catalogue((PRODUCT,)),
-        processor=processor,
-        deliveries=deliveries,
-        creation=noted,
-        proxies=noted,
-        api_version=VERSION,
-        has_api_key=True,
-        has_signing_secret=True,
-        has_service_token=True,
-    )
-
-
 async def webhook(*endpoints: WebhookEndpoint | ItemUnreadable) -> Finding:
     """Return what is found about these endpoints."""
-    checks = dict(health_of(ScriptedProcessor(ManualClock(), endpoints=[*endpoints])).remote())
+    shop = Shop()
+    shop.processor.endpoints = [*endpoints]
+    checks = dict(shop.health.remote())
     assert [*checks] == ["processor account", "processor webhook", "webhook deliveries"]
     return await checks["processor webhook"]()
 
@@ -66,8 +45,7 @@ async def webhook(*endpoints: WebhookEndpoint | ItemUnreadable) -> Finding:
 async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """A certification code of two vendors is named, with the field that checks need; it breaks nothing."""
     other = Product("northwind", "cissp" if shared else "ccsp", "Another", "price_other")
-    health = replace(health_of(ScriptedProcessor(ManualClock())), catalogue=Catalogue((PRODUCT, other)))
-    told = [one for one in await health.local() if one.part == "catalogue"]
+    told = [one for one in await Shop(products=(PRODUCT, other)).health.local() if one.part == "catalogue"]
     if shared:
         assert [(one.state, one.why) for one in told] == [("ok", "cissp is sold by isc2 and northwind.")]
         assert "vendorSlug" in told[0].todo
@@ -77,12 +55,8 @@ async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pyt
 
 async def test_what_follows_from_a_missing_secret() -> None:
     """A part that lacks a secret names it as its cause, so that the guard's push and this are one fault."""
-    lacking = replace(
-        health_of(ScriptedProcessor(ManualClock())),
-        has_api_key=False,
-        has_signing_secret=False,
-        has_service_token=False,
-    )
+    health = Shop().health
+    lacking = replace(health, plan=replace(health.plan, has_api_key=False, signing_secrets=(), service_tokens=()))
     store, clock, analytics = MemoryStore(ManualClock()), ManualClock(), MemoryAnalytics()
     budget = StoredBudget(store, clock, analytics, TokenLimits(), timedelta(minutes=1), source="x")
     counter = LiveHealth(store, clock, analytics, budget, has_property=True, has_key=False, can_admit=False)

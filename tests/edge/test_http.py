@@ -18,10 +18,10 @@ from tests.support.rounds import found
 
 pytestmark = pytest.mark.anyio
 
-WELL = Finding("store", "ok")
-BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
+WELL = Finding("store", "ok", essential=True)
+BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.", essential=True)
 UNLUCKY = Finding("notifications", "broken", "2 were refused permanently.", essential=False)
-OFF = Finding("email", "off", "It is not configured.")
+OFF = Finding("email", "off", "It is not configured.", essential=True)
 
 
 def router() -> APIRouter:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 GUARDS = {
     "account/account.py": ["tests/account/test_account.py"],
@@ -181,7 +182,7 @@ MUTATIONS = [
     Mutation(
         "a record that was set back counts",
         "approvals/intent_store.py",
-        "why = why_not_begun(await self._log.states(), known.id, target)",
+        "why = why_not_begun((await self._log.proven()).get(known.id), target)",
         'why = ""',
     ),
     Mutation(
@@ -193,7 +194,7 @@ MUTATIONS = [
     Mutation(
         "a standing approval that was set back stands",
         "approvals/approvals.py",
-        'return (await self.log.states()).get((intent_id, "")) == "approved"',
+        'return proven is not None and proven.state == "approved"',
         "return True",
     ),
     Mutation(
@@ -273,7 +274,7 @@ MUTATIONS = [
 TRIED = tried(MUTATIONS)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.what)
+@each_case("mutation", MUTATIONS)
 def test_the_check_stands_where_it_is_taken_out(mutation: Mutation) -> None:
     """Each check is in its file, once, and has tests that guard it."""
     see_fit(mutation, GUARDS)

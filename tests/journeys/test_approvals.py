@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-import os
-import pty
-import select
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,7 +20,7 @@ from orrery.ports.clock import Clock
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
-from tests.support.waiting import PATIENCE
+from tests.support.terminal import Terminal, terminal
 
 PASSPHRASE = "a passphrase of the tests"  # noqa: S105  of a key that is made for the run
 
@@ -137,13 +133,10 @@ def test_signed_elsewhere_and_raced(desk: Desk, tmp_path: Path) -> None:
     """Of two processes with one approval that was signed elsewhere one carries it out; later it is used."""
     intent_id, address = desk.proposed()
     words = ["approvals", "sign", intent_id, *desk.word(tmp_path, intent_id), "--config", str(desk.shop.config)]
-    command = [sys.executable, "-m", "orrery", *words]
-    racers = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603  our own command
-        for _ in range(2)
-    ]
-    said = [racer.communicate(timeout=PATIENCE)[1] for racer in racers]
-    assert sorted(racer.returncode for racer in racers) == [0, 2], said
+    with ThreadPoolExecutor(2) as pool:
+        racers = [pool.submit(run_orrery, *words) for _ in range(2)]
+    came = [racer.result() for racer in racers]
+    assert sorted(one.returncode for one in came) == [0, 2], [one.stderr for one in came]
     assert desk.blocked().count(address) == 1
     desk.refuses(intent_id, words[3:-2], "The approval is used: the intent is done.")
 
@@ -256,55 +249,32 @@ def test_what_is_missing(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (desk.state(intent_id), address in desk.blocked()) == ("waiting", False)
 
 
-@dataclass
-class Terminal:
-    """A command at a terminal that is its own: what it shows is kept in `shown`."""
-
-    screen: int
-    process: subprocess.Popen[bytes]
-    shown: bytes = b""
-
-    def answers(self, prompt: bytes, line: str) -> None:
-        """Wait for a question, and type an answer."""
-        while prompt not in self.shown:
-            assert select.select([self.screen], [], [], PATIENCE)[0], self.shown
-            self.shown += os.read(self.screen, 1024)
-        os.write(self.screen, f"{line}\n".encode())
-
-    def end(self) -> int:
-        """Return the exit code."""
-        return self.process.wait(PATIENCE)
-
-
 @pytest.fixture
-def terminal(desk: Desk) -> Iterator[tuple[Terminal, str]]:
+def signing(desk: Desk) -> Iterator[tuple[Terminal, str]]:
     """Sign an intent with the key that wants a passphrase, at a terminal; yield it and the blocked address."""
     intent_id, address = desk.proposed()
-    words = ["approvals", "sign", intent_id, "--key", str(desk.guarded_key), "--config", str(desk.shop.config)]
-    screen, keyboard = pty.openpty()
-    command = ["setsid", "--ctty", "--wait", sys.executable, "-m", "orrery", *words]
-    process = subprocess.Popen(command, stdin=keyboard, stdout=keyboard, stderr=keyboard)  # noqa: S603  our own command
-    os.close(keyboard)
-    yield Terminal(screen, process), address
-    process.kill()
-    process.wait(PATIENCE)
-    os.close(screen)
+    key, config = str(desk.guarded_key), str(desk.shop.config)
+    with terminal("approvals", "sign", intent_id, "--key", key, "--config", config) as at:
+        yield at, address
 
 
-def test_a_plain_yes_and_a_passphrase(desk: Desk, terminal: tuple[Terminal, str]) -> None:
+def test_a_plain_yes_and_a_passphrase(desk: Desk, signing: tuple[Terminal, str]) -> None:
     """At a terminal the intent is shown, a plain yes is asked for, and then the key asks for its passphrase."""
-    at, address = terminal
-    at.answers(b"Type yes to sign this", "yes")
-    assert address.encode() in at.shown
-    at.answers(b"Enter passphrase", PASSPHRASE)
+    at, address = signing
+    at.wait_for("Type yes to sign this")
+    at.type("yes")
+    assert address in at.shown
+    at.wait_for("Enter passphrase")
+    at.type(PASSPHRASE)
     assert at.end() == 0
     assert address in desk.blocked()
 
 
 @pytest.mark.parametrize("answer", ["", "y"])
-def test_anything_but_a_plain_yes(desk: Desk, terminal: tuple[Terminal, str], answer: str) -> None:
+def test_anything_but_a_plain_yes(desk: Desk, signing: tuple[Terminal, str], answer: str) -> None:
     """Without a plain yes nothing is signed, and nothing is done."""
-    at, address = terminal
-    at.answers(b"Type yes to sign this", answer)
+    at, address = signing
+    at.wait_for("Type yes to sign this")
+    at.type(answer)
     assert at.end() == 1
     assert address not in desk.blocked()

@@ -18,6 +18,7 @@ from tests.rehearsal.owner import edited
 from tests.rehearsal.page import Edited, Piece, Seen, Typed, pieces
 from tests.rehearsal.typist import Answer, Typist
 from tests.support.deployment import Deployment, running
+from tests.support.forks import typed_orrery
 from tests.support.marked import SECRETS
 from tests.support.program import run_orrery
 from tests.support.provisioning import Layer, layer_in
@@ -64,7 +65,8 @@ def terminal(folder: Path) -> Generator["pexpect.spawn[str]"]:
     home, clone = folder / "home", folder / "clone"
     for one in (home, clone):
         one.mkdir()
-    (clone / ".venv").symlink_to(ROOT / ".venv")
+    programs = clone / ".venv/bin"
+    programs.mkdir(parents=True)
     identity = {name: os.environ[name] for name in ("IDENTITY_ENDPOINT", "IDENTITY_HEADER")}  # noqa: TID251  the vendor's library reads it
     environment = {"HOME": str(home), "PATH": os.defpath, "TERM": "dumb", "LANG": "C.UTF-8"} | identity
     shown: pexpect.spawn[str] = pexpect.spawn(
@@ -77,7 +79,8 @@ def terminal(folder: Path) -> Generator["pexpect.spawn[str]"]:
         dimensions=(50, 400),
     )
     try:
-        yield shown
+        with typed_orrery(programs / "orrery"):
+            yield shown
     finally:
         shown.close(force=True)
 
@@ -199,8 +202,8 @@ def test_the_story_is_that_of_a_run(tmp_path: Path, site: Deployment) -> None:
     with layer_in(tmp_path / "cloud", site=guest_of(site)) as layer:
         assert layer.provisioning.make().succeeded
         day = Days(layer, site)
-        for _ in range(4):
-            day.pass_by(60)
+        for _ in range(8):  # pings far closer than the silence that the site takes for a gap, and long before
+            day.pass_by(30)
             day.await_ping()
         layer.box.pull("deallocate", stop=14, alert=[186, 109], job=[7, 6], start=84)
         day.pass_by(230)

@@ -17,6 +17,7 @@ from tests.support.cockpit import PORT_VARIABLE, Client, Cockpit, running_cockpi
 from tests.support.package_copy import ROOT, run_python
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
+from tests.support.terminal import INTERRUPT, terminal
 from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -317,47 +318,30 @@ atexit.register(lambda: print("\\nloaded:", *sys.modules)); main()
     assert named == {f"orrery.{room}.module" for room in rooms[:-1]}
 
 
-def next_code(terminal: "pexpect.spawn[str]") -> str:
-    """Return the code of the next link at a terminal."""
-    terminal.expect(r"#code=(\S+)\s")
-    found = terminal.match
-    assert isinstance(found, re.Match)
-    return found[1]
+LINK = r"#code=(\S+)\s"
 
 
-def test_enter_makes_a_new_link(tmp_path: Path) -> None:
+def test_enter_makes_a_new_link(monkeypatch: pytest.MonkeyPatch) -> None:
     """At a terminal; the link before opens nothing from then on."""
     (port,) = free_ports(1)
-    given = {**os.environ, PORT_VARIABLE: str(port), "TMPDIR": str(tmp_path)}  # noqa: TID251  passed on
-    command = [sys.executable, "-m", "orrery", "cockpit", "--sample", "--no-browser"]
-    terminal: pexpect.spawn[str] = pexpect.spawn(
-        command[0],
-        command[1:],
-        env=given,  # pyright: ignore[reportArgumentType]  a plain dict will do
-        timeout=PATIENCE,
-        encoding="utf-8",
-    )
-    try:
-        first = next_code(terminal)
-        terminal.expect("Press Enter for a new link")
-        terminal.sendline()
-        second, client = next_code(terminal), Client(port)
+    monkeypatch.setenv(PORT_VARIABLE, str(port))
+    with terminal("cockpit", "--sample", "--no-browser") as at:
+        first = at.wait_for(LINK)
+        at.wait_for("Press Enter for a new link")
+        at.type("")
+        second, client = at.wait_for(LINK), Client(port)
         assert client.ask("POST", "/api/session", {"code": first}).status == 401
         client.enter(second)
         assert client.rows()
-        terminal.sendintr()
-        terminal.expect(pexpect.EOF)
-        terminal.close()
-        assert terminal.exitstatus == 0
-    finally:
-        terminal.close(force=True)
+        at.type(INTERRUPT)
+        assert at.end() == 0
 
 
 def test_what_is_typed_for_another_program_is_not_its_own(tmp_path: Path) -> None:
     """In the background of a shell it goes on, whatever is typed into the program in front."""
     (port,) = free_ports(1)
     given = {**os.environ, PORT_VARIABLE: str(port), "TMPDIR": str(tmp_path)}  # noqa: TID251  passed on
-    terminal: pexpect.spawn[str] = pexpect.spawn(
+    shell: pexpect.spawn[str] = pexpect.spawn(
         "/bin/bash",
         ["--norc", "-i"],
         env=given,  # pyright: ignore[reportArgumentType]  a plain dict will do
@@ -365,21 +349,24 @@ def test_what_is_typed_for_another_program_is_not_its_own(tmp_path: Path) -> Non
         encoding="utf-8",
     )
     try:
-        terminal.sendline(f"{sys.executable} -m orrery cockpit --sample --no-browser &")
+        shell.sendline(f"{sys.executable} -m orrery cockpit --sample --no-browser &")
         client = Client(port)
-        client.enter(next_code(terminal))
-        terminal.expect("Press Enter for a new link")
+        shell.expect(LINK)
+        found = shell.match
+        assert isinstance(found, re.Match)
+        client.enter(found[1])
+        shell.expect("Press Enter for a new link")
         # A program that reads nothing: what is typed stays there for the taking.
-        terminal.sendline("tail -f /dev/null")
+        shell.sendline("tail -f /dev/null")
         for _ in range(3):
-            terminal.sendline("typed")
-            terminal.expect("typed")
+            shell.sendline("typed")
+            shell.expect("typed")
             assert client.rows()
-        terminal.sendintr()
-        terminal.sendline("kill %1; wait %1; echo ended $?")
-        terminal.expect(r"ended \d")
+        shell.sendintr()
+        shell.sendline("kill %1; wait %1; echo ended $?")
+        shell.expect(r"ended \d")
     finally:
-        terminal.close(force=True)
+        shell.close(force=True)
 
 
 def test_a_browser_is_asked_to_open_the_link(tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ from tests.support.metered import (
     service,
 )
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "refill"),
     [
         (datetime(2026, 7, 1, 6, 59, 59, tzinfo=UTC), datetime(2026, 7, 1, 7, tzinfo=UTC)),
@@ -38,7 +39,6 @@ from tests.support.soak import SOAKING
         (datetime(2026, 3, 8, 8, tzinfo=UTC), datetime(2026, 3, 9, 7, tzinfo=UTC)),
         (datetime(2026, 11, 1, 7, tzinfo=UTC), datetime(2026, 11, 2, 8, tzinfo=UTC)),
     ],
-    ids=["before it in summer", "at it", "in winter", "after 23 hours", "after 25 hours"],
 )
 def test_midnights(now: datetime, refill: datetime) -> None:
     """The day's quota refills at 07:00 UTC in summer and at 08:00 in winter."""
@@ -90,11 +90,11 @@ def test_a_restart_that_forgot_everything() -> None:
 
 
 def test_a_generous_quota_and_a_tick_of_five_seconds() -> None:
-    """What the provider says it grants is used, beyond the limits that were assumed, through every refill."""
-    start = midnight(SUMMER)
+    """What the provider says it grants is used, beyond what was assumed, through each kind of refill."""
+    start, end = (midnight(SUMMER) + timedelta(hours=hours) for hours in ((0, 24) if SOAKING else (22, 25)))
     provider = Provider(day=200_000, hour=40_000, project_hour=14_000)
-    made = lived(service(start, provider, timedelta(seconds=5)), start, start + timedelta(days=1))
-    assert len(made.answered("total")) == made.ticks == 17_280
+    made = lived(service(start, provider, timedelta(seconds=5)), start, end)
+    assert len(made.answered("total")) == made.ticks == (end - start) // timedelta(seconds=5)
     assert made.oldest("pages") <= MINUTE
     assert made.refused == []
 

@@ -146,7 +146,7 @@ async def test_a_refused_mail_is_one_push() -> None:
     """Each refused e-mail has a push of its own: the finding about it adds none, now or on any later day."""
     clinic = Clinic({"email": ScriptedNotifier([REFUSED, REFUSED])})
     await clinic.enqueue("a")
-    await watch(clinic, 2 * 24 * 60)
+    await watch(clinic, 25 * 60)
     assert await pushes(clinic) == ["A notification cannot be delivered"]
     await clinic.enqueue("b")
     await watch(clinic, 5)

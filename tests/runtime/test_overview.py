@@ -16,9 +16,9 @@ from tests.support.notifiers import ScriptedNotifier
 
 pytestmark = pytest.mark.anyio
 
-WELL = Finding("store", "ok")
-OFF = Finding("live counter", "off", "No analytics property is configured.")
-LOST = Finding("webhook secret", "broken", "It is missing.", "Put it there.")
+WELL = Finding("store", "ok", essential=True)
+OFF = Finding("live counter", "off", "No analytics property is configured.", essential=True)
+LOST = Finding("webhook secret", "broken", "It is missing.", "Put it there.", essential=True)
 SLOW = Finding("job: refresh", "broken", "It failed.", essential=False)
 
 

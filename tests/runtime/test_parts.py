@@ -1,6 +1,6 @@
 """The contract of a module: what it brings reaches the listeners, the pages and the workers, once."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,10 +11,18 @@ from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Intent, Operation
-from orrery.runtime.parts import DuplicateNameError, Figure, Parts, refuse_duplicates
+from orrery.runtime.parts import (
+    DuplicateNameError,
+    Figure,
+    Parts,
+    private_routers,
+    public_routers,
+    refuse_duplicates,
+)
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource
 from orrery.runtime.search_terms import SearchTerms
 from orrery.runtime.secret_probe import ProbeContext, Remark, SecretProbe
+from tests.support.tables import each_case
 
 
 async def nothing(*_: object) -> None:
@@ -28,7 +36,7 @@ async def panel() -> Panel:
 
 async def finding() -> Finding:
     """Return that all is well."""
-    return Finding("a", "ok")
+    return Finding("a", "ok", essential=True)
 
 
 async def done(intent: Intent, target: str) -> str:
@@ -56,11 +64,21 @@ async def remarks(context: ProbeContext) -> AsyncIterator[Remark]:
     yield Remark(str(context))
 
 
-def router(path: str, method: str = "GET") -> APIRouter:
-    """Return a router with one route."""
-    made = APIRouter()
-    made.add_api_route(path, nothing, methods=[method])
-    return made
+def router(path: str, method: str = "GET") -> Callable[[], APIRouter]:
+    """Return what makes a router with one route."""
+
+    def make() -> APIRouter:
+        made = APIRouter()
+        made.add_api_route(path, nothing, methods=[method])
+        return made
+
+    return make
+
+
+def see_each_once(*modules: Parts) -> None:
+    """Go through all that is named, as a start does."""
+    refuse_duplicates(modules)
+    _ = public_routers(modules), private_routers(modules)
 
 
 def parts(name: str, suffix: str = "") -> Parts:
@@ -95,14 +113,14 @@ CLASHES: Sequence[tuple[Parts, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("second", "name"), CLASHES, ids=[name for _, name in CLASHES])
+@each_case(("second", "name"), CLASHES)
 def test_a_name_is_brought_once(second: Parts, name: str) -> None:
     """What two modules call the same is refused, naming both."""
     with pytest.raises(DuplicateNameError, match=f"{name} is there twice, in one and {second.module}"):
-        refuse_duplicates([parts("one"), second])
+        see_each_once(parts("one"), second)
 
 
 def test_modules_side_by_side() -> None:
     """Other names, another method of a path, and the same path on the other listener, are no clash."""
-    refuse_duplicates([parts("one"), parts("two", "2"), Parts(module="three", routers=[router("/a", "POST")])])
-    refuse_duplicates([parts("one"), Parts(module="two", routers=[router("/p")], private_routers=[router("/a")])])
+    see_each_once(parts("one"), parts("two", "2"), Parts(module="three", routers=[router("/a", "POST")]))
+    see_each_once(parts("one"), Parts(module="two", routers=[router("/p")], private_routers=[router("/a")]))

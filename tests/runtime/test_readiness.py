@@ -13,8 +13,8 @@ from tests.support.hasty_loop import run_ahead
 
 pytestmark = pytest.mark.anyio
 
-WELL = Finding("store", "ok")
-BAD = Finding("webhook secret", "broken", "It is missing.")
+WELL = Finding("store", "ok", essential=True)
+BAD = Finding("webhook secret", "broken", "It is missing.", essential=True)
 
 
 class Parts:

@@ -7,11 +7,16 @@ import pytest
 
 from orrery.app.settings.reader import settings_from
 from orrery.ports.processor import Processor
+from orrery.runtime.collection import Collection
 from orrery.runtime.jobs import Workers
+from orrery.runtime.lease import Holder
 from orrery.runtime.module import Module, target_of
-from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by
+from orrery.runtime.parts import Parts
+from orrery.runtime.raw_values import RawValues
+from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by, provided
 from orrery.runtime.settings import ServerSettings
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 NEEDED = target_of(Workers)
 
@@ -24,13 +29,47 @@ ASKED: list[tuple[Callable[[Runtime], object], str]] = [
     (lambda one: one.need(Workers), f"need {NEEDED}"),
 ]
 
+PREFIXED: list[Callable[[Runtime, str], object]] = [
+    lambda one, prefix: Collection(one.store, one.clock, Holder, prefix),
+    lambda one, prefix: RawValues(one.store, prefix),
+]
 
-@pytest.mark.parametrize(("ask", "what"), ASKED)
+
+@each_case(("ask", "what"), ASKED)
 def test_what_is_not_named_is_refused(ask: Callable[[Runtime], object], what: str) -> None:
     """A module that does not name what it asks for is told which, so that its lists stay true."""
     runtime = runtime_of(Module("curious"), settings_from({}, Path()))
     with pytest.raises(NotDeclaredError, match=f"The module curious asks for the {what}, and does not name it"):
         ask(runtime)
+
+
+@pytest.mark.parametrize("made", PREFIXED, ids=["collection", "raw values"])
+def test_a_prefix_that_is_not_named_is_refused(made: Callable[[Runtime, str], object]) -> None:
+    """Keys belong to the module that declares their prefix; those of the runtime, as leases, to everybody."""
+    runtime = runtime_of(Module("curious", prefixes=("own:",)), settings_from({}, Path()))
+    assert made(runtime, "own:inner:")
+    assert made(runtime, "lease:")
+    for prefix in ("other:", "own", ""):
+        sentence = f"The module curious keeps records under {prefix}, which its `prefixes` do not name"
+        with pytest.raises(NotDeclaredError, match=sentence):
+            made(runtime, prefix)
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ((), f"The module giving offers {NEEDED}, which its `provides` does not name"),
+        ((NEEDED, "a:B"), "The module giving names a:B in its `provides`, and its build does not offer it"),
+    ],
+)
+def test_what_is_offered_is_what_is_named(names: tuple[str, ...], sentence: str) -> None:
+    """A service that no data name would be found by its type only; one that is named and not there by nobody."""
+    offers: dict[type, object] = {Workers: "the workers"}
+    assert provided(Module("giving", provides=(NEEDED,)), Parts(module="giving", offers=offers)) == {
+        NEEDED: "the workers"
+    }
+    with pytest.raises(NotDeclaredError, match=sentence):
+        provided(Module("giving", provides=names), Parts(module="giving", offers=offers))
 
 
 def test_a_module_is_built_behind_those_that_it_needs() -> None:

@@ -22,7 +22,7 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 FULL = broken_store("The disk is full.", "Ask `orrery doctor`.")
-WELL = Finding("store", "ok")
+WELL = Finding("store", "ok", essential=True)
 JOB = Finding("job: reconcile", "broken", "The disk is full.", essential=False, cause="store")
 AWAY = DeliveryFailed("The push service cannot be reached.", permanent=False)
 MINUTE = 6
@@ -63,14 +63,14 @@ class Watched:
 
 
 async def test_one_urgent_push_and_one_all_clear() -> None:
-    """An outage of days is pushed once, past the store, and its end once, by the outbox."""
+    """An outage of more than a day is pushed once, past the store, and its end once, by the outbox."""
     one = Watched()
-    await one.rounds(3 * 24 * 60 * MINUTE, FULL)
+    await one.rounds(25 * 60 * MINUTE, FULL)
     (message,) = one.push.accepted
     assert (message.title, message.priority, message.to) == ("Broken: store", "urgent", "")
     assert message.body == "Broken since 2026-03-01 12:00 UTC. The disk is full. Ask `orrery doctor`."
-    await one.rounds(24 * 60 * MINUTE, WELL)
-    end = "Broken since 2026-03-01 12:00 UTC, well since 12:00."
+    await one.rounds(60 * MINUTE, WELL)
+    end = "Broken since 2026-03-01 12:00 UTC, well since 13:00."
     assert (await one.enqueued(), len(one.push.accepted)) == ([("Works again: store", end)], 1)
 
 

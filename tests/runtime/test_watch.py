@@ -22,7 +22,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
-SECRET = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.")
+SECRET = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.", essential=True)
 JOB = Finding("job: reconcile", "broken", "The processor answered 500.", essential=False)
 BROKEN, WORKS = "Broken: webhook secret", "Works again: webhook secret"
 MINUTE = timedelta(minutes=1)
@@ -67,7 +67,9 @@ class Desk:
 async def test_one_outage_is_one_push_and_one_all_clear() -> None:
     """However many days it lasts, an outage is told once, and once that it is over, in low priority."""
     desk = Desk()
-    await desk.looks(3 * 24 * 60, SECRET, Finding("store", "ok"), Finding("push", "off"))
+    await desk.looks(
+        3 * 24 * 60, SECRET, Finding("store", "ok", essential=True), Finding("push", "off", essential=True)
+    )
     (row,) = await desk.rows()
     assert (row.channel, row.title, row.priority, row.body) == (
         "push",
@@ -75,7 +77,7 @@ async def test_one_outage_is_one_push_and_one_all_clear() -> None:
         "urgent",
         "It is missing. Put it into its file.",
     )
-    await desk.looks(3 * 24 * 60, Finding("webhook secret", "ok"))
+    await desk.looks(3 * 24 * 60, Finding("webhook secret", "ok", essential=True))
     _, over = await desk.rows()
     assert (over.title, over.priority) == (WORKS, "low")
     assert over.body == "Broken since 2026-03-01 12:00 UTC, well since 12:00."
@@ -113,7 +115,7 @@ async def test_what_comes_and_goes_is_told_once() -> None:
 async def test_a_part_that_judges_over_time_is_told_at_once() -> None:
     """What is an outage by a rule of its own is told at the first look, and is over at the first that says so."""
     desk = Desk()
-    settled = Finding("session creation", "broken", "It fails.", "Look.", settled=True)
+    settled = Finding("session creation", "broken", "It fails.", "Look.", settled=True, essential=True)
     over = replace(settled, state="ok", why="5 requests failed, and none since then.", todo="")
     await desk.looks(1, settled)
     assert await desk.told() == ["Broken: session creation"]
@@ -203,7 +205,7 @@ async def test_a_part_that_becomes_essential_is_told_again() -> None:
 async def test_what_another_push_tells_is_not_told_twice() -> None:
     """A finding with a push of its own, and one that follows from it, are silent; alone the second is told."""
     desk = Desk()
-    gone = Finding("secret webhook_signing_secret", "broken", "It is gone.", told=True)
+    gone = Finding("secret webhook_signing_secret", "broken", "It is gone.", told=True, essential=True)
     follows = replace(SECRET, cause=gone.part)
     await desk.looks(30, gone, follows)
     assert await desk.told() == []
@@ -220,7 +222,7 @@ async def test_a_vanished_secret_is_one_push() -> None:
     before = CheckedSecrets()
     await before.look()
     process = before.beside("here:8081")
-    key = Finding("processor key", "broken", "It is missing.", cause=f"secret {KEY}")
+    key = Finding("processor key", "broken", "It is missing.", cause=f"secret {KEY}", essential=True)
 
     async def findings() -> list[Finding]:
         return [*await process.secrets_check.findings(), key]
@@ -238,7 +240,7 @@ async def test_a_part_that_is_no_longer_configured() -> None:
     """Taking a broken part out of the settings ends its outage, and the push says why."""
     desk = Desk()
     await desk.looks(2, SECRET)
-    await desk.looks(HOLD + 1, Finding("webhook secret", "off"))
+    await desk.looks(HOLD + 1, Finding("webhook secret", "off", essential=True))
     assert (await desk.rows())[-1].body.endswith("It is no longer configured.")
 
 

@@ -3,6 +3,7 @@
 import hmac
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
 from typing import Any, cast
@@ -11,24 +12,24 @@ from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
 from orrery.checkout import keys
-from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after
-from orrery.checkout.build import CheckoutDomain, CheckoutPlan
-from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.build import CheckoutDomain
+from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessEnd, AccessRecord, Offer
+from orrery.checkout.records import COMPLETED, AccessEnd, AccessRecord, Offer
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.service import Purchase
-from orrery.edge.ratelimit import Limit
-from orrery.ports.processor import CheckoutSession, ProcessorWrites
+from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSettings
+from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Put, Store, StoreEntry, Write
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.tasks import Tasks
+from tests.support.approving import DEPLOYMENT
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.clock import START, ManualClock
-from tests.support.processor import ScriptedProcessor, ScriptedReads
+from tests.support.processor import ScriptedProcessor
 
 SIGNING_SECRET = b"whsec_of_the_tests"
 INDEX_KEY = b"the tests' own index key"
@@ -144,37 +145,10 @@ def signed(body: bytes, now: datetime, secret: bytes = SIGNING_SECRET) -> str:
     return f"t={at},v1={hmac.digest(secret, b'%d.' % at + body, 'sha256').hex()}"
 
 
-def plan_of(
-    notifications: Notifications,
-    terms: SessionTerms | None,
-    *,
-    livemode: bool,
-    api_version: str = API_VERSION,
-    secrets: tuple[bytes, ...] = (),
-    revoke_on_refund: bool = False,
-) -> CheckoutPlan:
-    """Return the settings of a deployment that sells what the catalogue of `notifications` lists."""
-    return CheckoutPlan(
-        catalogue=notifications.catalogue,
-        terms=terms,
-        notifications=notifications,
-        livemode=livemode,
-        api_version=api_version,
-        has_api_key=True,
-        signing_secrets=secrets,
-        service_tokens=(TOKEN.encode(),),
-        limits=(Limit(STARTS, 60),),
-        read_limit=Limit(READS, 60),
-        ipv6_site_factor=4,
-        trusted_proxies=(),
-        revoke_on_refund=revoke_on_refund,
-    )
-
-
 class Shop(CheckoutDomain):
     """The checkout over one store, with a clock and a processor that the test steers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each may differ in a test
         self,
         clock: ManualClock | None = None,
         over: Store | None = None,
@@ -184,30 +158,40 @@ class Shop(CheckoutDomain):
         products: tuple[Product, ...] = (PRODUCT, OTHER),
         secrets: tuple[bytes, ...] = (SIGNING_SECRET,),
         revoke_on_refund: bool = False,
+        api_version: str = API_VERSION,
+        deployment: str = DEPLOYMENT,
+        account: ScriptedProcessor | None = None,
     ) -> None:
         self.clock = clock or ManualClock()
         self.store = over or MemoryStore(self.clock)
         self.livemode = livemode
         self.secrets = secrets
-        catalogue = Catalogue(products)
-        self.notifications = Notifications(
-            "The sellers", "https://practise.example/{vendorSlug}/{certCode}", catalogue
+        settings = CheckoutSettings(
+            **(asdict(terms) if terms else {}),
+            api_version=api_version,
+            seller="The sellers",
+            practice_url="https://practise.example/{vendorSlug}/{certCode}",
+            sessions_per_minute=STARTS,
+            access_reads_per_minute=READS,
+            revoke_on_refund=revoke_on_refund,
+            products=tuple(ProductSettings(**asdict(one)) for one in products),
         )
-        self.processor = ScriptedProcessor(self.clock, answers_with={"livemode": livemode})
+        self.processor = account or ScriptedProcessor(self.clock, livemode)
         self.approving = ApprovalDesk(self.store, self.clock)
         """The owner's word, over the same store."""
+        self.approvals = self.approving.approvals = self.approving.another(deployment=deployment)
+        # The account has those methods of the three ports that are called here, and no other.
         super().__init__(
             CheckoutRecords(self.store, self.clock, INDEX_KEY),
-            self.processor,
-            ScriptedReads(self.processor),  # pyright: ignore[reportAbstractUsage]  nothing else is asked
-            cast("ProcessorWrites", None),  # nothing is written here
-            self.approving.approvals,
+            cast("Processor", self.processor),
+            cast("ProcessorReads", self.processor),
+            cast("ProcessorWrites", self.processor),
+            self.approvals,
             read_event,
-            plan_of(
-                self.notifications, terms, livemode=livemode, secrets=secrets, revoke_on_refund=revoke_on_refund
-            ),
+            CheckoutPlan(settings, livemode, True, secrets, (TOKEN.encode(),), ()),  # noqa: FBT003  it has the key
             Tasks(),
         )
+        self.approvals.allow(*self.expiry.operations())
 
     @cached_property
     def privacy(self) -> Privacy:
@@ -241,6 +225,19 @@ class Shop(CheckoutDomain):
         """Deliver a well-signed event."""
         body = event_body(event_id, completed, kind, **other)
         return await self.webhook.receive(body, signed(body, self.clock.now()))
+
+    def happened(
+        self,
+        at: datetime,
+        event_id: str = "evt_1",
+        session_id: str = "cs_1",
+        kind: str = COMPLETED,
+        pending: int = 1,
+        **other: Any,  # noqa: ANN401  any field of a session
+    ) -> None:
+        """Let an event have happened at the processor, with a delivery that nobody has accepted yet."""
+        self.processor.events.insert(0, EventSummary(event_id, kind, at, API_VERSION, pending, session_id))
+        self.processor.bodies[event_id] = event_body(event_id, session_json(session_id, **other), kind)
 
     async def access(self, session_id: str = "cs_1") -> AccessRecord:
         """Return an access record that must be there."""

@@ -5,6 +5,7 @@ the demo, of the imports and of the documentation, and the rehearsal, start new 
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -16,23 +17,31 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
+import termios
 import threading
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TextIO, TypedDict
+from typing import IO, TextIO, TypedDict, get_args
+
+import certifi
 
 import orrery
 from orrery.app.main import main
+from orrery.app.settings.sections import file_model
+from orrery.runtime.module import Role
 from orrery.syntax.web_address import find_web_address
 from tests.support.waiting import PATIENCE
 
 _NUMBER = struct.Struct("i")
 _LONGEST_REQUEST = 1 << 17
 ROOT = Path(__file__).resolve().parents[2]
+GATEWAYS = ("orrery.gateway.cli.guest", "orrery.gateway.cli.drill")
+"""What a forker on a machine imports: the gateway's commands alone are typed there."""
 
 
 class _Request(TypedDict):
@@ -42,18 +51,31 @@ class _Request(TypedDict):
 
 
 class Forked:
-    """A started process, with what tests use of `subprocess.Popen`."""
+    """A started process, with what tests use of `subprocess.Popen`.
 
-    def __init__(self, arguments: Sequence[str], stdin: int, stdout: int, stderr: int) -> None:
+    It has this process's working folder and environment, unless `place` gives others. `inside` is the command that
+    goes to where it is to run, as to a machine in name spaces: its `pid` is one of there, so send it no signal.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        place: tuple[str, dict[str, str]] | None = None,
+        inside: Sequence[str] = (),
+    ) -> None:
         self.returncode: int | None = None
         ours, theirs = socket.socketpair()
         self._line = ours.detach()
         weakref.finalize(self, os.close, self._line)
         with theirs:
-            environment = dict(os.environ)  # noqa: TID251  passed on
-            request = _Request(arguments=[*arguments], folder=str(Path.cwd()), environment=environment)
+            folder, environment = place or (str(Path.cwd()), dict(os.environ))  # noqa: TID251  passed on
+            environment = {"SSL_CERT_FILE": _few_authorities().name} | environment
+            request = _Request(arguments=[*arguments], folder=folder, environment=environment)
             files = [stdin, stdout, stderr, theirs.fileno()]
-            socket.send_fds(_forker(), [json.dumps(request).encode()], files)
+            socket.send_fds(_forker(tuple(inside)), [json.dumps(request).encode()], files)
         self.pid = self._number()
 
     def poll(self) -> int | None:
@@ -84,13 +106,70 @@ class Forked:
         return int(number)
 
 
+_TYPED = """\
+#!{python} -SE
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+    line.connect({address!r})
+    socket.send_fds(line, [json.dumps([sys.argv[1:], [os.getcwd(), dict(os.environ)]]).encode()], [0, 1, 2])
+    sys.exit(int(line.recv(16)))
+"""
+
+
+@contextmanager
+def typed_orrery(program: Path) -> Generator[None]:
+    """Put a program there that a shell may run as `orrery`: while this lasts it is forked, too."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        door.bind("")  # a name that no file has, chosen by the kernel
+        door.listen()
+        program.write_text(_TYPED.format(python=sys.executable, address=door.getsockname()), encoding="utf-8")
+        program.chmod(0o755)
+        serving = threading.Thread(target=_fork_what_is_typed, args=(door,), daemon=True)
+        serving.start()
+        try:
+            yield
+        finally:
+            door.shutdown(socket.SHUT_RDWR)
+            serving.join(PATIENCE)
+
+
+def _fork_what_is_typed(door: socket.socket) -> None:
+    with suppress(OSError):  # the end of the door
+        while True:
+            line, _ = door.accept()
+            with line:
+                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3)
+                arguments, (folder, environment) = json.loads(request)
+                process = Forked(arguments, *files, place=(folder, environment))
+                for file in files:
+                    os.close(file)
+                try:
+                    line.send(str(process.wait(PATIENCE)).encode())
+                finally:
+                    process.kill()
+
+
 @cache
-def _forker() -> socket.socket:
+def _few_authorities() -> IO[str]:
+    """Return a file with one of the well-known authorities: nobody here is certified by any of them.
+
+    To read all of them is a fifth of what a start of the service does.
+    """
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115  it goes with this process
+    file.write(f"{first}{end}\n")
+    file.flush()
+    return file
+
+
+@cache
+def _forker(inside: Sequence[str]) -> socket.socket:
     """Return the line to this test process's forker, which ends with the test process."""
     # A request is one packet: threads may ask at the same time, and its files arrive with its bytes.
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with theirs:
-        command = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
+        program = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
+        command = [*inside, "env", f"PYTHONPATH={ROOT}", *program, *GATEWAYS] if inside else program
         forker = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)  # noqa: S603  our own
 
     def end() -> None:
@@ -172,6 +251,9 @@ def _become(request: _Request, files: Sequence[int]) -> Sequence[str]:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    if os.isatty(0):
+        with suppress(OSError):  # where another session has this terminal
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(request["folder"])
     os.environ.clear()  # noqa: TID251  the test's own takes its place
     os.environ.update(request["environment"])  # noqa: TID251  the same
@@ -200,19 +282,27 @@ def _end(code: object) -> None:
             os._exit(code)
 
 
-def _import_everything() -> None:
-    for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
-        if module.name != "orrery.__main__":
-            importlib.import_module(module.name)
-    importlib.import_module("pydantic.v1")  # which FastAPI loads with its first route
-    find_web_address("a.word")  # which reads the list of domains
+def _import(names: Sequence[str]) -> None:
+    for name in names or _everything():
+        importlib.import_module(name)
+    if not names:
+        find_web_address("a.word")  # which reads the list of domains
+        for role in get_args(Role):
+            _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
 
 
+def _everything() -> Generator[str]:
+    for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
+        if module.name != "orrery.__main__":
+            yield module.name
+    yield "pydantic.v1"  # which FastAPI loads with its first route
+
+
 if __name__ == "__main__":
-    _import_everything()
+    _import(sys.argv[2:])
     arguments = _Forker(socket.socket(fileno=int(sys.argv[1]))).run()
     if arguments is not None:
         sys.argv = ["orrery", *arguments]

@@ -9,7 +9,6 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
 from orrery.adapters.microsoft_mailbox.to_do import ToDo
 from orrery.tenants.account_tokens import AccountTokens
 from orrery.tenants.accounts import resolve
-from orrery.trust import Trust
 from tests.support.graph import WRITING, GraphBox
 from tests.support.tracks import ANN_A, Tracks
 
@@ -42,4 +41,4 @@ def to_do(box: GraphBox, tokens: AccountTokens, account: str = ANN_A, name: str 
 
 
 def _client(box: GraphBox, tokens: AccountTokens, account: str) -> GraphClient:
-    return GraphClient(box.authority, account, tokens, box.clock, Trust(box.ca_file))
+    return GraphClient(box.authority, account, tokens, box.clock, box.trust)

@@ -10,7 +10,7 @@ from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "orrery"
-FURTHER = ROOT / "tests" / "architecture" / "new_domain" / "orrery"
+FURTHER = ROOT / "tests" / "architecture" / "new_domain" / "src" / "orrery"
 
 LISTING = """\
 import atexit, sys
@@ -28,10 +28,9 @@ def line_of(module: str) -> str:
 
 def package_with(folder: Path, *further: str) -> Path:
     """Return the folder, in which there is a copy of the package with further modules."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(SOURCE, folder / "orrery", ignore=ignored)
+    shutil.copytree(SOURCE, folder / "orrery")  # with what is compiled, which stays valid
     for module in further:
-        shutil.copytree(FURTHER / module, folder / "orrery" / module, ignore=ignored)
+        shutil.copytree(FURTHER / module, folder / "orrery" / module)
     modules = folder / "orrery" / "app" / "modules.py"
     lines = "".join(map(line_of, further))
     modules.write_text(modules.read_text().replace(line_of("live"), line_of("live") + lines))

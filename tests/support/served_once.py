@@ -19,6 +19,7 @@ from orrery.app.settings.reader import load
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.runtime.jobs import Job
+from orrery.runtime.parts import private_routers, public_routers
 from orrery.runtime.readiness import Readiness
 from tests.support.waiting import PATIENCE
 
@@ -51,7 +52,7 @@ async def _asked(client: httpx2.AsyncClient, password: str, deployment: Orrery) 
 
 
 def _routes(deployment: Orrery) -> list[tuple[str, str]]:
-    routers = [one for parts in deployment.modules for one in (*parts.routers, *parts.private_routers)]
+    routers = public_routers(deployment.modules) + private_routers(deployment.modules)
     routes = [
         (getattr(route, "methods", ()), getattr(route, "path", "")) for one in routers for route in one.routes
     ]

@@ -13,7 +13,6 @@ from orrery.sandbox.identity.directory import CLIENT_A, CLIENT_B, TENANT_A, TENA
 from orrery.tenants.accounts import resolve
 from orrery.tenants.settings import TenantsSettings, TrackSettings
 from orrery.tenants.sign_ins import SignIns
-from orrery.trust import Trust
 from tests.support.identity import IdentityBox
 
 ANN_A, BOB_A, ANN_B = "ann@corp.example", "bob@corp.example", "ann@lab.example"
@@ -70,7 +69,7 @@ class Tracks:
 
     def with_settings(self, settings: TenantsSettings) -> SignIns:
         """Return the sign-ins with other settings."""
-        identity = MicrosoftIdentity(self.box.authority, Trust(self.box.ca_file))
+        identity = MicrosoftIdentity(self.box.authority, self.box.trust)
         return SignIns(settings, identity, PrivateFiles(settings.directory), self.box.clock)
 
     def approving(self, account: str) -> Callable[[DeviceCode], None]:

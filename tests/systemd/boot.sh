@@ -45,6 +45,11 @@ if [[ ! -e $installed ]]; then
     systemd-modules-load; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
   done
+  # Nor what is made for it of /etc/fstab and the like, by ten programs at each daemon-reload.
+  mkdir -p "$root/etc/systemd/system-generators"
+  for generator in "$root"/lib/systemd/system-generators/*; do
+    ln -sf /dev/null "$root/etc/systemd/system-generators/${generator##*/}"
+  done
   tr -d - </proc/sys/kernel/random/uuid >"$root/etc/machine-id"
   echo machine >"$root/etc/hostname"
   : >"$installed"

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -380,11 +380,21 @@ def _minted(key: _Key, now: datetime, request: object) -> str:
     issued = int(now.timestamp())
     claims = {"iat": issued, "exp": issued + TOKEN_SECONDS}
     try:
-        credentials = untyped.from_service_account_info(key.model_dump(), scopes=[SCOPE], additional_claims=claims)
+        signer = _signer(key.private_key)
     except (ValueError, TypeError):
         raise NotConfigured(_NOT_A_KEY) from None
+    credentials = untyped(signer, key.client_email, key.token_uri, scopes=[SCOPE], additional_claims=claims)
     credentials.refresh(request)
     return str(credentials.token)
+
+
+@lru_cache(maxsize=1)
+def _signer(private_key: str) -> Any:  # noqa: ANN401  the library's is untyped
+    """Return what signs with a key: the library checks the key for 50 ms, so it is read once."""
+    from google.auth.crypt import RSASigner  # noqa: PLC0415  see `_mint`
+
+    untyped: Any = RSASigner
+    return untyped.from_string(private_key)
 
 
 def _refused_mint(error: Any) -> AnalyticsFailed:  # noqa: ANN401  the library's `RefreshError` is untyped

@@ -12,7 +12,7 @@ import typer
 
 from orrery.app.main import command_of
 from orrery.app.modules import MODULES
-from orrery.errors import Invalid, OrreryError
+from orrery.errors import OrreryError
 from orrery.runtime.module import Command, load
 
 if TYPE_CHECKING:
@@ -29,12 +29,9 @@ _COMPLETED_VARIABLES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 WIDEST = 120
 """Columns of the help."""
 
-USAGE = 2
-"""The exit code of bad input; 1 is for what went wrong or is broken."""
-
 
 def run(arguments: Sequence[str]) -> None:
-    """Run a command; exit with 2 for bad input, and with 1 for what went wrong."""
+    """Run a command; an error that is raised on purpose ends it with its sentence and its exit code."""
     words = [*arguments, *_to_complete()[1:]]
     try:
         _application(words)(prog_name=_NAME, obj=partial(_runner_of, command_of(words)))
@@ -42,7 +39,7 @@ def run(arguments: Sequence[str]) -> None:
         from orrery.runtime.console.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
 
         new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
-        sys.exit(USAGE if isinstance(error, Invalid) else 1)
+        sys.exit(error.exit_code)
 
 
 def _runner_of(command: Command | None, config: "Path | None") -> "AbstractContextManager[Runner]":

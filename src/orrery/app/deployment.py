@@ -15,7 +15,7 @@ from orrery.owner_page.page import OwnerPage
 from orrery.ports.store import Store
 from orrery.runtime.findings import Findings
 from orrery.runtime.module import target_of
-from orrery.runtime.parts import Parts
+from orrery.runtime.parts import Parts, private_routers, public_routers
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References
 
@@ -44,12 +44,11 @@ class Orrery:
         metrics, readiness = Metrics(), self[Readiness].last
         for figure in (one for parts in self.modules for one in parts.figures):
             metrics.watch(figure.name, figure.help, figure.label, figure.counts)
-        routers = [one for parts in self.modules for one in parts.routers]
         direct = [one for parts in self.modules for one in parts.direct]
-        public = public_app(routers, direct, readiness, metrics, site)
-        private_routers = [one for parts in self.modules for one in parts.private_routers]
+        public = public_app(public_routers(self.modules), direct, readiness, metrics, site)
         undelivered = self[Findings].health.undelivered
-        private = private_app(public, readiness, metrics, undelivered, [self._page().router(), *private_routers])
+        routers = [self._page().router(), *private_routers(self.modules)]
+        private = private_app(public, readiness, metrics, undelivered, routers)
         app: ASGIApp = public
         for path, reads in (read for parts in self.modules for read in parts.reads.items()):
             app = PublicReads(app, path, reads, metrics.counter_of(path))

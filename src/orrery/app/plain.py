@@ -10,14 +10,12 @@ from orrery.errors import Invalid, OrreryError
 from orrery.runtime.module import Command, load
 from orrery.syntax.lines import visible
 
-USAGE = 2
-
 _SCAN_DEPLOYMENT = "orrery.app.scan.deployment:DEPLOYMENT"
 """A guest's command loads none of it."""
 
 
 def run(command: Command, arguments: Sequence[str]) -> int:
-    """Return the exit code: 2 for bad input and settings, and 1 for what went wrong, printed as one sentence."""
+    """Return the exit code; an error that is raised on purpose is printed as its sentence, and has its own."""
     if not command.target:
         return _group(command, arguments)
     try:
@@ -27,17 +25,17 @@ def run(command: Command, arguments: Sequence[str]) -> int:
     except OrreryError as error:
         lines = map(visible, str(error).split("\n"))
         _ = sys.stderr.write("".join(f"{line}\n" for line in lines))
-        return USAGE if isinstance(error, Invalid) else 1
+        return error.exit_code
     except BrokenPipeError:
         # The reader of the output has enough: what is left must not fail once more when the process ends.
         _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return OrreryError.exit_code
     except OSError as error:
         _ = sys.stderr.write(f"It ended early: {error.strerror or type(error).__name__}.\n")
-        return 1
+        return OrreryError.exit_code
     except KeyboardInterrupt:
         _ = sys.stderr.write("\nEnded by Ctrl-C.\n")
-        return 1
+        return OrreryError.exit_code
     return code
 
 
@@ -56,4 +54,4 @@ def _group(group: Command, arguments: Sequence[str]) -> int:
         parser.print_help()
         return 0
     parser.print_help(sys.stderr)
-    return USAGE
+    return Invalid.exit_code

@@ -5,12 +5,10 @@ from collections.abc import AsyncIterator, Mapping
 from orrery.approvals.chain import (
     EntryKind,
     LogEntry,
-    LoggedStates,
     SignedStatement,
     broken_at,
     following,
     impersonal,
-    last_states,
 )
 from orrery.approvals.progress import IntentProgress, fold
 from orrery.errors import RecordUnreadable, StoreUnavailable
@@ -107,18 +105,18 @@ class ApprovalLog:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
         return broken_at(*await self._whole())
 
-    async def states(self) -> LoggedStates:
-        """Return the last logged state of each intent and target; raise `StoreUnavailable` if it is damaged."""
+    async def proven(self) -> Mapping[str, IntentProgress]:
+        """Return how far each intent has come by the whole log; raise `StoreUnavailable` if it is damaged."""
         entries, head = await self._whole()
         if broken_at(entries, head) is not None:
             raise StoreUnavailable(_DAMAGED)
-        return last_states(entry for entry in entries if entry)
+        return fold(filter(None, entries), {})
 
     async def logged(self) -> Mapping[str, IntentProgress]:
         """Return how far each intent has come, by the entries that can be read.
 
         What was read once is read again only where the head does not follow it: whether all of it still holds is
-        for `states` and `broken_at`.
+        for `proven` and `broken_at`.
         """
         head, (last, logged) = await self.head(), self._folded
         if head is None or head != last:

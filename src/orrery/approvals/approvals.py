@@ -191,7 +191,8 @@ class Approvals:
         except ApprovalRefused:
             return False
         # The whole log decides: it must hold.
-        return (await self.log.states()).get((intent_id, "")) == "approved"
+        proven = (await self.log.proven()).get(intent_id)
+        return proven is not None and proven.state == "approved"
 
     async def settle(self, intent_id: str) -> IntentProgress:
         """Read the missing outcomes of an intent.
@@ -281,9 +282,9 @@ class Approvals:
         """Return whether the chain of the log is unbroken; signatures and intents are not checked."""
         broken = await self.log.broken_at()
         if broken is None:
-            return Finding("approval log", "ok")
+            return Finding("approval log", "ok", essential=True)
         todo = "Run `orrery approvals verify`, and find out who can write the store."
-        return Finding("approval log", "broken", f"It does not hold from entry {broken} on.", todo)
+        return Finding("approval log", "broken", f"It does not hold from entry {broken} on.", todo, essential=True)
 
     def _operation(self, intent: Intent) -> Operation:
         operation = self._operations.get(intent.operation)

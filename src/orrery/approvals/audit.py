@@ -10,12 +10,11 @@ from orrery.approvals.chain import (
     SHORT,
     LogEntry,
     SignedStatement,
-    begun_again,
     broken_at,
 )
 from orrery.approvals.intent_store import KnownIntent
 from orrery.approvals.intents import read_statement
-from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME
+from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME, begun_again
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.ports.signatures import Signatures
 from orrery.runtime.collection import StoredRecord

@@ -5,7 +5,7 @@ about an approval contains the owner's signature, which no other person can make
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -36,9 +36,6 @@ EntryKind = Literal[
 ]
 """The kinds of entries. `unknown`: the answer was lost; a later entry has the result of a read, or that the
 owner closed the intent. `erased`: the intent's content is erased; its state stays."""
-
-LoggedStates = Mapping[tuple[str, str], str]
-"""The last state of each intent and target in the log; the target is empty for the intent itself."""
 
 HIDDEN = "[hidden]"
 _PERSONAL = re.compile(
@@ -129,34 +126,8 @@ def _beyond(last: LogEntry | None, head: LogEntry | None) -> int | None:
     return min(numbers) + 1 if len(numbers) > 1 and numbers[0] != numbers[1] else numbers[0]
 
 
-def last_states(entries: Iterable[LogEntry]) -> dict[tuple[str, str], str]:
-    """Return the last state of each intent, and of each target of a standing approval."""
-    counted = (entry for entry in entries if entry.kind != "refused")
-    return {(one.intent_id, one.target): _STATES.get(one.kind, one.kind) for one in counted}
-
-
-def why_not_begun(logged: LoggedStates, intent_id: str, target: str) -> str:
-    """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
-    intent, use = logged.get((intent_id, "")), logged.get((intent_id, target))
-    if intent != ("approved" if target else "proposed"):
-        return f"in the log the intent is {intent or 'not proposed'}"
-    return f"in the log the target is {use}" if target and use in _USED else ""
-
-
-def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
-    """Yield the number of each entry that begins what, by the entries before it, could not begin any more."""
-    logged: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        if entry.kind in BEGINNINGS and why_not_begun(logged, entry.intent_id, entry.target):
-            yield entry.number
-        logged |= last_states([entry])
-
-
 BEGINNINGS: tuple[EntryKind, ...] = ("approved", "started")
 """The kinds of entries that contain a signed statement."""
-
-_USED = ("started", "unknown", "done")
-_STATES = {"happened": "done", "did not happen": "failed"}
 
 
 def impersonal(note: str) -> str:

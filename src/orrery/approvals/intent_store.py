@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from orrery.approvals.approval_log import UNSIGNED, ApprovalLog
-from orrery.approvals.chain import BEGINNINGS, EntryKind, SignedStatement, why_not_begun
+from orrery.approvals.chain import BEGINNINGS, EntryKind, SignedStatement
 from orrery.approvals.intents import Erased
-from orrery.approvals.progress import IntentProgress, in_words, is_over
+from orrery.approvals.progress import IntentProgress, in_words, is_over, why_not_begun
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Conflict, Store, StoreEntry, Write
@@ -177,7 +177,7 @@ class IntentStore:
 
     async def _why_not_begun(self, known: StoredRecord[IntentProgress], target: str) -> str:
         """Return why the whole log, which must hold, lets nothing begin, unless `known` was changed meanwhile."""
-        why = why_not_begun(await self._log.states(), known.id, target)
+        why = why_not_begun((await self._log.proven()).get(known.id), target)
         now = await self._progress.find(known.id) if why else known
         return why if now and now.version == known.version else ""
 

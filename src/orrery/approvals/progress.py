@@ -8,7 +8,7 @@
 A standing approval (a preflight's) becomes `approved` instead of started; each of its targets begins at started.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -48,7 +48,9 @@ _AFTER: Mapping[EntryKind, IntentState | None] = {
     "closed": "closed",
     "erased": None,
 }
-"""The state after an entry; None where it changes neither what is to be done nor what was done."""
+"""The state after an entry; None for one that changes nothing of what was done."""
+
+_USED = ("started", "unknown", "done")
 
 
 class Use(Record):
@@ -128,10 +130,30 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> d
         known = known or IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
         if state := _AFTER[entry.kind]:
             known = known.after(entry.target, state, entry.at)
+        if entry.kind == "erased" and known.state in ("proposed", "approved"):
+            known = known.after("", "withdrawn", entry.at)  # what was erased begins no more
         if entry.kind in BEGINNINGS:
             known = known.change(statement=entry.statement, signature=entry.signature)
         logged[entry.intent_id] = known
     return logged
+
+
+def why_not_begun(progress: IntentProgress | None, target: str) -> str:
+    """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
+    state = progress.state if progress else "not proposed"
+    if progress is None or state != ("approved" if target else "proposed"):
+        return f"in the log the intent is {state}"
+    use = progress.uses.get(target)
+    return f"in the log the target is {use.state}" if use and use.state in _USED else ""
+
+
+def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
+    """Yield the number of each entry that begins what, by the entries before it, could not begin any more."""
+    logged: Mapping[str, IntentProgress] = {}
+    for entry in entries:
+        if entry.kind in BEGINNINGS and why_not_begun(logged.get(entry.intent_id), entry.target):
+            yield entry.number
+        logged = fold([entry], logged)
 
 
 def is_open(state: IntentProgress | Use | None) -> bool:

@@ -1,7 +1,5 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 import structlog
@@ -22,13 +20,11 @@ from orrery.checkout.access.sales import Sales
 from orrery.checkout.access.session_states import SessionStates
 from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.access.webhook import WebhookReceiver
-from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
@@ -38,7 +34,7 @@ from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
-from orrery.checkout.settings import CheckoutSettings
+from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.ratelimit import Limit, RateLimit
@@ -58,25 +54,6 @@ from orrery.runtime.tasks import Tasks
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckoutPlan:
-    """The settings of a deployment's checkout. A missing secret is empty here (decision 41)."""
-
-    catalogue: Catalogue
-    terms: SessionTerms | None
-    notifications: Notifications
-    livemode: bool
-    api_version: str
-    has_api_key: bool
-    signing_secrets: Sequence[bytes] = field(repr=False)
-    service_tokens: Sequence[bytes] = field(repr=False)
-    limits: tuple[Limit, ...]
-    read_limit: Limit
-    ipv6_site_factor: int
-    trusted_proxies: Sequence[str]
-    revoke_on_refund: bool
-
-
 class CheckoutDomain:
     """Every service of the checkout, wired."""
 
@@ -91,14 +68,15 @@ class CheckoutDomain:
         plan: CheckoutPlan,
         tasks: Tasks,
     ) -> None:
-        clock, texts, live = stored.clock, plan.notifications, plan.livemode
-        self.stored, self._processor, self._plan = stored, processor, plan
-        self.catalogue = catalogue = plan.catalogue
+        clock, settings, live = stored.clock, plan.settings, plan.livemode
+        self.stored, self._processor, self.plan = stored, processor, plan
+        self.catalogue = catalogue = settings.catalogue()
+        texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
             stored,
             catalogue,
-            plan.terms,
-            api_version=plan.api_version,
+            settings.terms(),
+            api_version=settings.api_version,
             livemode=live,
             deployment=approvals.deployment,
         )
@@ -115,7 +93,7 @@ class CheckoutDomain:
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
         self.receipts = ReceiptHealth(self.selling, self.trials)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
-        revoke = self.desk.revocation if plan.revoke_on_refund else None
+        revoke = self.desk.revocation if settings.revoke_on_refund else None
         self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
         self.unknown_sales = UnknownSalesWatch(stored, self.lookup)
         self.reconciliation = Reconciliation(
@@ -133,23 +111,14 @@ class CheckoutDomain:
     @property
     def health(self) -> CheckoutHealth:
         """The checks of the settings and of the processor."""
-        plan = self._plan
-        return CheckoutHealth(
-            catalogue=plan.catalogue,
-            processor=self._processor,
-            deliveries=self.events.finding,
-            creation=self.creation_health.local,
-            proxies=self.proxies.local,
-            api_version=plan.api_version,
-            has_api_key=plan.has_api_key,
-            has_signing_secret=bool(plan.signing_secrets),
-            has_service_token=bool(plan.service_tokens),
-        )
+        more = self.creation_health.local, self.proxies.local
+        return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
 
     @property
     def routes(self) -> CheckoutRoutes:
         """What is asked over HTTP."""
-        plan, clock = self._plan, self.stored.clock
+        plan, clock, settings = self.plan, self.stored.clock, self.plan.settings
+        limits = Limit(settings.sessions_per_minute, 60), Limit(settings.sessions_per_hour, 3600)
         return CheckoutRoutes(
             checkout=self.checkout,
             webhook=self.webhook,
@@ -157,18 +126,20 @@ class CheckoutDomain:
             session_states=self.session_states,
             addresses=ClientAddresses(plan.trusted_proxies),
             proxies=self.proxies,
-            limit=RateLimit(clock, *plan.limits, wider=plan.ipv6_site_factor),
-            read_limit=RateLimit(clock, plan.read_limit, wider=plan.ipv6_site_factor),
+            limit=RateLimit(clock, *limits, wider=settings.ipv6_site_factor),
+            read_limit=RateLimit(
+                clock, Limit(settings.access_reads_per_minute, 60), wider=settings.ipv6_site_factor
+            ),
             bearer=ServiceBearer(plan.service_tokens, clock),
         )
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""
         routes, refused = self.routes, "Webhooks that were refused, by reason."
-        probe = WebhookProbe(self.stored.clock, self._plan.signing_secrets)
+        probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
         return Parts(
             module="checkout",
-            routers=[routes.router()],
+            routers=[routes.router],
             direct=routes.direct(),
             jobs=self._jobs(),
             checks=[
@@ -198,7 +169,7 @@ class CheckoutDomain:
     @property
     def sells(self) -> bool:
         """Whether something is sold, and the processor can be asked."""
-        return bool(self.catalogue) and self._plan.has_api_key
+        return bool(self.catalogue) and self.plan.has_api_key
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
@@ -244,20 +215,11 @@ def build(runtime: Runtime) -> Parts:
 
 def plan(runtime: Runtime) -> CheckoutPlan:
     """Return the plan of the checkout."""
-    checkout = runtime.section(CheckoutSettings)
-    catalogue = checkout.catalogue()
     return CheckoutPlan(
-        catalogue=catalogue,
-        terms=checkout.terms(),
-        notifications=Notifications(checkout.seller, checkout.practice_url, catalogue),
-        livemode=runtime.mode == "live",
-        api_version=checkout.api_version,
-        has_api_key=runtime.secret("processor_api_key") is not None,
-        signing_secrets=runtime.secret_values("webhook_signing_secret"),
-        service_tokens=runtime.secret_values("access_service_token"),
-        limits=(Limit(checkout.sessions_per_minute, 60), Limit(checkout.sessions_per_hour, 3600)),
-        read_limit=Limit(checkout.access_reads_per_minute, 60),
-        ipv6_site_factor=checkout.ipv6_site_factor,
-        revoke_on_refund=checkout.revoke_on_refund,
-        trusted_proxies=runtime.section(ServerSettings).trusted_proxies,
+        runtime.section(CheckoutSettings),
+        runtime.mode == "live",
+        runtime.secret("processor_api_key") is not None,
+        runtime.secret_values("webhook_signing_secret"),
+        runtime.secret_values("access_service_token"),
+        runtime.section(ServerSettings).trusted_proxies,
     )

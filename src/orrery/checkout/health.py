@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
+from orrery.checkout.settings import CheckoutPlan
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
 
@@ -20,27 +21,22 @@ _WEBHOOK = "processor webhook"
 class CheckoutHealth:
     """The checks of the checkout's settings and of the processor."""
 
+    plan: CheckoutPlan
     catalogue: Catalogue
     processor: Processor
     deliveries: HealthCheck
-    creation: Callable[[], Awaitable[Sequence[Finding]]]
-    proxies: Callable[[], Awaitable[Sequence[Finding]]]
-    api_version: str
-    has_api_key: bool
-    has_signing_secret: bool
-    has_service_token: bool
+    more: Sequence[Callable[[], Awaitable[Sequence[Finding]]]]
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
         if not self.catalogue:
-            return [Finding("checkout", "off", "No product is configured.")]
+            return [Finding("checkout", "off", "No product is configured.", essential=True)]
         return [
             *self._shared_codes(),
-            _secret("processor key", self.has_api_key, "processor_api_key", "the key"),
-            _secret("webhook secret", self.has_signing_secret, "webhook_signing_secret", "it"),
-            _secret("access check", self.has_service_token, "access_service_token", "a token"),
-            *await self.creation(),
-            *await self.proxies(),
+            _secret("processor key", self.plan.has_api_key, "processor_api_key", "the key"),
+            _secret("webhook secret", bool(self.plan.signing_secrets), "webhook_signing_secret", "it"),
+            _secret("access check", bool(self.plan.service_tokens), "access_service_token", "a token"),
+            *[finding for check in self.more for finding in await check()],
         ]
 
     def _shared_codes(self) -> list[Finding]:
@@ -52,13 +48,14 @@ class CheckoutHealth:
                 f"{code} is sold by {' and '.join(self.catalogue.vendors_of(code))}.",
                 todo,
                 of_settings=True,
+                essential=True,
             )
             for code in self.catalogue.shared_codes()
         ]
 
     def remote(self) -> list[tuple[str, HealthCheck]]:
         """Return the checks that ask the processor."""
-        if not self.catalogue or not self.has_api_key:
+        if not self.catalogue or not self.plan.has_api_key:
             return []
         return [
             ("processor account", self._account),
@@ -69,13 +66,15 @@ class CheckoutHealth:
     async def _account(self) -> Finding:
         account = await self.processor.get_account()
         currency = (account.default_currency or "?").upper()
-        return Finding("processor account", "ok", f"{account.id}, {account.country}, base currency {currency}")
+        return Finding(
+            "processor account", "ok", f"{account.id}, {account.country}, base currency {currency}", essential=True
+        )
 
     async def _webhook(self) -> Finding:
         known, unread = split_unreadable([one async for one in self.processor.list_webhook_endpoints()])
         if unread:
             why = f"{unread[0]} Its id: {unread[0].item_id or 'none'}."
-            return Finding(_WEBHOOK, "broken", why, "Look at it in the processor's dashboard.")
+            return Finding(_WEBHOOK, "broken", why, "Look at it in the processor's dashboard.", essential=True)
         return self._of_endpoints([one for one in known if _sends_completed(one.events)])
 
     def _of_endpoints(self, endpoints: Sequence[WebhookEndpoint]) -> Finding:
@@ -84,33 +83,44 @@ class CheckoutHealth:
         if not enabled and endpoints:
             why = f"Disabled: {_ids(endpoints)}. The processor does that when deliveries keep failing."
             todo = "Enable it in the dashboard, then look at `orrery checkout events --failed`."
-            return Finding(part, "broken", why, todo)
+            return Finding(part, "broken", why, todo, essential=True)
         if not enabled:
-            return Finding(part, "broken", f"No enabled endpoint sends {COMPLETED}.", "Add one in the dashboard.")
-        others = {one.api_version for one in enabled} - {self.api_version}
+            return Finding(
+                part,
+                "broken",
+                f"No enabled endpoint sends {COMPLETED}.",
+                "Add one in the dashboard.",
+                essential=True,
+            )
+        version = self.plan.settings.api_version
+        others = {one.api_version for one in enabled} - {version}
         if others:
-            todo = f"Re-create the endpoint with version {self.api_version}."
-            return Finding(part, "broken", self._wrong_versions(others), todo)
+            todo = f"Re-create the endpoint with version {version}."
+            return Finding(part, "broken", self._wrong_versions(others), todo, essential=True)
         if same := _same_address(enabled):
             why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
-            return Finding(part, "ok", why, "Remove all but one in the dashboard.")
+            return Finding(part, "ok", why, "Remove all but one in the dashboard.", essential=True)
         if disabled := [one for one in endpoints if not one.enabled]:
-            why = f"version {self.api_version}; disabled: {_ids(disabled)}"
-            return Finding(part, "ok", why, "Is it this service's? Then enable it in the dashboard.")
-        return Finding(part, "ok", f"version {self.api_version}")
+            why = f"version {version}; disabled: {_ids(disabled)}"
+            return Finding(
+                part, "ok", why, "Is it this service's? Then enable it in the dashboard.", essential=True
+            )
+        return Finding(part, "ok", f"version {version}", essential=True)
 
     def _wrong_versions(self, others: set[str | None]) -> str:
         versions = ", ".join(sorted(one or "the account's default" for one in others))
-        why = f"It sends version {versions}; this service reads {self.api_version}."
+        why = f"It sends version {versions}; this service reads {self.plan.settings.api_version}."
         retired = any(one is not None and one >= RETIRING for one in others)
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
 
 
 def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
     if present:
-        return Finding(part, "ok")
+        return Finding(part, "ok", essential=True)
     todo = f"Put {what} into the secret file {name}."
-    return Finding(part, "broken", "It is missing.", todo, cause=secret_part(name), of_settings=True)
+    return Finding(
+        part, "broken", "It is missing.", todo, cause=secret_part(name), of_settings=True, essential=True
+    )
 
 
 def _sends_completed(events: tuple[str, ...]) -> bool:

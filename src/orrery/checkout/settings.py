@@ -1,5 +1,7 @@
-"""The section `[checkout]` of `orrery.toml`."""
+"""The section `[checkout]` of `orrery.toml`, and what the checkout of a deployment has beside it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -69,3 +71,15 @@ class CheckoutSettings(Section):
             promotions=self.promotions,
         )
         return terms if self.success_url and self.cancel_url else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutPlan:
+    """The section, the mode, and what of the secrets is there: a missing one is empty here (decision 41)."""
+
+    settings: CheckoutSettings
+    livemode: bool
+    has_api_key: bool
+    signing_secrets: Sequence[bytes] = field(repr=False)
+    service_tokens: Sequence[bytes] = field(repr=False)
+    trusted_proxies: Sequence[str]

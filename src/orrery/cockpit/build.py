@@ -44,7 +44,7 @@ def build(runtime: Runtime) -> Parts:
     tabs = SignInTabs(partial(runtime.port, Accounts), comms, tasks)
     return Parts(
         module="cockpit",
-        routers=[CockpitRoutes(actions, health, launch, tabs).router()],
+        routers=[CockpitRoutes(actions, health, launch, tabs).router],
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
         unreadable=[ledger.items.unreadable, set_asides.records.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],

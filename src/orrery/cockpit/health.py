@@ -48,38 +48,62 @@ class CockpitHealth:
         try:
             found = await self.ledger.all()
         except StoreError as error:
-            return Finding(LEDGER_PART, "broken", str(error), "See the store.", cause=STORE)
+            return Finding(LEDGER_PART, "broken", str(error), "See the store.", cause=STORE, essential=False)
         if found.unreadable:
-            return Finding(LEDGER_PART, "broken", f"{len(found.unreadable)} items cannot be read.", _UNREADABLE)
+            return Finding(
+                LEDGER_PART,
+                "broken",
+                f"{len(found.unreadable)} items cannot be read.",
+                _UNREADABLE,
+                essential=False,
+            )
         waiting = sum(one.dismissed_at is None for one in found.values())
-        return Finding(LEDGER_PART, "ok", f"{waiting} items wait")
+        return Finding(LEDGER_PART, "ok", f"{waiting} items wait", essential=False)
 
     def _mailboxes_missing(self) -> list[Finding]:
         if self.inboxes:
             return []
-        return [Finding("mailboxes", "off", "None is configured.", "Add [[cockpit.mailboxes]] to the settings.")]
+        return [
+            Finding(
+                "mailboxes",
+                "off",
+                "None is configured.",
+                "Add [[cockpit.mailboxes]] to the settings.",
+                essential=False,
+            )
+        ]
 
     def _jobs(self) -> list[Finding]:
         todo = "It is tried again by itself; see the terminal if it lasts."
-        return [Finding(f"job: {name}", "broken", why, todo) for name, why in self.failing.items()]
+        return [
+            Finding(f"job: {name}", "broken", why, todo, essential=False) for name, why in self.failing.items()
+        ]
 
 
 def _of_inbox(inbox: Inbox) -> Finding:
     part = _part(inbox.mailbox)
     if inbox.why:
-        return Finding(part, "broken", inbox.why, _ASK_AGAIN)
+        return Finding(part, "broken", inbox.why, _ASK_AGAIN, essential=False)
     if inbox.unreadable:
-        return Finding(part, "broken", f"{inbox.unreadable} messages are not as documented, and left out.")
+        return Finding(
+            part, "broken", f"{inbox.unreadable} messages are not as documented, and left out.", essential=False
+        )
     state = "is being read" if inbox.at is None else f"{len(inbox.rows)} rows"
-    return Finding(part, "ok", _with_caution(state, inbox.mailbox))
+    return Finding(part, "ok", _with_caution(state, inbox.mailbox), essential=False)
 
 
 async def _asked(mailbox: Mailbox) -> Finding:
     try:
         await mailbox.check()
     except OrreryError as error:
-        return Finding(_part(mailbox), "broken", str(error), "Check the account, its sign-in and the network.")
-    return Finding(_part(mailbox), "ok", _with_caution("can be read", mailbox))
+        return Finding(
+            _part(mailbox),
+            "broken",
+            str(error),
+            "Check the account, its sign-in and the network.",
+            essential=False,
+        )
+    return Finding(_part(mailbox), "ok", _with_caution("can be read", mailbox), essential=False)
 
 
 def _with_caution(state: str, mailbox: Mailbox) -> str:

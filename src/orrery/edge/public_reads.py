@@ -22,6 +22,9 @@ PUBLIC_HEADERS = (
 Of the headers of our other answers only `nosniff` has an effect on JSON; each header costs a read 2 percent.
 """
 
+PREFLIGHT_HEADERS = {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "*"}
+"""The further headers of the answer to a browser's preflight request."""
+
 
 class PublicAnswer(Protocol):
     """A body of JSON, its validator, and its `Cache-Control`."""

@@ -9,8 +9,7 @@ from orrery.approvals.approvals import Approvals, IntentDraft
 from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
-from orrery.fraud.lists import blocklist, entries_with, same_value
-from orrery.fraud.operations import BLOCK, UNBLOCK, body_of
+from orrery.fraud.operations import BLOCK, UNBLOCK, blocklist, body_of, entries_with, same_value
 from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.ports.processor import ListEntry, ProcessorReads, ValueList

@@ -27,7 +27,7 @@ def build(runtime: Runtime) -> Parts:
     routes = GatewayRoutes(pings if plan.expects else None, reports, ServiceBearer(tokens, runtime.clock))
     return Parts(
         module="gateway",
-        routers=[routes.router()],
+        routers=[routes.router],
         own_checks=[health.check, cloud.check],
         panels=[
             PanelSource(TITLE, GatewayOverview(health, runtime.clock).panel, 75),

@@ -64,5 +64,6 @@ MODULE = Module(
             role="cloud",
         ),
     ),
+    provides=("orrery.gateway.ping_log:PingLogs",),
     build="orrery.gateway.build:build",
 )

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor
 
-from orrery.live.freshness import TOO_OLD_ABOVE, Freshness, age, freshness, until_next
+from orrery.live.freshness import CACHED, TOO_OLD_ABOVE, Freshness, age, freshness, until_next
 from orrery.live.records import Pages, Snapshot, stamp
-
-KEEP_AT_MOST = 60
-"""Seconds that a shared cache may keep an answer (spec 2, Limits: edge cache 60 s)."""
 
 KEEP_TROUBLE = 5
 """Seconds that a shared cache may keep an answer without a count: it may be put right at any moment."""
 
 WHILE_REVALIDATING = 10
-"""Seconds that a shared cache may go on serving while it asks again: tick 60 + edge 60 + this + poll 45 < 180."""
+"""Seconds that a shared cache may go on serving while it asks again.
+
+`TICK`, `CACHED`, this and the poll of 45 s are together less than `FRESH_BELOW`.
+"""
 
 ROUNDING = 3
 """Seconds by which a shared cache ends early while the service is down: it counts whole ones, and an answer is
@@ -137,8 +137,8 @@ def _cache_control(total: CurrentCount, pages_age: timedelta | None) -> str:
     if total.error:
         return f"public, max-age=0, s-maxage={KEEP_TROUBLE}"
     limits = [limit for limit in (until_next(total.age), _left(pages_age)) if limit is not None]
-    left = floor(min(limits).total_seconds()) if limits else KEEP_AT_MOST
-    keep = max(1, min(KEEP_AT_MOST, left))
+    left = floor(min(limits).total_seconds()) if limits else CACHED
+    keep = max(1, min(CACHED, left))
     parts = ["public", "max-age=0", f"s-maxage={keep}"]
     if limits:
         usable = [one for one in (_left(total.age), _left(pages_age)) if one is not None]

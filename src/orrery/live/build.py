@@ -94,7 +94,7 @@ class LiveDomain:
         """Return what the counter brings."""
         return Parts(
             module="live",
-            routers=[self.routes.router()],
+            routers=[self.routes.router],
             reads={PATH: ReadSources({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
             jobs=self._jobs(),
             checks=[self._checked],

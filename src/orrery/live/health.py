@@ -37,7 +37,7 @@ class LiveHealth:
     def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
         if not self.has_property:
-            return [Finding("live counter", "off", "No analytics property is configured.")]
+            return [Finding("live counter", "off", "No analytics property is configured.", essential=False)]
         key, password = "analytics_service_account_key", "admin_password_hash"
         return [
             _secret("analytics key", self.has_key, key, "the service account's JSON key"),
@@ -52,7 +52,7 @@ class LiveHealth:
 
     async def _provider(self) -> Finding:
         await self.analytics.check()
-        return Finding("analytics provider", "ok", "It accepts the key.")
+        return Finding("analytics provider", "ok", "It accepts the key.", essential=False)
 
     async def panel(self) -> Panel:
         """Return count and age, why it fails, and the remaining quota, from the store: it costs no quota."""

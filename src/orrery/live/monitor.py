@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.errors import NotConfigured
 from orrery.live import keys
-from orrery.live.freshness import age
+from orrery.live.freshness import CACHED, TICK, age
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Check, Committed, Store, Unchanged, Write
@@ -44,15 +44,17 @@ LOOKED_BACK, MOST_BAD = 6, 3
 OLD_ABOVE = timedelta(minutes=10)
 """A count older than this is bad (decision 29)."""
 
-APART_AT_MOST = timedelta(minutes=2)
-"""The two reads disagree when their counts were taken further apart: a tick and an edge cache of 60 s each."""
+APART_AT_MOST = timedelta(seconds=TICK + CACHED)
+"""The two reads disagree when their counts were taken further apart than a tick and an edge cache."""
 
-COUNTS_ONCE_IN = timedelta(seconds=60)
-"""A check within this time of one that counted does not count: both may have seen the same cached bytes (spec 2,
-Limits: edge cache 60 s). It is also the time in which no other check uses the tracker."""
+COUNTS_ONCE_IN = timedelta(seconds=CACHED)
+"""A check within this time of one that counted does not count: both may have seen the same cached bytes.
 
-GRACE = timedelta(minutes=2)
-"""How long the workers wait before a bad check counts: a tick and an edge cache of 60 s each. After a jump of
+It is also the time in which no other check uses the tracker.
+"""
+
+GRACE = APART_AT_MOST
+"""How long the workers wait before a bad check counts: a tick and an edge cache. After a jump of
 the clock, or a standstill, the count is old until the refresher has had its tick."""
 
 JUMP = timedelta(seconds=60)

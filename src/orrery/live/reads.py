@@ -13,13 +13,11 @@ import structlog
 from orrery.errors import RecordUnreadable, StoreError
 from orrery.live import keys
 from orrery.live.answers import CachedAnswer
+from orrery.live.freshness import CACHED
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome, Snapshot
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection, R
-
-KEEP = 60.0
-"""Seconds that a process keeps a read of the store (spec 2, Read response fields: first-level cache)."""
 
 DEADLINE = 2.0
 """Seconds that the store may take: readers wait for it."""
@@ -53,7 +51,7 @@ class FirstLevelCache:
         """Grows with each load, so that answers from an older one are recognised."""
 
     async def loaded(self) -> None:
-        """Read the store when the last read is older than `KEEP`; callers at the same time share one read."""
+        """Read the store when the last read is older than `CACHED`; callers at the same time share one read."""
         if self._clock.monotonic() < self._until:
             return
         async with self._loading:
@@ -69,7 +67,7 @@ class FirstLevelCache:
         try:
             async with asyncio.timeout(DEADLINE):
                 self.snapshot = await snapshot_in(self._store, self._clock)
-            self.reachable, keep = True, KEEP
+            self.reachable, keep = True, CACHED
         except (StoreError, TimeoutError) as error:
             # The last read stays: a real count that grows old is better than none (spec 2, What it does 3).
             log.warning("live count not read", kind=type(error).__name__, why=str(error))

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
 from orrery.edge.problems import Problem
-from orrery.edge.public_reads import PUBLIC_HEADERS, is_known, known_part
+from orrery.edge.public_reads import PREFLIGHT_HEADERS, PUBLIC_HEADERS, is_known, known_part
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.admin_reads import AdminReads, Intel
 from orrery.live.answers import NOT_BOUND, CurrentCount, dated
@@ -35,7 +35,6 @@ _PRIVATE = {"Cache-Control": "private, no-store"}
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
 _OTHER_METHODS = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]
 _ALLOWED = "GET, HEAD, OPTIONS, POST"
-_PREFLIGHT = {"Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": "*"}
 _SCRIPT = _PUBLIC | {"Cross-Origin-Resource-Policy": "cross-origin"} | {"Cache-Control": "public, max-age=300"}
 
 
@@ -175,7 +174,7 @@ class LiveRoutes:
     async def other(self, request: Request) -> Response:
         """Answer a browser's preflight request for an own header; refuse other requests."""
         if request.method == "OPTIONS":
-            return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | _PREFLIGHT)
+            return Response(status_code=204, headers=_PUBLIC | {"Allow": _ALLOWED} | PREFLIGHT_HEADERS)
         if request.method == "HEAD":
             raise _unknown_query()
         raise Problem(405, "method-not-allowed", "This method is not allowed here.", {"Allow": _ALLOWED})

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from orrery.live.freshness import TICK
 from orrery.runtime.section import Address, Section
 
 
@@ -23,7 +24,7 @@ class LiveSettings(Section):
     property_id: str | None = Field(None, pattern=r"^[0-9]{1,20}$")
     provider_url: Address = "https://analyticsdata.googleapis.com"
     refresh: bool = True
-    refresh_interval: int = Field(60, ge=1, le=60)
+    refresh_interval: int = Field(TICK, ge=1, le=TICK)
     poll_interval: int = Field(45, ge=5, le=3600)
     min_visible: int = Field(1, ge=1)
     window_minutes: int = Field(30, ge=1, le=30)

@@ -29,6 +29,7 @@ from orrery.ports.store import (
     Write,
 )
 from orrery.record import Record
+from orrery.runtime.own_store import require_declared
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -107,6 +108,9 @@ class Collection(Generic[R]):
     index: Callable[[R], Iterable[str]] = field(default=lambda _: ())
     life: Callable[[R], timedelta | None] = field(default=lambda _: None)
     derived: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        require_declared(self.store, self.prefix)
 
     def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""

@@ -70,8 +70,8 @@ class OwnerHealth:
             return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
         if held := await self._outbox.count("held"):
             todo = "Look with `orrery notifications list`, then release or drop them."
-            return Finding(NOTIFICATIONS, "ok", f"Held back: {held}.", todo)
-        return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting")
+            return Finding(NOTIFICATIONS, "ok", f"Held back: {held}.", todo, essential=True)
+        return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting", essential=True)
 
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; jobs with the same error follow from the first."""
@@ -89,12 +89,12 @@ class OwnerHealth:
         notifier = self._notifiers.get(channel)
         if notifier is None:
             todo = f"Set [{'push' if channel == 'push' else 'mail'}] in the settings; its messages wait."
-            return Finding(channel, "off", "It is not configured.", todo)
+            return Finding(channel, "off", "It is not configured.", todo, essential=True)
         try:
-            return Finding(channel, "ok", await notifier.check())
+            return Finding(channel, "ok", await notifier.check(), essential=True)
         except OrreryError as error:
             todo = advice(error, "Check the address, the secret and the network.")
-            return Finding(channel, "broken", str(error), todo)
+            return Finding(channel, "broken", str(error), todo, essential=True)
 
 
 async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Finding:
@@ -103,6 +103,12 @@ async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Findi
         return await check()
     except StoreUnavailable:
         why = "Its state is unknown while the store cannot be used."
-        return Finding(part, "broken", why, "See the store.", cause=STORE)
+        return Finding(part, "broken", why, "See the store.", cause=STORE, essential=True)
     except OrreryError as error:
-        return Finding(part, "broken", str(error), advice(error, "Check the address, the key and the network."))
+        return Finding(
+            part,
+            "broken",
+            str(error),
+            advice(error, "Check the address, the key and the network."),
+            essential=True,
+        )

@@ -4,15 +4,15 @@ The root iterates over the parts of all modules and names none of them: a module
 jobs, checks, panels, operations, figures and personal data itself.
 """
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
 from orrery.edge.public_reads import ReadSources
-from orrery.errors import RecordUnreadable
+from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
 from orrery.runtime.jobs import Job
@@ -53,6 +53,7 @@ class RestoreReport:
 class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
+    `routers` are made when a listener needs them: a third of what a command would do otherwise.
     `direct` routes come before the framework, `reads` answer a public path ahead of it. The
     findings of `own_checks` have a separate panel on the owner's page. `secret_probes` try secrets that are
     present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`. `migrations`
@@ -62,8 +63,8 @@ class Parts:
     """
 
     module: str
-    routers: Sequence[APIRouter] = ()
-    private_routers: Sequence[APIRouter] = ()
+    routers: Sequence[Callable[[], APIRouter]] = ()
+    private_routers: Sequence[Callable[[], APIRouter]] = ()
     direct: Sequence[DirectRoute] = ()
     reads: Mapping[str, ReadSources] = field(default_factory=dict[str, ReadSources])
     jobs: Sequence[Job] = ()
@@ -83,16 +84,38 @@ class Parts:
     after_restore: Sequence[Callable[[], Awaitable[RestoreReport]]] = ()
 
 
-class DuplicateNameError(Exception):
+class DuplicateNameError(OrreryError):
     """Two modules, or one module twice, bring something of the same name."""
 
 
 def refuse_duplicates(modules: Sequence[Parts]) -> None:
-    """Raise `DuplicateNameError` for the first name that is there twice."""
-    names = Counter(name for parts in modules for name in _names(parts))
-    if twice := [name for name, count in names.items() if count > 1]:
-        owners = [parts.module for parts in modules if twice[0] in _names(parts)]
-        raise DuplicateNameError(f"The {twice[0]} is there twice, in {' and '.join(owners)}.")
+    """Raise `DuplicateNameError` for the first name that is there twice, routes aside."""
+    _refuse_twice((name, parts.module) for parts in modules for name in _names(parts))
+
+
+def public_routers(modules: Sequence[Parts]) -> list[APIRouter]:
+    """Make the routers of the public listener; raise `DuplicateNameError` for a route that is there twice."""
+    return _made("public", [(make, parts.module) for parts in modules for make in parts.routers])
+
+
+def private_routers(modules: Sequence[Parts]) -> list[APIRouter]:
+    """Make those of the private one; raise the same."""
+    return _made("private", [(make, parts.module) for parts in modules for make in parts.private_routers])
+
+
+def _made(listener: str, makers: Sequence[tuple[Callable[[], APIRouter], str]]) -> list[APIRouter]:
+    made = [(make(), module) for make, module in makers]
+    _refuse_twice((f"{listener} {route}", module) for router, module in made for route in _routes(router))
+    return [router for router, _ in made]
+
+
+def _refuse_twice(names: Iterable[tuple[str, str]]) -> None:
+    owners = defaultdict[str, list[str]](list)
+    for name, module in names:
+        owners[name].append(module)
+    for name, modules in owners.items():
+        if len(modules) > 1:
+            raise DuplicateNameError(f"The {name} is there twice, in {' and '.join(modules)}.")
 
 
 def _names(parts: Parts) -> Iterator[str]:
@@ -105,8 +128,9 @@ def _names(parts: Parts) -> Iterator[str]:
     yield from (f"personal data {one.name}" for one in parts.personal_data)
     yield from (f"probe of the secret {one.secret}" for one in parts.secret_probes)
     yield from (f"read {path}" for path in parts.reads)
-    for listener, routers in (("public", parts.routers), ("private", parts.private_routers)):
-        for router in routers:
-            for route in router.routes:
-                methods = sorted(getattr(route, "methods", ()))
-                yield f"{listener} route {' '.join(methods)} {getattr(route, 'path', '')}"
+
+
+def _routes(router: APIRouter) -> Iterator[str]:
+    for route in router.routes:
+        methods = sorted(getattr(route, "methods", ()))
+        yield f"route {' '.join(methods)} {getattr(route, 'path', '')}"

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from orrery.ports.store import Absent, Put, Store, StoreEntry
 from orrery.runtime.collection import Changes
+from orrery.runtime.own_store import require_declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,9 @@ class RawValues:
     store: Store
     prefix: str
     life: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        require_declared(self.store, self.prefix)
 
     def key(self, value_id: str) -> str:
         """Return where a value is stored."""

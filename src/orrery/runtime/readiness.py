@@ -54,4 +54,4 @@ class Readiness:
 
 
 def _with_failure(found: Sequence[Finding], why: str) -> Sequence[Finding]:
-    return [*(one for one in found if one.part != PART), Finding(PART, "broken", why, _TODO)]
+    return [*(one for one in found if one.part != PART), Finding(PART, "broken", why, _TODO, essential=True)]

@@ -8,15 +8,13 @@ from typing import TypeVar, cast
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.module import Module, target_of
+from orrery.runtime.own_store import NotDeclaredError, OwnStore
+from orrery.runtime.parts import Parts
 from orrery.runtime.secret import SecretValues
 from orrery.runtime.section import Mode, Sections
 from orrery.runtime.tasks import Tasks
 
 T = TypeVar("T")
-
-
-class NotDeclaredError(Exception):
-    """A module asks for what its data does not name, or the data of the modules do not fit together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Runtime:
         self.mode: Mode = ground.mode
         self.deployment = ground.deployment
         self.clock = ground.clock
-        self.store = ground.store
+        self.store: Store = OwnStore(ground.store, module)
         self.index_key = ground.index_key
         self.tasks = ground.tasks
         self.holder = ground.holder
@@ -88,6 +86,20 @@ class Runtime:
             raise NotDeclaredError(
                 f"The module {self._module.name} asks for the {what} {name}, and does not name it."
             )
+
+
+def provided(module: Module, parts: Parts) -> dict[str, object]:
+    """Return what a module offers, by target; raise `NotDeclaredError` unless its `provides` names just that."""
+    offers = {target_of(kind): one for kind, one in parts.offers.items()}
+    if undeclared := sorted(offers.keys() - {*module.provides}):
+        raise NotDeclaredError(
+            f"The module {module.name} offers {undeclared[0]}, which its `provides` does not name."
+        )
+    if missing := sorted({*module.provides} - offers.keys()):
+        raise NotDeclaredError(
+            f"The module {module.name} names {missing[0]} in its `provides`, and its build does not offer it."
+        )
+    return offers
 
 
 def in_order(modules: Sequence[Module], given: set[str]) -> list[Module]:

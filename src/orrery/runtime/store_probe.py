@@ -74,7 +74,7 @@ class StoreProbe:
 
     def examined(self, todo: str) -> list[Finding]:
         """Return what `examine` found."""
-        store = broken_store(self.unusable, todo) if self.unusable else Finding(STORE, "ok")
+        store = broken_store(self.unusable, todo) if self.unusable else Finding(STORE, "ok", essential=True)
         return [store, *self._disk()]
 
     def _disk(self) -> list[Finding]:
@@ -89,4 +89,4 @@ class StoreProbe:
 
 
 def broken_store(why: str, todo: str) -> Finding:
-    return Finding(STORE, "broken", why, todo, told=True)
+    return Finding(STORE, "broken", why, todo, told=True, essential=True)

@@ -1,6 +1,7 @@
 """The parts of the watch over the secrets."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from orrery.ports.panels import PanelSource
 from orrery.ports.running_service import RunningService
@@ -26,7 +27,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="secrets",
-        private_routers=[secrets_router(check.held_fingerprints)],
+        private_routers=[partial(secrets_router, check.held_fingerprints)],
         # Each process checks its secrets: another process's secrets may still be there.
         jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
         own_checks=[check.findings],

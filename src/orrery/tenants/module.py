@@ -11,7 +11,6 @@ MODULE = Module(
     roles=COCKPIT,
     sections=(Named("tenants", "orrery.tenants.settings:TenantsSettings", KNOWS_TRACKS),),
     prefixes=("track-journal:", "track-journal-erased:"),
-    ports=(),
     commands=(
         Command(
             "tenants",

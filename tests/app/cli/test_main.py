@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 
 import pytest
@@ -50,25 +52,35 @@ def test_the_script_of_a_shell_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 _LOADED = """\
-import sys
+import os, sys
 from orrery.app.main import main
-sys.argv[1:] = [*sys.argv[1:], "--help"]
-try:
-    main()
-except SystemExit:
-    print(*sys.modules, file=sys.stderr)
+import typer
+for words in map(str.split, sys.argv[1:]):
+    if os.fork():
+        os.wait()
+        continue
+    sys.argv[1:] = [*words, "--help"]
+    try:
+        main()
+    except SystemExit:
+        print(" ".join(words), *sys.modules, sep="\\t", file=sys.stderr)
+    break
 """
+"""Prints the help of each command in a process of its own, and every module that is loaded then."""
 
 
-def loaded(*arguments: str) -> set[str]:
-    """Return every module that a new process loads for the help of a command."""
-    run = subprocess.run([sys.executable, "-c", _LOADED, *arguments], capture_output=True, text=True, check=True)  # noqa: S603  our own code
-    return {*run.stderr.split()}
+@cache
+def loaded() -> Mapping[str, set[str]]:
+    """Return every module that a new process loads for the help of a command, by the command."""
+    typed = ["", *GROUPS]
+    run = subprocess.run([sys.executable, "-c", _LOADED, *typed], capture_output=True, text=True, check=True)  # noqa: S603  our own code
+    lines = [line.split("\t") for line in run.stderr.splitlines()]
+    return {words: {*found} for words, *found in lines}
 
 
 def test_the_help_loads_no_command() -> None:
     """The list of the commands imports none of them, no settings and no rich: it takes little more than typer."""
-    found = loaded()
+    found = loaded()[""]
     assert "typer" in found
     data = {f"orrery.{folder}.module" for folder in folders()} | {"orrery.runtime.modules"}
     own = {f"orrery.{one}" for one in ("app", "app.main", "app.modules", "app.command_line", "errors", *folders())}
@@ -96,7 +108,7 @@ HEAVY = {
 @pytest.mark.parametrize(("command", "domain"), GROUPS.items())
 def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> None:
     """A group of commands imports its domain alone: what it asks for is composed when one of them is run."""
-    found = loaded(*command.split())
+    found = loaded()[command]
     assert f"orrery.{domain}.cli" in found
     others = {one for one in found for other in DOMAINS - {domain} if one.startswith(f"orrery.{other}.")}
     assert others <= {f"orrery.{other}.module" for other in DOMAINS}

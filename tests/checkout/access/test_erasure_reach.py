@@ -169,7 +169,7 @@ async def test_what_was_erased_is_not_granted_again() -> None:
     shop = await sold(Shop(), ANN)
     await shop.privacy.erase(ANN, "asked")
     await without_records(shop)
-    shop.processor.sessions.append(listed("cs_0", email=ANN))
+    shop.processor.add(listed("cs_0", email=ANN))
     for dry_run in (True, False):
         report = await shop.reconciliation.run(dry_run=dry_run)
         assert (report.granted, report.paid_without_access) == ([], [])
@@ -284,7 +284,7 @@ async def test_a_revocation_meanwhile_holds(commit: int) -> None:
 async def test_a_late_event_does_not_bring_the_buyer_back(shop: Shop) -> None:
     """An event that comes after reconciliation and an erasure is known, and nothing of its buyer is kept."""
     await shop.offered("cs_1")
-    shop.processor.sessions.append(session(price_ids=("price_cissp",)))
+    shop.processor.add(session(price_ids=("price_cissp",)))
     await shop.reconciliation.run()
     await shop.privacy.erase(BUYER, "asked")
     assert await shop.receive("evt_late", session_json()) == "already"

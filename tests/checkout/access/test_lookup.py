@@ -152,7 +152,7 @@ async def bought(shop: Shop) -> str:
 
 async def reconciled(shop: Shop) -> str:
     """Grant a session whose offer was lost."""
-    shop.processor.sessions.append(session("cs_2", price_ids=("price_cissp",)))
+    shop.processor.add(session("cs_2", price_ids=("price_cissp",)))
     assert (await shop.reconciliation.run()).granted == ["cs_2"]
     return "cs_2"
 

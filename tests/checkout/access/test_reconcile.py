@@ -31,7 +31,7 @@ def listed(session_id: str = "cs_1", **other: Any) -> CheckoutSession:  # noqa: 
 def shop_with(*sessions: CheckoutSession) -> Shop:
     """Return a shop whose processor lists these sessions."""
     shop = Shop()
-    shop.processor.sessions += sessions
+    shop.processor.add(*sessions)
     return shop
 
 
@@ -154,7 +154,7 @@ async def test_unpaid_then_paid() -> None:
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     assert (await shop.reconciliation.run()).unpaid == ["cs_1"]
-    shop.processor.sessions[:] = [listed()]
+    shop.processor.add(listed())
     assert (await shop.reconciliation.run()).granted == ["cs_1"]
     assert await shop.entries("pending:") == []
 
@@ -174,7 +174,7 @@ async def test_what_waits_longer_than_the_window() -> None:
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     shop.clock.advance((40 * DAY).total_seconds())
-    shop.processor.sessions[:] = [listed()]
+    shop.processor.add(listed())
     report = await shop.reconciliation.run()
     assert shop.processor.asked_for == ["cs_1"]
     assert report.granted == ["cs_1"]
@@ -321,10 +321,10 @@ async def test_who_pays_after_a_restore_is_told(shop: Shop) -> None:
     """A session that was seen unpaid since the restore is new when it is paid: nobody was told of it."""
     await shop.offered("cs_1")
     await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
-    shop.processor.sessions.append(session(payment_status="unpaid", price_ids=PRICES))
+    shop.processor.add(session(payment_status="unpaid", price_ids=PRICES))
     assert (await shop.reconciliation.run()).unpaid == ["cs_1"]
     shop.clock.advance(3 * DAYS)
-    shop.processor.sessions[0] = session(price_ids=PRICES)
+    shop.processor.add(session(price_ids=PRICES))
     report = await shop.reconciliation.run()
     assert (report.granted, report.held_notifications) == (["cs_1"], 0)
     told = await states(shop)
@@ -335,7 +335,7 @@ async def test_a_dry_run_after_a_restore_catches_up_with_nothing(shop: Shop) -> 
     """Only a reconciliation that grants ends the silence after a restore."""
     await shop.offered("cs_1")
     await shop.store.commit([Put(RESTORED, Restored(at=START).to_bytes())])
-    shop.processor.sessions.append(session(price_ids=PRICES))
+    shop.processor.add(session(price_ids=PRICES))
     await shop.reconciliation.run(dry_run=True)
     assert (await shop.reconciliation.run()).held_notifications == 1
 
@@ -345,7 +345,7 @@ async def test_a_short_look_after_a_restore_does_not_end_the_silence_further_bac
     await shop.offered("cs_1")
     shop.clock.advance(2 * DAYS)
     await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
-    shop.processor.sessions.append(session(price_ids=PRICES))
+    shop.processor.add(session(price_ids=PRICES))
     assert (await shop.reconciliation.run(timedelta(days=1))).examined == 0
     assert (await shop.reconciliation.run()).held_notifications == 1
 
@@ -357,7 +357,7 @@ async def test_the_next_restore_is_silent_again(shop: Shop) -> None:
     await shop.reconciliation.run()
     shop.clock.advance(60)
     await shop.store.commit([Put(RESTORED, Restored(at=shop.clock.now()).to_bytes())])
-    shop.processor.sessions.append(session(price_ids=PRICES))
+    shop.processor.add(session(price_ids=PRICES))
     assert (await shop.reconciliation.run()).held_notifications == 1
 
 
@@ -369,7 +369,7 @@ async def test_however_many_sessions_are_pending(shop: Shop) -> None:
         await shop.store.commit([Put(f"pending:{name}", refused.to_bytes())])
     await shop.offered("last")
     await shop.receive("evt_1", session_json("last", payment_status="unpaid"))
-    shop.processor.sessions.append(session("last", price_ids=PRICES))
+    shop.processor.add(session("last", price_ids=PRICES))
     shop.clock.advance(40 * DAYS)
     assert (await shop.reconciliation.run()).granted == ["last"]
 

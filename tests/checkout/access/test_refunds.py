@@ -44,7 +44,7 @@ async def sold(*, revoke_on_refund: bool = False) -> Shop:
     shop = Shop(revoke_on_refund=revoke_on_refund)
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
-    shop.processor.sessions.append(session(price_ids=("price_cissp",)))
+    shop.processor.add(session(price_ids=("price_cissp",)))
     await shop.reconciliation.run_unattended()
     return shop
 
@@ -126,7 +126,7 @@ async def test_a_dispute_of_access_that_ended() -> None:
 
 async def test_a_dispute_of_a_sale_without_access(shop: Shop) -> None:
     """Anyone who paid and got nothing disputes first: the push needs no access record."""
-    shop.processor.sessions.append(session(created=START - 60 * DAY))
+    shop.processor.add(session(created=START - 60 * DAY))
     shop.processor.charge_events.append(ChargeEvent(START, dispute()))
     await shop.reconciliation.run_unattended()
     assert ids(await shop.told()) == ["dispute-du_1"]
@@ -198,7 +198,7 @@ async def test_a_sale_in_a_long_outage_is_granted() -> None:
     """Sessions are looked for back to the last success, however long ago that was."""
     shop = await sold()
     await shop.offered("cs_2")
-    shop.processor.sessions.append(session("cs_2", created=START + DAY, price_ids=("price_cissp",)))
+    shop.processor.add(session("cs_2", created=START + DAY, price_ids=("price_cissp",)))
     shop.clock.advance(80 * DAY.total_seconds())
     report = await shop.reconciliation.run()
     assert report.granted == ["cs_2"]
@@ -209,7 +209,7 @@ async def test_a_short_run_by_hand_does_not_count_as_success() -> None:
     """After a long outage a look that does not reach back to the last success leaves it where it was."""
     shop = await sold()
     await shop.offered("cs_2")
-    shop.processor.sessions.append(session("cs_2", created=START + DAY, price_ids=("price_cissp",)))
+    shop.processor.add(session("cs_2", created=START + DAY, price_ids=("price_cissp",)))
     shop.clock.advance(80 * DAY.total_seconds())
     assert (await shop.reconciliation.run(30 * DAY)).granted == []
     assert (await shop.reconciliation.run()).granted == ["cs_2"]
@@ -224,10 +224,10 @@ async def test_what_waits_is_looked_at_until_it_is_decided(shop: Shop) -> None:
         (entry,) = await shop.entries(f"pending:{name}")
         assert entry.expires_at is None
         await shop.store.commit([Put(entry.key, entry.value, kept)])
-        shop.processor.sessions.append(session(name, payment_status="unpaid", price_ids=("price_cissp",)))
+        shop.processor.add(session(name, payment_status="unpaid", price_ids=("price_cissp",)))
     await shop.reconciliation.run()
     shop.clock.advance(200 * DAY.total_seconds())
-    shop.processor.sessions[:] = [session(one.id, price_ids=("price_cissp",)) for one in shop.processor.sessions]
+    shop.processor.add(*(session(one, price_ids=("price_cissp",)) for one in shop.processor.sessions))
     assert (await shop.reconciliation.run()).granted == ["cs_1", "cs_2"]
 
 

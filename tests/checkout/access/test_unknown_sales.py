@@ -41,7 +41,7 @@ async def states(shop: Shop) -> dict[str, str]:
 
 async def test_an_empty_store_is_not_well_at_the_start(shop: Shop) -> None:
     """Before anything is served: one urgent push, and a broken part that names the remedy; once."""
-    shop.processor.sessions += [listed(), listed("cs_2")]
+    shop.processor.add(listed(), listed("cs_2"))
     for _ in range(2):
         await shop.reconciliation.look_at_start()
     (push,) = await shop.told()
@@ -55,7 +55,7 @@ async def test_an_empty_store_is_not_well_at_the_start(shop: Shop) -> None:
 
 async def test_it_ends_when_reconciliation_has_opened_them(shop: Shop) -> None:
     """Access is opened, its messages are held with the reason, and one push says that it is over."""
-    shop.processor.sessions += [listed(), listed("cs_2")]
+    shop.processor.add(listed(), listed("cs_2"))
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run()
     assert (report.granted, report.unknown, report.left_unknown) == (["cs_1", "cs_2"], 2, 0)
@@ -70,12 +70,12 @@ async def test_it_ends_when_reconciliation_has_opened_them(shop: Shop) -> None:
 
 async def test_what_cannot_be_opened_keeps_it_broken(shop: Shop) -> None:
     """A product that is no longer sold: it stays broken over any number of runs, until the owner grants access."""
-    shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
+    shop.processor.add(listed(), listed("cs_2", metadata=RETIRED))
     for _ in range(3):
         shop.clock.advance(900)
         await shop.reconciliation.run()
         assert (await finding(shop)).state == "broken"
-    shop.processor.sessions.pop()
+    shop.processor.sessions.popitem()
     await shop.reconciliation.run()
     assert (await finding(shop)).state == "ok"
     assert [row.id for row in await shop.told() if row.id.startswith("unknown-sales-2")] != []
@@ -85,7 +85,7 @@ async def test_what_cannot_be_opened_keeps_it_broken(shop: Shop) -> None:
 
 async def test_sales_of_a_year_are_looked_for(shop: Shop) -> None:
     """Access runs for a year, so an empty store is not well however old its newest sale is."""
-    shop.processor.sessions.append(listed(created=START - timedelta(days=300)))
+    shop.processor.add(listed(created=START - timedelta(days=300)))
     await shop.reconciliation.look_at_start()
     assert (await finding(shop)).state == "broken"
     assert (await shop.reconciliation.run()).granted == ["cs_1"]
@@ -97,7 +97,7 @@ async def test_what_was_imported_is_not_granted_again(shop: Shop) -> None:
     await shop.desk.grant(
         AccessGrant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
     )
-    shop.processor.sessions.append(listed(created=START - timedelta(days=100)))
+    shop.processor.add(listed(created=START - timedelta(days=100)))
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run(timedelta(days=366))
     assert (report.granted, report.unknown, report.with_access) == ([], 0, 1)
@@ -122,7 +122,7 @@ async def test_sessions_that_are_known(kind: str) -> None:
         made = listed(metadata={})
     else:
         made = listed(payment_status="unpaid")
-    shop.processor.sessions.append(made)
+    shop.processor.add(made)
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run()
     assert (await finding(shop)).state == "ok"
@@ -133,10 +133,10 @@ async def test_sessions_that_are_known(kind: str) -> None:
 async def test_a_store_that_went_back_in_time(shop: Shop) -> None:
     """A snapshot that was copied over the store by hand: sales since it are unknown."""
     await shop.offered("cs_1")
-    shop.processor.sessions.append(listed())
+    shop.processor.add(listed())
     await shop.reconciliation.run()
     shop.clock.advance(86_400)
-    shop.processor.sessions.append(listed("cs_2", created=shop.clock.now()))
+    shop.processor.add(listed("cs_2", created=shop.clock.now()))
     report = await shop.reconciliation.run()
     assert (report.granted, report.unknown) == (["cs_2"], 1)
     told = await states(shop)
@@ -146,7 +146,7 @@ async def test_a_store_that_went_back_in_time(shop: Shop) -> None:
 async def test_a_restore_is_no_surprise(shop: Shop) -> None:
     """Sales of before a restore are expected to be unknown: its owner is reading what it did."""
     await shop.store.commit([Put(RESTORED, Restored(at=START + timedelta(hours=1)).to_bytes())])
-    shop.processor.sessions.append(listed())
+    shop.processor.add(listed())
     await shop.reconciliation.look_at_start()
     assert (await shop.reconciliation.run()).unknown == 0
     assert (await finding(shop)).state == "ok"
@@ -154,7 +154,7 @@ async def test_a_restore_is_no_surprise(shop: Shop) -> None:
 
 async def test_a_dry_run_notes_nothing(shop: Shop) -> None:
     """It counts them only."""
-    shop.processor.sessions.append(listed())
+    shop.processor.add(listed())
     assert (await shop.reconciliation.run(dry_run=True)).unknown == 1
     assert (await finding(shop)).state == "ok"
     assert await shop.told() == []
@@ -162,7 +162,7 @@ async def test_a_dry_run_notes_nothing(shop: Shop) -> None:
 
 async def test_killed_between_the_note_and_its_end(shop: Shop) -> None:
     """A run that breaks off leaves it broken; the next one ends it by what is open."""
-    shop.processor.sessions += [listed(), listed("cs_2", metadata=RETIRED)]
+    shop.processor.add(listed(), listed("cs_2", metadata=RETIRED))
 
     def stop(_examined: int) -> None:
         raise ProcessorUnreachable("gone", same_key=True)
@@ -190,11 +190,11 @@ async def seen(shop: Shop) -> LastReconciliation | None:
 async def test_what_is_kept_of_a_run(shop: Shop) -> None:
     """A run keeps its time and figures, and the sessions that do not add up, without anything personal."""
     refunded = Charge("ch_1", START, "pi_cs_3", 4900, 4900, "usd", paid=True, disputed=False)
-    shop.processor.sessions += [
+    shop.processor.add(
         refused("cs_1"),
         session("cs_2", payment_status="unpaid", price_ids=("price_cissp",)),
         session("cs_3", price_ids=("price_cissp",)),
-    ]
+    )
     shop.processor.charges.append(refunded)
     await shop.offered("cs_1", "cs_2")
     await shop.store.commit([Put("access:cs_3", record("cs_3").to_bytes())])
@@ -225,7 +225,7 @@ async def test_what_is_no_whole_run(shop: Shop) -> None:
 async def test_what_is_kept_is_bounded(shop: Shop) -> None:
     """Of many sessions that do not add up some are kept, and all are counted."""
     names = [f"cs_{number}" for number in range(MOST_KEPT + 5)]
-    shop.processor.sessions += map(refused, names)
+    shop.processor.add(*map(refused, names))
     await shop.offered(*names)
     await shop.reconciliation.run()
     kept = await seen(shop)
@@ -243,7 +243,7 @@ async def test_the_panel_when_all_adds_up(shop: Shop) -> None:
 
 async def test_the_panel_when_something_does_not(shop: Shop) -> None:
     """Each finding is a row, and the headline counts each kind that there is."""
-    shop.processor.sessions.append(refused("cs_1"))
+    shop.processor.add(refused("cs_1"))
     await shop.offered("cs_1")
     await shop.reconciliation.run()
     panel = await shop.reconciliation.panel()

@@ -20,7 +20,7 @@ from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.clock import ManualClock
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +39,7 @@ async def click(shop: Shop) -> CreatedSession:
 def at_the_processor(shop: Shop, status: SessionStatus) -> None:
     """Let the processor report the newest session so."""
     newest = list(shop.processor.created.values())[-1]
-    shop.processor.sessions.append(replace(newest, status=status))
+    shop.processor.add(replace(newest, status=status))
 
 
 async def expired(shop: Shop) -> None:
@@ -125,9 +125,9 @@ async def test_a_usual_click_asks_for_nothing(shop: Shop) -> None:
 async def test_a_session_that_ends_soon(later: float, status: SessionStatus | None, shop: Shop) -> None:
     """The processor says whether it is over; while it cannot be asked, its time does."""
     hour = 3600  # so that the key outlives the session
-    shop.processor.answers_with = {"expires_at": shop.clock.now() + timedelta(hours=23)}
+    shop.processor.makes = {"expires_at": shop.clock.now() + timedelta(hours=23)}
     first = await click(shop)
-    shop.processor.answers_with = {}
+    shop.processor.makes = {}
     shop.clock.advance(later - hour)
     if status:
         at_the_processor(shop, status)
@@ -174,8 +174,8 @@ async def test_two_processes_and_one_dead_session() -> None:
     """Clicks that reach two processes at once replace it by one session."""
     clock = ManualClock()
     store = UnreliableStore(MemoryStore(clock))
-    shop, other = Shop(clock, store), Shop(clock, store)
-    vars(other)["processor"] = shop.processor
+    shop = Shop(clock, store)
+    other = Shop(clock, store, account=shop.processor)
     await click(shop)
     await expired(shop)
     first, second = await asyncio.gather(click(shop), click(other))
@@ -204,10 +204,10 @@ async def test_nothing_personal_is_in_an_attempt(shop: Shop) -> None:
 
 async def test_the_next_click_after_a_session_of_something_else(shop: Shop) -> None:
     """It asks under another key: under the old one the processor would give the same session again."""
-    shop.processor.answers_with = {"amount_total": 0}
+    shop.processor.makes = {"amount_total": 0}
     with pytest.raises(SessionMismatch):
         await click(shop)
-    shop.processor.answers_with = {}
+    shop.processor.makes = {}
     assert (await click(shop)).id == "cs_2"
     assert len({call.idempotency_key for call in shop.processor.calls}) == 2
 
@@ -244,7 +244,7 @@ async def outage(shop: Shop) -> Finding:
 )
 async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any], shop: Shop) -> None:
     """A session that is not what was asked for reaches no visitor; none is stored, and the first is an outage."""
-    shop.processor.answers_with = wrong
+    shop.processor.makes = wrong
     with pytest.raises(SessionMismatch):
         await shop.checkout.create(ONCE)
     found = await outage(shop)

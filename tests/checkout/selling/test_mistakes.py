@@ -13,7 +13,7 @@ from orrery.ports.health import Finding
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OVER_AFTER, OutageWatch
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.checkout import PRODUCT
 from tests.support.killed import Fuse, Killed
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.anyio
 
@@ -109,6 +109,16 @@ async def test_killed_and_forgotten_for_a_day() -> None:
         report = await late.run()
         assert set(late.till.open()) == {one.session_id for one in report.cleaned if one.intent_id}
         assert await late.trials.unfinished() == []
+
+
+async def test_killed_and_nothing_can_be_tried() -> None:
+    """Where a mistake keeps every product from being tried, what was left is closed all the same."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    report = await rehearsal.again(terms=None).run()
+    assert [one.result for one in report.outcomes + report.cleaned] == ["mistake"] * 2 + ["cleaned up"] * 2
+    assert rehearsal.till.open() == []
 
 
 async def test_asked_and_never_answered_for_days() -> None:
@@ -288,7 +298,7 @@ async def test_a_forged_trial_of_an_earlier_run() -> None:
 async def test_a_forged_trial_with_the_visitors_key() -> None:
     """A trial that would ask under the key of a visitor's session asks under its own."""
     rehearsal, visitor, intent_id = await visited()
-    key = next(key for key, (_, session_id) in rehearsal.till.keys.items() if session_id == visitor)
+    key = next(key for key, made in rehearsal.till.created.items() if made.id == visitor)
     await forged(rehearsal, intent_id, state="asked", session_id=None, idempotency_key=key)
     assert (await rehearsal.run("isc2/cissp")).is_well
     await see_spared(rehearsal, visitor)

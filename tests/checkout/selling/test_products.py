@@ -13,7 +13,7 @@ from orrery.checkout.selling.service import CreatedSession, Purchase
 from orrery.errors import NotConfigured, NotFound
 from orrery.ports.store import Put
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
-from tests.support.till import Rehearsal
+from tests.support.rehearsal import Rehearsal
 
 pytestmark = pytest.mark.anyio
 

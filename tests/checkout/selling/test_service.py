@@ -18,7 +18,6 @@ from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import OTHER, PRODUCT, TERMS, Shop
 from tests.support.clock import START, ManualClock
-from tests.support.processor import Trouble
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +46,8 @@ async def create(shop: Shop, purchase: Purchase = ONCE) -> CreatedSession:
 def failing(*errors: ProcessorError, seconds: float = 0) -> Shop:
     """Return a shop whose processor fails so, one call after the other, then works."""
     shop = Shop()
-    shop.processor.troubles += [Trouble(error, seconds) for error in errors]
+    shop.processor.before["create"] += errors
+    shop.processor.takes = seconds
     return shop
 
 
@@ -139,7 +139,7 @@ async def test_a_session_ends_a_row_of_failures() -> None:
             with pytest.raises(ProcessorRefused):
                 await create(shop)
         await create(shop)
-        shop.processor.troubles += [Trouble(REFUSED)] * 4
+        shop.processor.before["create"] += [REFUSED] * 4
     assert (await outage(shop)).state == "ok"
 
 

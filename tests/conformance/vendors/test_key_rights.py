@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.account.key_rights import Rights, try_rights
+from orrery.account.key_probe import Rights, try_rights
 from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads

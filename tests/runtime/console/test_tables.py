@@ -49,8 +49,8 @@ def test_data_of_a_track_says_so_in_each_line(capsys: pytest.CaptureFixture[str]
 def test_a_command_in_a_finding_is_in_one_piece() -> None:
     """In a narrow terminal it stands under its row, behind the label of whose data it is."""
     todo = "Type `orrery tenants hooks install --repository site`, then `orrery tenants doctor`."
-    odd = Finding("[track:A] hooks", "broken", "A hook is missing.", todo)
-    lines = [line.plain for line in finding_lines([odd, Finding("list", "ok")], 60)]
+    odd = Finding("[track:A] hooks", "broken", "A hook is missing.", todo, essential=False)
+    lines = [line.plain for line in finding_lines([odd, Finding("list", "ok", essential=False)], 60)]
     assert lines[0] == "[track:A]"
     assert f"  [track:A]  what to do  {todo}" in lines
     assert lines[-1] == "list             ok"

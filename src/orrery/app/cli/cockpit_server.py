@@ -32,6 +32,7 @@ from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
 from orrery.logs import Redaction, configure
 from orrery.runtime.jobs import Workers
+from orrery.runtime.parts import public_routers
 from orrery.runtime.settings import LogSettings
 
 NAME = "cockpit.localhost"
@@ -95,8 +96,8 @@ async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: I
     async with opened(settings, secrets) as orrery:
         launch = orrery[Launch]
         _ = await orrery[Ledger].import_items(items(orrery.adapters.clock.now().astimezone().date()))
-        routers = [router for parts in orrery.modules for router in parts.routers]
-        server = uvicorn.Server(uvicorn_config(local_app("Orrery cockpit", routers, f"{NAME}:{port}", launch)))
+        app = local_app("Orrery cockpit", public_routers(orrery.modules), f"{NAME}:{port}", launch)
+        server = uvicorn.Server(uvicorn_config(app))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, server.handle_exit, signal.SIGTERM, None)
         workers = asyncio.create_task(orrery[Workers].run())

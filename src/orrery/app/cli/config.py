@@ -10,9 +10,10 @@ from orrery.app.cli.uvicorn_config import why_not_to_listen
 from orrery.app.composition import opened, without_store
 from orrery.app.deployment import Orrery
 from orrery.app.settings.reader import Secrets, Settings, examine, uses_of
-from orrery.errors import OrreryError, StoreError, StoreMissing
+from orrery.errors import Invalid, OrreryError, StoreError, StoreMissing
 from orrery.logs import Redaction, configure
 from orrery.ports.health import Finding, secret_part
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.findings import print_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note
@@ -45,11 +46,12 @@ def check(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT0
         configure(found.settings[LogSettings].format, "error", Redaction(found.secrets.values()))
         more, findings = asyncio.run(_composed(found.settings, found.secrets))
         refusals += more
-    print_findings([*(refusals or [Finding(SETTINGS, "ok")]), *findings], as_json=as_json)
+    print_findings([*(refusals or [Finding(SETTINGS, "ok", essential=True)]), *findings], as_json=as_json)
     if not as_json:
         note("The service would not start." if refusals else "The service would start.")
-    if refusals or any(one.state == "broken" for one in findings):
-        raise typer.Exit(2 if refusals else 1)
+    if refusals:
+        raise typer.Exit(Invalid.exit_code)
+    end_broken(when=any(one.state == "broken" for one in findings))
 
 
 async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding], list[Finding]]:
@@ -79,11 +81,11 @@ async def _of_settings(orrery: Orrery) -> list[Finding]:
 def _missing(settings: Settings, secrets: Secrets) -> list[Finding]:
     """Return the secrets without which something stops that no check of a part names."""
     return [
-        Finding(secret_part(name), "off", f"It is missing: {use.stops}")
+        Finding(secret_part(name), "off", f"It is missing: {use.stops}", essential=True)
         for name, use in uses_of(settings).items()
         if use.needed and not use.essential and secrets.reveal(name) is None
     ]
 
 
 def _refusal(part: str, why: str) -> Finding:
-    return Finding(part, "broken", why, _TODO)
+    return Finding(part, "broken", why, _TODO, essential=True)

@@ -46,7 +46,9 @@ async def _unreadable(modules: Sequence[Parts]) -> Finding:
     """Read every record, and name those that cannot be read."""
     found = [one.name for parts in modules for read in parts.unreadable for one in await read()]
     if not found:
-        return Finding(UNREADABLE, "ok", "every record can be read")
+        return Finding(UNREADABLE, "ok", "every record can be read", essential=False)
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-    return Finding(UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo)
+    return Finding(
+        UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo, essential=False
+    )

@@ -22,25 +22,35 @@ def approval_findings(owner_keys: tuple[str, ...], signing_key: Path | None) -> 
     found = [asyncio.run(_checking(owner_keys))]
     if signing_key:
         return [*found, _signing(signing_key.expanduser())]
-    return [*found, Finding(_KEY_PART, "off", _ELSEWHERE, _SIGN_ELSEWHERE)] if owner_keys else found
+    return (
+        [*found, Finding(_KEY_PART, "off", _ELSEWHERE, _SIGN_ELSEWHERE, essential=False)] if owner_keys else found
+    )
 
 
 async def _checking(owner_keys: tuple[str, ...]) -> Finding:
     if not owner_keys:
         todo = "Make a key and set [approvals] owner_keys."
-        return Finding(_PART, "off", "No key of the owner is configured: nothing can be approved.", todo)
+        return Finding(
+            _PART, "off", "No key of the owner is configured: nothing can be approved.", todo, essential=False
+        )
     try:
         await SshKeygen(owner_keys, NAMESPACE).examine()
     except NotConfigured as error:
-        return Finding(_PART, "broken", str(error), "Until then no approval counts, and none can be given here.")
-    return Finding(_PART, "ok")
+        return Finding(
+            _PART,
+            "broken",
+            str(error),
+            "Until then no approval counts, and none can be given here.",
+            essential=False,
+        )
+    return Finding(_PART, "ok", essential=False)
 
 
 def _signing(key: Path) -> Finding:
     try:
         with key.open("rb"):
-            return Finding(_KEY_PART, "ok")
+            return Finding(_KEY_PART, "ok", essential=False)
     except OSError as error:
         why = f"The file {key} cannot be read ({error.strerror})."
         todo = "Set [approvals] signing_key to your key, or take it out and sign with --key."
-        return Finding(_KEY_PART, "broken", why, todo)
+        return Finding(_KEY_PART, "broken", why, todo, essential=False)

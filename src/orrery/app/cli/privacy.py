@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from orrery.adapters.sqlite import copies_beside
+from orrery.runtime.console.ending import BROKEN
 from orrery.runtime.console.options import Reason
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
@@ -42,7 +43,7 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
         also = f", and its former addresses: {', '.join(map(visible, erasure.former))}" if erasure.former else ""
         for todo in dict.fromkeys(one.todo for one in kept):
             note(f"{todo}, then erase again{also}.")
-        raise typer.Exit(1)
+        raise typer.Exit(BROKEN)
 
 
 def _unreached(store: Path, *, is_scrubbed: bool) -> None:

@@ -14,6 +14,7 @@ from orrery.approvals.public_keys import public_key
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import LONGEST, OwnerKeys
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
@@ -150,8 +151,7 @@ def verify(
     verified = runner.run(run)
     for sentence in verdict(verified, remembered):
         typer.echo(sentence)
-    if not verified.holds:
-        raise typer.Exit(1)
+    end_broken(when=not verified.holds)
 
 
 def _read(file: Path) -> bytes:

@@ -13,6 +13,7 @@ from orrery.approvals.cli.approval_pages import print_intent, print_outcome
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import OwnerKeys
+from orrery.runtime.console.ending import BROKEN, end_broken
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.console.tables import note
 from orrery.runtime.console.terminal import new_console
@@ -55,8 +56,7 @@ def sign_intent(
     given = signed or _signed(runner, asked, key, goes_on or (_LATER if asked.is_standing else _AT_ONCE))
     progress = runner.run(lambda services: approvals_of(services).sign(intent_id, *given))
     print_outcome(progress, goes_on=bool(goes_on))
-    if progress.state not in _WELL:
-        raise typer.Exit(1)
+    end_broken(when=progress.state not in _WELL)
 
 
 async def _look_up(services: Services, intent_id: str) -> _Asked:
@@ -84,7 +84,7 @@ def _signed(runner: Runner, asked: _Asked, key: Path | None, follows: str) -> tu
     note(follows)
     if not _is_agreed():
         note("Nothing was signed.")
-        raise typer.Exit(1)
+        raise typer.Exit(BROKEN)
     statement = runner.run(lambda services: statement_of(services, asked.proposal))
     return statement, asked.keys.sign(statement, chosen)
 

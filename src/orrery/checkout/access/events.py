@@ -151,11 +151,17 @@ class EventHistory:
         if waiting := await self._unreadable(now):
             troubles.append(f"Signed events that came and cannot be read: {waiting}.")
         if troubles:
-            return Finding(part, "broken", " ".join(troubles), "List them with `orrery checkout events --failed`.")
+            return Finding(
+                part,
+                "broken",
+                " ".join(troubles),
+                "List them with `orrery checkout events --failed`.",
+                essential=True,
+            )
         if found:
             why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."
-            return Finding(part, "ok", why)
-        return Finding(part, "ok", f"Every completed session of {days} days was delivered.")
+            return Finding(part, "ok", why, essential=True)
+        return Finding(part, "ok", f"Every completed session of {days} days was delivered.", essential=True)
 
     async def _lost(self, missing: Sequence[KnownEvent]) -> str:
         """Return the reason of a finding about completed sessions whose events did not arrive."""

@@ -209,7 +209,7 @@ class Fulfilment:
         if found and found.record.reason == verdict.reason:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
                 return Changes(), []
-            # An earlier release kept it for 90 days. The waits is kept until it is decided (decision 49).
+            # An earlier release kept it for 90 days. The wait is kept until it is decided (decision 49).
             return self._stored.pending.changes(session_id, found, found.record, renewed=True), []
         pending = WithheldSession(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now

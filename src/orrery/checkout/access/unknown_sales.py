@@ -92,4 +92,8 @@ class UnknownSalesWatch:
 
     async def _finding(self) -> Finding:
         lasts = await self._noted.is_noted()
-        return Finding(PART, "broken", _WHY, _TODO, told=True) if lasts else Finding(PART, "ok")
+        return (
+            Finding(PART, "broken", _WHY, _TODO, told=True, essential=True)
+            if lasts
+            else Finding(PART, "ok", essential=True)
+        )

@@ -12,6 +12,7 @@ from orrery.checkout.cli.selling import preflight, verify
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.processor import split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
@@ -109,8 +110,7 @@ def events(
     found, unread = split_unreadable(runner.run(read))
     empty = "Nothing failed to come through." if failed else "The processor lists no event."
     show(map(asdict, found), _COLUMNS, as_json=as_json, empty=empty, unreadable=unread)
-    if failed and (found or unread):
-        raise typer.Exit(1)
+    end_broken(when=failed and (found or unread))
 
 
 def _progress() -> Progress:
@@ -159,5 +159,4 @@ def _show_replay(replayed: "Replay", *, as_json: bool) -> None:
     else:
         subject = f"{replayed.id}, session {replayed.session_id}" if replayed.session_id else replayed.id
         note(f"{subject}: {_SENTENCES[replayed.result]}")
-    if replayed.result in ("unreadable", "conflict"):
-        raise typer.Exit(1)
+    end_broken(when=replayed.result in ("unreadable", "conflict"))

@@ -10,6 +10,7 @@ from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli import checkout_of
 from orrery.errors import NotConfigured
 from orrery.ports.shop import Shops
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show, show_json
@@ -81,8 +82,7 @@ def _show_report(report: "PreflightReport", *, as_json: bool) -> None:
     elif rows:
         show(rows, _COLUMNS, as_json=False, empty="")
     _explain(report)
-    if not report.is_well:
-        raise typer.Exit(1)
+    end_broken(when=not report.is_well)
 
 
 def _explain(report: "PreflightReport") -> None:
@@ -107,8 +107,7 @@ def _show_pending(statuses: "list[ProductStatus]", selling: "Selling", *, as_jso
             note("No product is configured: nothing is sold.")
         elif not selling.livemode and any(map(selling.sells, statuses)):
             note("This is not live mode: today's parameters are sold without a receipt.")
-    if any(one.state != "accepted" for one in statuses):
-        raise typer.Exit(1)
+    end_broken(when=any(one.state != "accepted" for one in statuses))
 
 
 def _show_status(status: "ProductStatus", *, sold: bool) -> None:
@@ -172,8 +171,7 @@ def verify(
         sign_intent(runner, verified.intent_id)
     elif verified.intent_id:
         note(f"The session is open. Expire it with: orrery approvals sign {verified.intent_id}")
-    if not verified.is_well:
-        raise typer.Exit(1)
+    end_broken(when=not verified.is_well)
 
 
 async def _verified(services: Services, name: str | None, address: str | None) -> "VerificationReport":

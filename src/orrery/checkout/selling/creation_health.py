@@ -129,11 +129,13 @@ class CreationHealth:
     async def _finding(self) -> Finding:
         last = await self._outage.known()
         if last is None:
-            return Finding(PART, "ok", settled=True)
+            return Finding(PART, "ok", settled=True, essential=True)
         period = f"{last.failures} request{'s' * (last.failures > 1)} to start a payment failed"
         since, until = f"{last.since:%Y-%m-%d %H:%M}", f"{last.last_failure_at:%H:%M} UTC"
         if not last.lasts(self._clock.now()):
-            return Finding(PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True)
+            return Finding(
+                PART, "ok", f"{period} from {since} to {until}, and none since then.", settled=True, essential=True
+            )
         product = f" All were for {last.product}." if last.product else ""
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
         # An odd session of one product is no reason to take the others off the air.

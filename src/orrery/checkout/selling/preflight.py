@@ -17,9 +17,9 @@ from orrery.checkout.catalogue import Product
 from orrery.checkout.records import PreflightTrial
 from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
-from orrery.checkout.selling.receipts import digest_of, stored_form, trial_key
+from orrery.checkout.selling.receipts import stored_form, trial_key
 from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
-from orrery.checkout.selling.trials import TrialOutcome, Trials, asked_again
+from orrery.checkout.selling.trials import TrialOutcome, TrialResult, Trials, asked_again, outcome_of
 from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
@@ -32,9 +32,6 @@ from orrery.syntax.lines import one_line
 REASON = "The parameters are tried before they are sold, and the test sessions are expired."
 """The sentence of change rule 1 that the owner reads before signing."""
 
-_NOT_ITS_OWN = "the account's first active price"
-"""Replaces the price in the digest of a product without one, whose price is not known yet."""
-
 _WORDS: dict[ProductState, str] = {
     "accepted": "accepted",
     "pending": "newer parameters wait",
@@ -44,14 +41,6 @@ _WORDS: dict[ProductState, str] = {
 }
 
 _KEPT = "a mistake in the settings; sold as accepted"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTrial:
-    """One product of a run, and the digest of its parameters."""
-
-    product: Product
-    digest: str
 
 
 @dataclass(slots=True)
@@ -92,30 +81,22 @@ class Preflight:
         """
         if not products:
             raise NotConfigured("No product is configured.")
-        statuses = await self.pending(products)
-        mistaken = [
-            TrialOutcome(one.product.name, "mistake", note=one.mistake)
-            for one in statuses
-            if one.state == "mistake"
-        ]
-        if len(mistaken) == len(products):
-            return PreflightReport(outcomes=mistaken)
-        plans = [self._plan(one.product) for one in statuses if one.state != "mistake"]
-        triable = [plan for plan in plans if not self._untriable(plan.product)]
+        plans: list[ProductStatus] = []
+        untried: list[TrialOutcome] = []
+        for status in await self.pending(products):
+            if why := status.mistake or self._untriable(status.product):
+                result: TrialResult = "mistake" if status.mistake else "rejected"
+                untried.append(TrialOutcome(status.product.name, result, note=why))
+            else:
+                plans.append(status)
         await self._settle()
-        approved = await self._approved(triable)
-        report = PreflightReport(run_id=approved.target if approved else None)
-        report.cleaned = await self._clean_up(approved, triable)
-        report.outcomes = mistaken + [
-            TrialOutcome(plan.product.name, "rejected", note=why)
-            for plan in plans
-            if (why := self._untriable(plan.product))
-        ]
+        approved = await self._approved(plans)
+        cleaned = await self._clean_up(approved, plans)
         if approved:
-            report.outcomes += [await self._try(approved, plan) for plan in triable]
-        elif triable:
-            report.to_sign = (await self._proposed(triable)).id
-        return report
+            tried = [await self._try(approved, plan) for plan in plans]
+            return PreflightReport(approved.target, None, untried + tried, cleaned)
+        to_sign = (await self._proposed(plans)).id if plans else None
+        return PreflightReport(None, to_sign, untried, cleaned)
 
     async def pending(self, products: Sequence[Product]) -> list[ProductStatus]:
         """Return the state of each product from the store alone."""
@@ -146,12 +127,6 @@ class Preflight:
             todo = f"{todo} See `orrery config check`.".lstrip()
         return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
 
-    def _plan(self, product: Product) -> PlannedTrial:
-        priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
-        return PlannedTrial(
-            product, digest_of(self._selling.configured_parameters(priced), self._selling.api_version)
-        )
-
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
         methods = self._selling.terms.payment_method_types if self._selling.terms else ()
@@ -171,7 +146,7 @@ class Preflight:
         found = await self._approvals.proposals()
         return [one for one in found if one.intent.operation == EXPIRE_PREFLIGHT_SESSIONS]
 
-    async def _approved(self, plans: Sequence[PlannedTrial]) -> Intent | None:
+    async def _approved(self, plans: Sequence[ProductStatus]) -> Intent | None:
         """Return the newest run in force that is for exactly today's parameters and is not finished."""
         for proposal in await self._runs():
             intent = proposal.intent
@@ -182,7 +157,7 @@ class Preflight:
                 return intent
         return None
 
-    async def _proposed(self, plans: Sequence[PlannedTrial]) -> Intent:
+    async def _proposed(self, plans: Sequence[ProductStatus]) -> Intent:
         """Return the run that waits for a signature, or propose one."""
         body = self._body(plans)
         for proposal in await self._runs():
@@ -193,53 +168,52 @@ class Preflight:
         run_id = f"run-{secrets.token_hex(6)}"
         return await self._approvals.propose(IntentDraft(EXPIRE_PREFLIGHT_SESSIONS, run_id, body, summary, REASON))
 
-    def _body(self, plans: Sequence[PlannedTrial]) -> dict[str, JsonValue]:
+    def _body(self, plans: Sequence[ProductStatus]) -> dict[str, JsonValue]:
         products: dict[str, JsonValue] = {plan.product.name: plan.digest for plan in plans}
         return {"api_version": self._selling.api_version, "products": products}
 
-    def _is_for(self, intent: Intent, plans: Sequence[PlannedTrial]) -> bool:
+    def _is_for(self, intent: Intent, plans: Sequence[ProductStatus]) -> bool:
         named = intent.body.get("products")
         digests = named if isinstance(named, dict) else {}
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
-    async def _clean_up(self, approved: Intent | None, plans: Sequence[PlannedTrial]) -> list[TrialOutcome]:
+    async def _clean_up(self, approved: Intent | None, plans: Sequence[ProductStatus]) -> list[TrialOutcome]:
         current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
         left = [one for one in await self._trials.unfinished() if one.id not in current]
         return [await self._trials.clean_up(one) for one in left]
 
-    async def _try(self, approved: Intent, plan: PlannedTrial) -> TrialOutcome:
-        trial = await self._trials.of(approved.target, plan.product.key)
+    async def _try(self, approved: Intent, plan: ProductStatus) -> TrialOutcome:
+        trial, product = await self._trials.of(approved.target, plan.product.key), plan.product
         if trial is None:
             try:
-                trial = await self._new_trial(approved, plan)
+                price_id = product.price_id or await self._any_price()
             except ProcessorError as error:  # the others' outcomes must not be lost with it
-                return TrialOutcome(plan.product.name, "unanswered", note=f"No price to try it with: {error}")
+                return TrialOutcome(product.name, "unanswered", note=f"No price to try it with: {error}")
+            if price_id is None:
+                return TrialOutcome(
+                    product.name, "rejected", note="The account has no active price to try it with."
+                )
+            trial = self._new_trial(approved, plan, replace(product, price_id=price_id))
         elif trial.state in {"rejected", "gone"}:
             trial = asked_again(trial)
-        if trial is None:
-            return TrialOutcome(
-                plan.product.name, "rejected", note="The account has no active price to try it with."
-            )
-        return await self._trials.carry_out(trial)
+        return outcome_of(await self._trials.finish(trial))
 
-    async def _new_trial(self, approved: Intent, plan: PlannedTrial) -> PreflightTrial | None:
-        product = plan.product
-        if product.price_id is None:
-            price = await self._reads.first_active_price()
-            if price is None:
-                return None
-            product = replace(product, price_id=price.id)
+    async def _any_price(self) -> str | None:
+        price = await self._reads.first_active_price()
+        return price.id if price else None
+
+    def _new_trial(self, approved: Intent, plan: ProductStatus, priced: Product) -> PreflightTrial:
         return PreflightTrial(
             run_id=approved.target,
             deployment=approved.deployment,
             intent_id=approved.id,
-            vendor_slug=product.vendor_slug,
-            cert_code=product.cert_code,
+            vendor_slug=priced.vendor_slug,
+            cert_code=priced.cert_code,
             digest=plan.digest,
-            parameters=stored_form(self._selling.configured_parameters(product)),
+            parameters=stored_form(self._selling.configured_parameters(priced)),
             api_version=self._selling.api_version,
             stand_in=plan.product.price_id is None,
-            idempotency_key=trial_key(approved.target, product.key, 1),
+            idempotency_key=trial_key(approved.target, priced.key, 1),
             asked_at=self._clock.now(),
         )
 
@@ -331,7 +305,7 @@ class ReceiptHealth:
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:
-            return Finding(_ADDRESSES, "ok")
+            return Finding(_ADDRESSES, "ok", essential=True)
         sold = [one for one in statuses or () if self._selling.sells(one)]
         instead = f"What was accepted last is sold: {_names(sold)}." if sold else "Nothing is sold."
         why = f"success_url or cancel_url is missing. {'' if statuses is None else instead}".rstrip()
@@ -348,7 +322,9 @@ class ReceiptHealth:
             why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
             found.append(_waiting("checkout parameters", why, essential=False))
         accepted = _in(statuses, "accepted")
-        return found or ([Finding("checkout receipts", "ok", f"{len(accepted)} accepted")] if accepted else [])
+        return found or (
+            [Finding("checkout receipts", "ok", f"{len(accepted)} accepted", essential=True)] if accepted else []
+        )
 
 
 def _waiting(part: str, why: str, *, essential: bool) -> Finding:

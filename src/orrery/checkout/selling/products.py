@@ -5,7 +5,7 @@ before the processor has accepted it, and one that Orrery itself refuses never d
 today's parameters are sold.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -32,6 +32,10 @@ ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
 """The settings' parameters are accepted, wait for a preflight, never had one, lack a price, or hold a mistake."""
 
 
+_NOT_ITS_OWN = "the account's first active price"
+"""Replaces the price in the digest of a product without one, whose price is not known yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentOffer:
     """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
@@ -53,7 +57,7 @@ class CurrentOffer:
 class ProductStatus:
     """One product with its last receipt, and how the settings' parameters differ from it.
 
-    `mistake` is why the settings' parameters cannot be used, with the state of that name.
+    `digest` is of the settings' parameters; `mistake` is why these cannot be used, with the state of that name.
     """
 
     product: Product
@@ -61,6 +65,7 @@ class ProductStatus:
     receipt: Receipt | None
     changes: tuple[ParameterChange, ...] = ()
     mistake: str = ""
+    digest: str = ""
 
 
 class Selling:
@@ -133,13 +138,15 @@ class Selling:
         receipt = await self.receipt(product)
         if why := self._mistake(product):
             return ProductStatus(product, "mistake", receipt, mistake=why)
+        priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
+        today = self.configured_parameters(priced)
+        digest = digest_of(today, self.api_version)
         if product.price_id is None:
-            return ProductStatus(product, "no price", receipt)
-        today = self.configured_parameters(product)
-        if receipt and receipt.digest == digest_of(today, self.api_version):
-            return ProductStatus(product, "accepted", receipt)
+            return ProductStatus(product, "no price", receipt, digest=digest)
+        if receipt and receipt.digest == digest:
+            return ProductStatus(product, "accepted", receipt, digest=digest)
         differing = tuple(changes(receipt, today, self.api_version))
-        return ProductStatus(product, "pending" if receipt else "never", receipt, differing)
+        return ProductStatus(product, "pending" if receipt else "never", receipt, differing, digest=digest)
 
     async def statuses(self) -> list[ProductStatus]:
         return [await self.status(product) for product in self.catalogue.listed]

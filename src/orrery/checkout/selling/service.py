@@ -20,7 +20,7 @@ from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
 from orrery.errors import StoreError
 from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.processor.errors import ProcessorError, ProcessorRefused
+from orrery.ports.processor.errors import ProcessorError
 from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write
@@ -136,7 +136,15 @@ class Checkout:
     ) -> tuple[CheckoutSession, str]:
         """Return a session and its address, having noted whether the processor gave one."""
         try:
-            session = await self._ask(offered, attempt, key)
+            session = await ask_for_session(
+                self._processor,
+                self._stored.clock,
+                SessionRequest(offered.parameters, offered.api_version, lambda: self._renew(attempt, key)),
+                attempt.processor_key,
+                seconds=DEADLINE,
+                # The processor gives the session of a click of long ago, whose answer was lost.
+                is_late=self._ends_soon if key else None,
+            )
             url = payment_page(
                 session,
                 offered.product.key,
@@ -160,24 +168,6 @@ class Checkout:
         with suppress(StoreError):  # the next session reports it
             draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
             await outbox.notify_once(self._stored.store, self._stored.clock, draft)
-
-    async def _ask(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> CheckoutSession:
-        request = SessionRequest(offered.parameters, offered.api_version, lambda: self._renew(attempt, key))
-        try:
-            return await ask_for_session(
-                self._processor,
-                self._stored.clock,
-                request,
-                attempt.processor_key,
-                seconds=DEADLINE,
-                # The processor gives the session of a click of long ago, whose answer was lost.
-                is_late=self._ends_soon if key else None,
-            )
-        except ProcessorRefused as error:
-            log.warning(
-                "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
-            )
-            raise
 
     def _ends_soon(self, session: CheckoutSession) -> bool:
         return session.expires_at is not None and self._states.ends_soon(session.expires_at)

@@ -14,7 +14,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorWrites
-from orrery.ports.processor.errors import ProcessorUnreachable
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.operations import Intent
 
 TRIES = 2
@@ -68,6 +68,11 @@ async def ask_for_session(
             if not (tries_left and is_late and is_late(session)):
                 return session
             key = await asked.renew()
+        except ProcessorRefused as error:
+            log.warning(
+                "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
+            )
+            raise
         except ProcessorUnreachable as error:
             log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
             if not error.same_key:

@@ -149,43 +149,37 @@ class Trials:
 
     async def _open_trials(self) -> list[OpenTrial]:
         found: list[OpenTrial] = []
-        async for entries in Walk(keys.TRIAL_LEFT).over(self._stored.store, self._stored.clock):
-            for index in entries:
-                trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
-                if await self._stored.trials.entry(trial_id):
-                    trial = await self._stored.trials.find(trial_id)
-                    found.append(OpenTrial(trial_id, trial.record if trial else None))
+        async for index in Walk(keys.TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
+            trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
+            if await self._stored.trials.entry(trial_id):
+                trial = await self._stored.trials.find(trial_id)
+                found.append(OpenTrial(trial_id, trial.record if trial else None))
         return found
 
-    async def carry_out(self, trial: PreflightTrial) -> TrialOutcome:
-        """Continue a trial from its state to its end; the receipt is stored as soon as there is an acceptance."""
-        if not trial.is_unfinished:
-            return outcome_of(trial)
-        trial = await self._with_session(trial)
+    async def finish(self, trial: PreflightTrial, *, sells: bool = True) -> PreflightTrial:
+        """Continue a trial from its state to its end; where it `sells`, an acceptance stores the receipt."""
+        if trial.is_unfinished:
+            trial = await self._with_session(trial)
         if trial.state != "open":
-            return outcome_of(trial)
+            return trial
         trial = await self._closed(trial)
-        if trial.mismatch and trial.state == "expired":
+        if sells and trial.mismatch and trial.state == "expired":
             trial = _after(trial, "rejected", trial.mismatch)
-        receipt = [] if trial.stand_in or trial.mismatch else [self._receipt(trial)]
-        await self._keep(trial, [*receipt, *self._pushes(trial)])
-        log.info("preflight", product=_name(trial), state=trial.state, session=trial.session_id)
-        return outcome_of(trial)
+        receipt = [self._receipt(trial)] if sells and not (trial.stand_in or trial.mismatch) else []
+        pushes = [_completed_push(trial)] if trial.state == "completed" else []
+        await self._keep(trial, [*receipt, *outbox.enqueue(pushes, self._stored.clock.now())])
+        log.info("preflight", product=trial.product.name, state=trial.state, session=trial.session_id)
+        return trial
 
     async def clean_up(self, left: OpenTrial) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
-        trial = left.trial
-        if trial is None:
+        if left.trial is None:
             await write(self._stored.store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
             return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
-        if gone := self._why_gone(trial):
-            await self._keep(_after(trial, "gone", gone))
+        if gone := self._why_gone(left.trial):
+            await self._keep(_after(left.trial, "gone", gone))
             return TrialOutcome(left.name, "cleaned up", note=gone)
-        trial = await self._with_session(trial)
-        if trial.state != "open":
-            return outcome_of(trial)
-        trial = await self._closed(trial)
-        await self._keep(trial, self._pushes(trial))
+        trial = await self.finish(left.trial, sells=False)
         if trial.state != "expired":
             return outcome_of(trial)
         return TrialOutcome(left.name, "cleaned up", trial.session_id, "A session of an earlier run is expired.")
@@ -199,36 +193,14 @@ class Trials:
 
     async def _with_session(self, trial: PreflightTrial) -> PreflightTrial:
         """Return the trial with its session, `open`, or in the state that explains why it has none."""
-        if trial.state != "open":
-            return await self._with_new_session(trial)
-        if not await self._expiry.is_own(trial.run_id, trial.session_id or ""):
-            trial = _after(trial, "gone", _NOT_ITS_OWN)
-            await self._keep(trial)
-        return trial
-
-    async def _with_new_session(self, trial: PreflightTrial) -> PreflightTrial:
+        if trial.state == "open":
+            if not await self._expiry.is_own(trial.run_id, trial.session_id or ""):
+                trial = _after(trial, "gone", _NOT_ITS_OWN)
+                await self._keep(trial)
+            return trial
         trial = trial.change(asked_at=self._stored.clock.now())
         await self._keep(trial)
-        try:
-            trial, session = await self._ask(trial)
-        except ProcessorRefused as error:
-            named = f" ({error.param})" if error.param else ""
-            trial = _after(trial, "rejected", f"{error}{named}")
-            await self._keep(trial)
-            return trial
-        except ProcessorUnreachable as error:
-            return _after(trial, "asked", f"{error} Run it again.")
-        trial = trial.change(
-            state="open",
-            session_id=session.id,
-            amount_total=session.amount_total,
-            currency=session.currency,
-            mismatch="" if trial.stand_in else _mismatch(trial, session),
-        )
-        await self._keep(trial, [self._own(trial, session.id)])
-        return trial
 
-    async def _ask(self, trial: PreflightTrial) -> tuple[PreflightTrial, CheckoutSession]:
         async def renew() -> str:
             nonlocal trial
             trial = asked_again(trial)
@@ -236,11 +208,34 @@ class Trials:
             return _key(trial)
 
         request = SessionRequest(parameters_of(trial), trial.api_version, renew)
-        # Computed, not read: a key that was put into the record may lead to another's session.
-        session = await ask_for_session(
-            self._processor, self._stored.clock, request, _key(trial), seconds=TRIES * DEADLINE
+        try:
+            # Computed, not read: a key that was put into the record may lead to another's session.
+            session = await ask_for_session(
+                self._processor, self._stored.clock, request, _key(trial), seconds=TRIES * DEADLINE
+            )
+        except ProcessorRefused as error:
+            named = f" ({error.param})" if error.param else ""
+            trial = _after(trial, "rejected", f"{error}{named}")
+            await self._keep(trial)
+            return trial
+        except ProcessorUnreachable as error:
+            return _after(trial, "asked", f"{error} Run it again.")
+        return await self._with_new_session(trial, session)
+
+    async def _with_new_session(self, trial: PreflightTrial, session: CheckoutSession) -> PreflightTrial:
+        wrong = "" if trial.stand_in else wrong_content(session, trial.product, price_of(parameters_of(trial)))
+        trial = trial.change(
+            state="open",
+            session_id=session.id,
+            amount_total=session.amount_total,
+            currency=session.currency,
+            mismatch=f"The processor made a session of something else: {wrong}." if wrong else "",
         )
-        return trial, session
+        own = OwnSession(
+            session_id=session.id, made_by="preflight", run_id=trial.run_id, made_at=self._stored.clock.now()
+        )
+        await self._keep(trial, [self._stored.own_sessions.put(own, session.id)])
+        return trial
 
     async def _closed(self, trial: PreflightTrial) -> PreflightTrial:
         """Expire the trial's session under its run's approval; what fails is read, and queued for the owner.
@@ -268,7 +263,9 @@ class Trials:
                 return _after(trial, "completed", _completed(session))
         if type(error) is Invalid:  # it may still be under way: no refusal of the approval, and no lost intent
             return _after(trial, "open", f"{error} Then run it again.")
-        intent = await self._expiry.propose(session_id, _reason(error), "software")
+        # One line, whatever the processor's sentence holds.
+        reason = one_line(f"A preflight could not expire its session: {error}", LONGEST_REASON)
+        intent = await self._expiry.propose(session_id, reason, "software")
         return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
     async def _keep(self, trial: PreflightTrial, more: Sequence[Write] = ()) -> None:
@@ -276,16 +273,6 @@ class Trials:
         left = keys.trial_left(trial.run_id, trial.product)
         index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
         await write(self._stored.store, [kept, index, *more])
-
-    def _pushes(self, trial: PreflightTrial) -> list[Write]:
-        pushes = [_completed_push(trial)] if trial.state == "completed" else []
-        return outbox.enqueue(pushes, self._stored.clock.now())
-
-    def _own(self, trial: PreflightTrial, session_id: str) -> Put:
-        own = OwnSession(
-            session_id=session_id, made_by="preflight", run_id=trial.run_id, made_at=self._stored.clock.now()
-        )
-        return self._stored.own_sessions.put(own, session_id)
 
     def _receipt(self, trial: PreflightTrial) -> Put:
         receipt = Receipt(
@@ -315,11 +302,6 @@ def _key(trial: PreflightTrial) -> str:
     return trial_key(trial.run_id, trial.product, trial.attempt)
 
 
-def _mismatch(trial: PreflightTrial, session: CheckoutSession) -> str:
-    wrong = wrong_content(session, trial.product, price_of(parameters_of(trial)))
-    return f"The processor made a session of something else: {wrong}." if wrong else ""
-
-
 def _after(trial: PreflightTrial, state: TrialState, note: str) -> PreflightTrial:
     return trial.change(state=state, note=note)
 
@@ -329,7 +311,9 @@ def outcome_of(trial: PreflightTrial) -> TrialOutcome:
     result = _RESULTS.get(trial.state) or ("tried" if trial.stand_in else "accepted")
     has_session = trial.state not in {"asked", "rejected", "gone"}
     intent_id = trial.expiry_intent_id if trial.state == "left open" else None
-    return TrialOutcome(_name(trial), result, trial.session_id if has_session else None, trial.note, intent_id)
+    return TrialOutcome(
+        trial.product.name, result, trial.session_id if has_session else None, trial.note, intent_id
+    )
 
 
 def _completed(session: CheckoutSession) -> str:
@@ -348,14 +332,5 @@ def _access(session: CheckoutSession) -> str:
 
 
 def _completed_push(trial: PreflightTrial) -> outbox.OutboxDraft:
-    body = f"Session {trial.session_id} of a preflight of {_name(trial)}. {trial.note}"
+    body = f"Session {trial.session_id} of a preflight of {trial.product.name}. {trial.note}"
     return push(f"preflight-completed-{trial.session_id}", "A test session was completed", body, "urgent")
-
-
-def _reason(error: Exception) -> str:
-    """Return why the owner is asked: one line, whatever the processor's sentence holds."""
-    return one_line(f"A preflight could not expire its session: {error}", LONGEST_REASON)
-
-
-def _name(trial: PreflightTrial) -> str:
-    return f"{trial.vendor_slug}/{trial.cert_code}"

@@ -19,6 +19,7 @@ from orrery.fraud.cli.pages import (
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.processor import split_unreadable
+from orrery.runtime.console.ending import BROKEN
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
@@ -134,7 +135,7 @@ def incident_log(
         print_log(found.incidents)
     if found.broken_at is not None:
         note(f"The approval log does not hold from entry {found.broken_at} on: see `orrery approvals verify`.")
-        raise typer.Exit(1)
+        raise typer.Exit(BROKEN)
 
 
 def _wanted(

@@ -37,6 +37,7 @@ from orrery.ports.cloud import Cloud, Kind, RunbookJob, WebhookUri
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
 from orrery.ports.site_reports import SiteReports
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner
@@ -121,8 +122,7 @@ def plan_command(runner: Handed, *, as_json: AsJson = False) -> None:
     use = _connected(runner)
     plan = planned(use.provisioning.survey(), use.wanted, use.text)
     _show_plan(plan, as_json=as_json)
-    if not plan.is_empty:
-        raise typer.Exit(1)
+    end_broken(when=not plan.is_empty)
 
 
 def _show_plan(plan: CloudPlan, *, as_json: bool) -> None:
@@ -184,8 +184,7 @@ def _make(runner: Runner, *, rotate: bool, as_json: bool) -> None:
         note(f"The test job's output, after {tested.seconds:.0f} s: {tested.output}")
     else:
         note(f"The test job ended as {tested.status}: {tested.output}")
-    if not tested.succeeded:
-        raise typer.Exit(1)
+    end_broken(when=not tested.succeeded)
 
 
 @group.command()
@@ -351,8 +350,7 @@ def destroy(runner: Handed, *, yes: Yes = False, as_json: AsJson = False) -> Non
     doomed: list[tuple[Kind, str]] = [
         (kind, name) for kind, name in _DESTROYED if not (kind == "account" and others)
     ]
-    if not yes and not typer.confirm(f"Delete {', '.join(name for _, name in doomed)}?", err=True):
-        raise typer.Exit(1)
+    end_broken(when=not yes and not typer.confirm(f"Delete {', '.join(name for _, name in doomed)}?", err=True))
     _delete(use, doomed, as_json=as_json)
 
 

@@ -12,6 +12,7 @@ from orrery.gateway.guest.host import Host
 from orrery.gateway.guest.installation import require_root
 from orrery.gateway.guest.options import flag
 from orrery.gateway.guest.unit_name import unit_name
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note, show
 
@@ -53,15 +54,13 @@ def command(
     faults = _chosen(only)
     drill = ready_drill(host, name)
     asked = f"Break {name.unit} {len(faults)} times, by {', '.join(_WORDS[one] for one in faults)}?"
-    if not yes and not typer.confirm(asked, err=True):
-        raise typer.Exit(1)
+    end_broken(when=not yes and not typer.confirm(asked, err=True))
     last = last_report(host, name)
     report = kept_report(host, name, _run(drill, faults))
     if learnt := drill.learn(report.trials):
         note(f"Set: {flag(learnt.option)} {learnt.seconds}s, as {learnt.why}.")
     show(compared(report, last), _COLUMNS, as_json=as_json, empty="")
-    if any(trial.failed for trial in report.trials):
-        raise typer.Exit(1)
+    end_broken(when=any(trial.failed for trial in report.trials))
 
 
 def _chosen(only: Sequence[str] | None) -> list[Fault]:

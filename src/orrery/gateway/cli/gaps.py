@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-import typer
-
 from orrery.gateway.cloud.survey import UnknownPart
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.tables import note
 
 
@@ -20,5 +19,4 @@ def note_gaps(gaps: Sequence[UnknownPart]) -> None:
 def end_with(gaps: Sequence[UnknownPart]) -> None:
     """Name what is not known; the command ends with exit code 1 when there is anything."""
     note_gaps(gaps)
-    if gaps:
-        raise typer.Exit(1)
+    end_broken(when=gaps)

@@ -33,6 +33,7 @@ from orrery.gateway.guest.installation import (
 from orrery.gateway.guest.observed import LONGEST_PAUSE
 from orrery.gateway.guest.options import Options, flag, with_given
 from orrery.gateway.guest.unit_name import UnitName, unit_name
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.findings import show_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.tables import note, show_json
@@ -99,8 +100,7 @@ def plan_command(  # noqa: PLR0913  each is an option of the command line
         show_json([asdict(change) for change in planned.changes])
     else:
         _show_plan(planned)
-    if not planned.is_empty:
-        raise typer.Exit(1)
+    end_broken(when=not planned.is_empty)
 
 
 def _given(typed: Mapping[str, Any]) -> dict[str, str | None]:
@@ -187,8 +187,7 @@ def _install_for_machines(host: Host, planned: InstallationPlan) -> None:
     done = _written(host, planned)
     findings = examined(host, planned.unit, planned.options)
     show_json({"changes": planned.changes, "done": done, "findings": findings})
-    if any(finding.state == "broken" for finding in findings):
-        raise typer.Exit(1)
+    end_broken(when=any(finding.state == "broken" for finding in findings))
 
 
 @group.command()
@@ -220,8 +219,7 @@ def uninstall_command(
     if root is None:
         require_root(host, "Uninstalling")
     secrets = kept_secrets(host, name)
-    if not yes and not typer.confirm(f"Remove the recovery of {name.unit}?", err=True):
-        raise typer.Exit(1)
+    end_broken(when=not yes and not typer.confirm(f"Remove the recovery of {name.unit}?", err=True))
     removed, kept = uninstall(host, name), [name.state_folder, *secrets]
     if as_json:
         show_json({"removed": removed, "kept": kept})

@@ -12,6 +12,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, MachineFound
 from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
 from orrery.ports.cloud.machine import LookAtPower, MachineReply, RestartFailed, SignIn, Start, Step, WaitSeconds
+from orrery.runtime.console.ending import BROKEN
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
@@ -34,7 +35,7 @@ def command(runner: Handed, *, as_json: AsJson = False) -> None:
         sentence: str = end.value
     except RestartFailed as error:
         note(str(error))
-        raise typer.Exit(1) from None
+        raise typer.Exit(BROKEN) from None
     if as_json:
         show_json({"done": sentence})
     else:

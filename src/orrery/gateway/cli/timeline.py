@@ -26,6 +26,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.journals import Journals
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Runner
 from orrery.runtime.console.tables import note, show, show_json
@@ -103,8 +104,7 @@ def command(  # noqa: PLR0913  each is an option of the command line
         _show_list(found, f"No outage in {since}{' is known' if gaps else ''}.", as_json=as_json)
     else:
         _print_story(_chosen(found, outage or "last"), picture, as_json=as_json)
-    if gaps:
-        raise typer.Exit(1)
+    end_broken(when=gaps)
 
 
 def _print_story(one: GatewayOutage, picture: Path | None, *, as_json: bool) -> None:

@@ -55,7 +55,7 @@ def unit_findings(state: UnitState, ours: HostFile) -> list[Finding]:
     if wrong:
         return wrong
     values = ", ".join(f"{one.key}={one.text}" for one in expected if one.property != "ExecStart")
-    return [Finding(state.name, "ok", f"systemd has our values: {values}")]
+    return [Finding(state.name, "ok", f"systemd has our values: {values}", essential=False)]
 
 
 def _unusable(state: UnitState, ours: HostFile) -> Finding | None:
@@ -64,11 +64,13 @@ def _unusable(state: UnitState, ours: HostFile) -> Finding | None:
         runtime = " --runtime" if state.one("UnitFileState") == "masked-runtime" else ""
         place = state.one("FragmentPath")
         why = f"It is masked by {place}: nothing can start it." if place else "It is masked: nothing can start it."
-        return Finding(state.name, "broken", why, f"Type: systemctl unmask{runtime} {state.name}")
+        return Finding(state.name, "broken", why, f"Type: systemctl unmask{runtime} {state.name}", essential=False)
     if load != "loaded":
         is_ours = ours.path.endswith(f"/{state.name}")
         todo = "Install again." if is_ours else f"See why: systemctl status {state.name}"
-        return Finding(state.name, "broken", f"systemd cannot use it ({load or 'no answer'}).", todo)
+        return Finding(
+            state.name, "broken", f"systemd cannot use it ({load or 'no answer'}).", todo, essential=False
+        )
     return None
 
 
@@ -76,7 +78,7 @@ def _reload(state: UnitState) -> Iterator[Finding]:
     if state.one("NeedDaemonReload") == "yes":
         which = f": {', '.join(state.unread)}" if state.unread else ""
         why = f"Its files were changed, and systemd has not read them since{which}."
-        yield Finding(state.name, "broken", why, f"Type: {_RELOAD}")
+        yield Finding(state.name, "broken", why, f"Type: {_RELOAD}", essential=False)
 
 
 def _expected(ours: HostFile) -> Iterator[_Expected]:
@@ -143,8 +145,12 @@ def _deviation(
     is_now = "another" if expected.property == "ExecStart" else state.one(expected.property) or "missing"
     why = f"{expected.key} is {is_now} instead of {expected.value}"
     if unread:
-        return Finding(state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.")
+        return Finding(
+            state.name, "broken", f"{why}; {unread[0]} cannot be read.", "Look at it as root.", essential=False
+        )
     if places:
         todo = f"Remove what overrides it, then type: {_RELOAD}"
-        return Finding(state.name, "broken", f"{why}. Other files set it: {', '.join(places)}.", todo)
-    return Finding(state.name, "broken", f"{why}: systemd does not use {ours}.", "Install again.")
+        return Finding(
+            state.name, "broken", f"{why}. Other files set it: {', '.join(places)}.", todo, essential=False
+        )
+    return Finding(state.name, "broken", f"{why}: systemd does not use {ours}.", "Install again.", essential=False)

@@ -38,17 +38,17 @@ def _gateway(options: Options, observed: Observed) -> Finding:
     ping, judgement = _ping(observed), observed.judgement
     if judgement.finding == "starting":
         todo = f"Wait, then type: sudo orrery gateway guest verify --unit {options.unit}"
-        return Finding(GATEWAY, "off", f"It is not there yet: {judgement.why}.", todo)
+        return Finding(GATEWAY, "off", f"It is not there yet: {judgement.why}.", todo, essential=False)
     found = diagnosis(ping, timedelta(seconds=_down_seconds(observed)), options.token_script)
     if found.cause:
-        return Finding(GATEWAY, "broken", found.cause, found.fix.replace("UNIT", options.unit))
+        return Finding(GATEWAY, "broken", found.cause, found.fix.replace("UNIT", options.unit), essential=False)
     if ping.state == "paused":
-        return Finding(GATEWAY, "off", "It is stopped, and the recovery is paused.")
+        return Finding(GATEWAY, "off", "It is stopped, and the recovery is paused.", essential=False)
     answer = f", probe: {judgement.answer}" if judgement.answer else ""
     if judgement.finding == "slow":
         todo = "Look at its log. If it usually takes so long, install with a longer --answer-within."
-        return Finding(GATEWAY, "ok", f"{ping.state} and slow: {judgement.why}{answer}", todo)
-    return Finding(GATEWAY, "ok", f"{ping.state} ({ping.sub_state}){answer}")
+        return Finding(GATEWAY, "ok", f"{ping.state} and slow: {judgement.why}{answer}", todo, essential=False)
+    return Finding(GATEWAY, "ok", f"{ping.state} ({ping.sub_state}){answer}", essential=False)
 
 
 def _ping(observed: Observed) -> Ping:
@@ -94,17 +94,25 @@ def _units(unit: UnitName, observed: Observed) -> Iterator[Finding]:
         yield from _not_started(observed.own[name])
     if observed.stale_watch:
         why = "It runs what was installed before."
-        yield Finding(unit.watch, "broken", why, f"Type: systemctl restart {unit.watch}")
+        yield Finding(unit.watch, "broken", why, f"Type: systemctl restart {unit.watch}", essential=False)
     if observed.own[unit.recover_service].one("ActiveState") == "failed":
         why = f"Its last run failed ({observed.own[unit.recover_service].one('Result')})."
-        yield Finding(unit.recover_service, "broken", why, f"Look at: journalctl -u {unit.recover_service}")
+        yield Finding(
+            unit.recover_service, "broken", why, f"Look at: journalctl -u {unit.recover_service}", essential=False
+        )
 
 
 def _refusals(state: UnitState) -> Iterator[Finding]:
     for name in ("RefuseManualStart", "RefuseManualStop"):
         if state.one(name) == "yes":
             why = f"{name}=yes: systemd refuses to restart it for the recovery."
-            yield Finding(state.name, "broken", why, f"Remove {name} from its files: systemctl cat {state.name}")
+            yield Finding(
+                state.name,
+                "broken",
+                why,
+                f"Remove {name} from its files: systemctl cat {state.name}",
+                essential=False,
+            )
 
 
 def _not_started(state: UnitState) -> Iterator[Finding]:
@@ -113,6 +121,8 @@ def _not_started(state: UnitState) -> Iterator[Finding]:
     enabled, active = state.one("UnitFileState"), state.one("ActiveState")
     if enabled != "enabled":
         why = f"It is {enabled or 'not enabled'}: it does not start with the machine."
-        yield Finding(state.name, "broken", why, f"Type: systemctl enable {state.name}")
+        yield Finding(state.name, "broken", why, f"Type: systemctl enable {state.name}", essential=False)
     if active != "active":
-        yield Finding(state.name, "broken", f"It is {active}.", f"Type: systemctl start {state.name}")
+        yield Finding(
+            state.name, "broken", f"It is {active}.", f"Type: systemctl start {state.name}", essential=False
+        )

@@ -8,6 +8,7 @@ import typer
 from orrery.live.cli import live_of
 from orrery.live.cli.refresh import refresh
 from orrery.live.cli.schedule import schedule
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import show_json
@@ -34,8 +35,7 @@ def monitor(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
         show_json(asdict(result))
     else:
         _show(result)
-    if result.reason:
-        raise typer.Exit(1)
+    end_broken(when=result.reason)
 
 
 def _show(result: "MonitorResult") -> None:

@@ -17,9 +17,11 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from orrery.errors import Invalid
+from orrery.live.freshness import TICK
 from orrery.live.schedules import REFRESH_PATH
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import DEADLINE, RefreshReply, RefreshService, RefreshServices
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.passwords import PASSWORD_VARIABLE, PasswordFile, given_password
 from orrery.runtime.console.runner import Handed
@@ -131,7 +133,7 @@ class Refresher:
 def refresh(
     base_url: At = None,
     iterations: Iterations = 1,
-    interval: Interval = 60,
+    interval: Interval = TICK,
     password_file: PasswordFile = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
@@ -154,7 +156,7 @@ def refresh(
         asyncio.run(work())
     except KeyboardInterrupt:
         note("Stopped.")
-    raise typer.Exit(0 if last and last[0].ok else 1)
+    end_broken(when=not (last and last[0].ok))
 
 
 def _password(file: Path | None) -> str:

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-import typer
 from rich.text import Text
 
 from orrery.ports.health import Finding
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.tables import show_json, table_lines
 from orrery.runtime.console.terminal import new_console, visible
 from orrery.syntax.track import label, labels_in
@@ -16,8 +16,7 @@ from orrery.syntax.track import label, labels_in
 def show_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
     """Print findings; the command ends with exit code 1 when something is broken."""
     print_findings(findings, as_json=as_json)
-    if any(finding.state == "broken" for finding in findings):
-        raise typer.Exit(1)
+    end_broken(when=any(finding.state == "broken" for finding in findings))
 
 
 def print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:

@@ -1,23 +1,27 @@
 """How the commands print: a table for people, JSON for machines."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-import typer
 from pydantic import TypeAdapter
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from orrery.errors import RecordUnreadable
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.terminal import new_console, visible, visible_json
 from orrery.syntax.track import TRACKS, label
 
+if TYPE_CHECKING:
+    from orrery.ports.processor.errors import ItemUnreadable  # its package takes 50 ms to import
+
 Row = Mapping[str, object]
-Unread = RecordUnreadable | ItemUnreadable
+Unread: TypeAlias = "RecordUnreadable | ItemUnreadable"
 
 _NOTHING = "-"
 
@@ -87,10 +91,10 @@ def note(sentence: str) -> None:
 def left_out(errors: Sequence[Unread]) -> None:
     """Name each record or object that a listing had to leave out; with any, the command ends with exit code 1."""
     for error in errors:
-        its_id = f" Its id: {error.item_id}" if isinstance(error, ItemUnreadable) and error.item_id else ""
+        item_id = "" if isinstance(error, RecordUnreadable) else error.item_id
+        its_id = f" Its id: {item_id}" if item_id else ""
         new_console(stderr=True).print(visible(f"{error}{its_id}"), style="red", markup=False)
-    if errors:
-        raise typer.Exit(1)
+    end_broken(when=errors)
 
 
 def table_lines(

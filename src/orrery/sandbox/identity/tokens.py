@@ -5,6 +5,7 @@ import hashlib
 import json
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
@@ -54,11 +55,23 @@ class SigningKeys:
     def _key(self, name: str) -> RSAPrivateKey:
         stored = self._state.get(_KEY, name)
         if stored is None:
-            key = generate_private_key(public_exponent=65537, key_size=2048)
-            text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-            self._state.save({"object": _KEY, "id": name, "pem": text})
-            return key
-        return cast("RSAPrivateKey", load_pem_private_key(stored["pem"].encode(), None))
+            stored = {"object": _KEY, "id": name, "pem": _generated(name)}
+            self._state.save(stored)
+        return _loaded(stored["pem"])
+
+
+@cache
+def _generated(name: str) -> str:
+    """Return a key of this process: making one takes a tenth of a second."""
+    key = generate_private_key(public_exponent=65537, key_size=2048)
+    del name
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+@cache
+def _loaded(pem: str) -> RSAPrivateKey:
+    """Return the key of a text; the library checks it for as long, so it is read once."""
+    return cast("RSAPrivateKey", load_pem_private_key(pem.encode(), None))
 
 
 def kid(name: str) -> str:

@@ -23,7 +23,7 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
         return {"install": _install, "remove": _remove, "list": _list}[options.action](options, deployment)
     except OSError as error:
         _ = sys.stderr.write(f"{visible(str(error.filename))} cannot be written: {error.strerror}.\n")
-        return 1
+        return OrreryError.exit_code
 
 
 def _install(options: Namespace, deployment: ScanDeployment) -> int:
@@ -105,6 +105,7 @@ def _parser() -> ArgumentParser:
     )
     _ = parser.add_argument(
         "--config",
+        "-c",
         type=Path,
         metavar="FILE",
         help="The settings file that the hooks use, outside the repositories.",

@@ -173,5 +173,5 @@ def _parser() -> ArgumentParser:
     )
     _ = parser.add_argument("--quiet", action="store_true", help="print nothing when nothing was found")
     _ = parser.add_argument("--json", action="store_true", help="one JSON object a line, the last is the summary")
-    _ = parser.add_argument("--config", type=Path, metavar="FILE", help="the settings file")
+    _ = parser.add_argument("--config", "-c", type=Path, metavar="FILE", help="the settings file")
     return parser

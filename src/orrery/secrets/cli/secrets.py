@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.passwords import PasswordFile, given_password
 from orrery.runtime.console.runner import Handed, Services
@@ -39,8 +40,7 @@ def check(
         if one.announced and not as_json:
             note(_announced(one.announced))
     note(summary)
-    if any(one.state == "broken" for one in found):
-        raise typer.Exit(1)
+    end_broken(when=any(one.state == "broken" for one in found))
 
 
 @group.command()

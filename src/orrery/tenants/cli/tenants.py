@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from orrery.errors import Invalid, OrreryError
+from orrery.runtime.console.ending import BROKEN, end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show, show_json
@@ -44,8 +45,7 @@ def list_accounts(
     broken = dict.fromkeys(str(one) for _, one in found if isinstance(one, OrreryError))
     for why in broken:
         note(why)
-    if broken:
-        raise typer.Exit(1)
+    end_broken(when=broken)
 
 
 @group.command()
@@ -131,7 +131,7 @@ def request(
         show_json(document)
     if not answer.is_success:
         note(f"The API answered {answer.answer.status}.")
-        raise typer.Exit(1)
+        raise typer.Exit(BROKEN)
 
 
 def _show(code: "DeviceCode") -> None:

@@ -1,0 +1,36 @@
+"""The store as one module gets it: it knows which prefixes of keys the module's data declares."""
+
+from orrery.errors import OrreryError
+from orrery.ports.store import Store
+from orrery.runtime.module import Module
+from orrery.runtime.modules import RUNTIME
+
+
+class NotDeclaredError(OrreryError):
+    """A module asks for what its data does not name, or the data of the modules do not fit together."""
+
+
+class OwnStore:
+    """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
+
+    Those of the runtime may be used by all: a module holds a lease. What is written is not looked at: a commit may
+    write the keys of several modules.
+    """
+
+    def __init__(self, store: Store, module: Module) -> None:
+        self._module = module
+        self.get, self.scan, self.commit = store.get, store.scan, store.commit
+        self.scrub, self.inspect, self.close = store.scrub, store.inspect, store.close
+
+    def require(self, prefix: str) -> None:
+        """Raise `NotDeclaredError` for a prefix that the module does not declare."""
+        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes)):
+            raise NotDeclaredError(
+                f"The module {self._module.name} keeps records under {prefix}, which its `prefixes` do not name."
+            )
+
+
+def require_declared(store: Store, prefix: str) -> None:
+    """Raise `NotDeclaredError` where a module's store is to keep what the module does not declare."""
+    if isinstance(store, OwnStore):
+        store.require(prefix)
