@@ -140,7 +140,7 @@ class Grants:
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]))
 
     def _granted(self, kind: str, form: Form, name: str, tenant: str = "") -> Document:
-        """Return what a code or token of the form stands for: it is bound to its client, a code to a tenant."""
+        """Return what is known of the code or token of a form: it is bound to its client, a code to a tenant."""
         found = self._state.get(kind, _digest(_required(form, name)))
         if found is None or found["client"] != form["client_id"] or tenant not in {"", found.get("tenant")}:
             raise refusal("bad_grant", parameter=name)

@@ -261,7 +261,7 @@ class _OneApi:
 
 
 def _api_key(request: Request) -> str:
-    """Return the key as a bearer, or as the owner's curl sends it by the how-to; empty when there is none."""
+    """Return the key as a bearer, or as the owner's curl sends it by the how-to; empty without one."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "basic":
         credentials = b64decode(credentials).decode(errors="replace").partition(":")[0]

@@ -76,7 +76,7 @@ def text(value: str, name: str) -> str:
 
 
 def limited(most: int) -> Scalar:
-    """Describe a text of at most so many code points."""
+    """Describe a text of at most that many code points."""
 
     def read(value: str, name: str) -> str:
         if len(value) > most:
