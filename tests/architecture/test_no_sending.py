@@ -6,7 +6,7 @@ import re
 import pytest
 
 from orrery.adapters.microsoft_mailbox.client import GraphSession
-from orrery.sandbox.graph.call import SCOPES, SENDS
+from orrery.sandbox.graph.api import OPERATIONS, SENDS
 from orrery.tenants.scopes import not_allowed
 from tests.architecture.sending_walk import (
     ROOMS,
@@ -123,6 +123,7 @@ PAGE_CALLS = {
     *("/api/comms/add-to-tasks", "/api/comms/set-aside", "/api/comms/sign-in", "/api/action-hub/action"),
 }
 
+SCOPES = {one.call: one.right for one in OPERATIONS}
 SCOPES_NAMED = re.compile(r"^#?\s*scopes = (\[.*\])", re.MULTILINE)
 ROOT = SOURCE.parents[1]
 

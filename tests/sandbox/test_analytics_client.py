@@ -79,12 +79,6 @@ def test_everything_that_a_request_has(client: Client) -> None:
     assert len(figures) == 4
 
 
-def test_nobody(client: Client, provider: Provider) -> None:
-    """Without visitors the client reads a report without rows."""
-    provider.visitors(0)
-    assert len(client.run_realtime_report(request(PAGE), timeout=PATIENCE).rows) == 0
-
-
 @pytest.mark.parametrize(
     ("kind", "raised"),
     [

@@ -9,7 +9,7 @@ import stripe
 from stripe._v1_services import V1Services
 
 from orrery.sandbox.ground import Document
-from tests.sandbox.conftest import EUR_PRICE, PRICE, SESSION, Running
+from tests.sandbox.conftest import PRICE, Running
 from tests.sandbox.contract import check_answer, check_object, needs_contract
 
 pytestmark = needs_contract
@@ -92,41 +92,6 @@ def test_session_operations(box: Running) -> None:
     assert (expired["status"], expired["url"]) == ("expired", None)
 
 
-def test_a_session_shows_what_was_sent(box: Running) -> None:
-    """The three things that change rule 2 asks for, and the metadata, come back as they were sent."""
-    session = box.session()
-    assert session["payment_method_types"] == ["card", "link"]
-    assert session["payment_method_options"]["card"] == {"request_three_d_secure": "automatic"}
-    assert session["custom_text"]["submit"]["message"] == SESSION["custom_text[submit][message]"]
-    assert session["metadata"] == {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}
-    assert (session["status"], session["payment_status"]) == ("open", "unpaid")
-    assert (session["amount_total"], session["currency"], session["livemode"]) == (4900, "usd", False)
-
-
-def test_configuration_operations(box: Running) -> None:
-    """Configurations can be read, created and changed, by the contract."""
-    configurations = box.client().payment_method_configurations
-    path = "/v1/payment_method_configurations"
-    created = configurations.create({"name": "Try", "card": {"display_preference": {"preference": "off"}}})
-    check_answer("POST", path, body_of(created))
-    check_answer("GET", f"{path}/{{configuration}}", body_of(configurations.retrieve(created.id)))
-    changed = body_of(
-        configurations.update(created.id, {"active": False, "card": {"display_preference": {"preference": "on"}}})
-    )
-    check_answer("POST", f"{path}/{{configuration}}", changed)
-    assert (changed["active"], changed["card"]["display_preference"]["value"]) == (False, "on")
-
-
-def test_the_four_configurations(box: Running) -> None:
-    """Four configurations exist; two have one name and both claim to be the default (spec 1)."""
-    every = box.client().payment_method_configurations.list().data
-    found = [one for one in every if one.id.startswith("pmc_sandbox_")]
-    defaults = [one for one in found if one.is_default]
-    assert len(found) == 4
-    assert len(defaults) == 2
-    assert len({one.name for one in defaults}) == 1
-
-
 def test_value_list_item_operations(box: Running) -> None:
     """Entries can be added to a fraud list once, and removed."""
     client = box.client()
@@ -142,26 +107,12 @@ def test_value_list_item_operations(box: Running) -> None:
     assert client.radar.value_list_items.list({"value_list": wanted["value_list"]}).data == []
 
 
-def test_webhook_endpoint_operations(box: Running) -> None:
-    """Endpoints can be created (the one answer with a secret), changed and removed."""
+def test_a_webhook_endpoint(box: Running) -> None:
+    """Endpoints can be created: the one answer with a secret."""
     endpoints = box.client().webhook_endpoints
-    path = "/v1/webhook_endpoints"
-    made = endpoints.create({"url": "https://shop.example/hook", "enabled_events": ["checkout.session.completed"]})
-    check_answer("POST", path, body_of(made))
+    made = endpoints.create({"url": "https://shop.example/hook", "enabled_events": ["charge.dispute.closed"]})
+    check_answer("POST", "/v1/webhook_endpoints", body_of(made))
     assert body_of(made)["secret"].startswith("whsec_")
-    changed = body_of(endpoints.update(made.id, {"disabled": True}))
-    check_answer("POST", f"{path}/{{webhook_endpoint}}", changed)
-    assert changed["status"] == "disabled"
-    check_answer("DELETE", f"{path}/{{webhook_endpoint}}", body_of(endpoints.delete(made.id)))
-
-
-def test_the_account(box: Running) -> None:
-    """The account is at home in New Zealand, in NZD, while its prices are in USD."""
-    account = body_of(box.client().accounts.retrieve_current())
-    check_answer("GET", "/v1/account", account)
-    assert (account["country"], account["default_currency"]) == ("NZ", "nzd")
-    prices = {price.id: price.currency for price in box.client().prices.list({"active": True}).data}
-    assert prices == {PRICE: "usd", EUR_PRICE: "eur"}
 
 
 def test_the_balance(sold: Running) -> None:
@@ -170,15 +121,6 @@ def test_the_balance(sold: Running) -> None:
     check_answer("GET", "/v1/balance", balance)
     assert [one["currency"] for one in balance["available"]] == ["nzd"]
     assert balance["available"][0]["amount"] > 0
-
-
-def test_old_events(box: Running) -> None:
-    """Events are listed for 30 days."""
-    box.pay(box.session())
-    assert box.client().events.list().data
-    box.advance(31 * 24 * 3600)
-    types = {event.type for event in box.client().events.list().data}
-    assert types <= {"checkout.session.expired"}
 
 
 @pytest.mark.parametrize("wrong", [{"colour": "red"}, {"amount": "4900"}, {"status": "gone"}, {"id": None}])

@@ -2,32 +2,10 @@
 
 import pytest
 
-from tests.sandbox.conftest import KEY, SESSION, Running
-from tests.sandbox.held import CUT, late
+from tests.sandbox.conftest import KEY, Running
 
 PATH = "/v1/checkout/sessions"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
-
-
-def made(box: Running) -> int:
-    """Return how many sessions there are."""
-    return len(list(box.sandbox.state.newest_first("checkout.session")))
-
-
-def test_the_switches(box: Running) -> None:
-    """Switches are listed with what they do, switched on with POST and off with DELETE, one kind or all."""
-    box.fault("server_error", count=3)
-    box.fault("latency", value=0.1, path="/v1/charges")
-    shown = box.web.get("/_faults").json()
-    assert [(one["kind"], one["count"], one["path"], one["value"]) for one in shown["active"]] == [
-        ("server_error", 3, "", None),
-        ("latency", 1, "/v1/charges", 0.1),
-    ]
-    assert set(shown["kinds"]) > {"cut", "lost_answer", "webhook_duplicate", "unpaid", "mail_451", "push_500"}
-    box.web.delete("/_faults?kind=latency")
-    assert [one["kind"] for one in box.web.get("/_faults").json()["active"]] == ["server_error"]
-    box.web.delete("/_faults")
-    assert box.web.get("/_faults").json()["active"] == []
 
 
 @pytest.mark.parametrize(
@@ -62,32 +40,3 @@ def test_where(box: Running) -> None:
     box.fault("server_error", path="/v1/charges")
     assert box.get("/v1/balance").status_code == 200
     assert box.get("/v1/charges").status_code == 500
-
-
-@pytest.mark.parametrize(("kind", "status"), [("html_200", 200), ("html_502", 502)])
-def test_html(box: Running, kind: str, status: int) -> None:
-    """Something in front of the processor answers HTML, and nothing was made."""
-    box.fault(kind)
-    before = made(box)
-    answer = box.post(PATH, SESSION)
-    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
-    assert made(box) == before
-
-
-@pytest.mark.parametrize(("kind", "more"), [("cut", 0), ("cut_after", 1)])
-def test_cut_connections(box: Running, kind: str, more: int) -> None:
-    """The connection ends without an answer: before the session was made, or after it."""
-    box.fault(kind)
-    before = made(box)
-    with pytest.raises(CUT):
-        box.post(PATH, SESSION)
-    assert made(box) - before == more
-
-
-def test_answers_that_come_late(box: Running) -> None:
-    """The session was made, and its answer comes after the given seconds."""
-    before = made(box)
-    box.fault("lost_answer", value=60)
-    answer = late(box.web, 60, PATH, data=SESSION, headers=HEADERS)
-    assert answer.json()["object"] == "checkout.session"
-    assert made(box) == before + 1

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import stripe
@@ -91,38 +90,3 @@ def test_what_is_of_the_other_mode(both: Running, mode: Mode) -> None:
     with pytest.raises(stripe.InvalidRequestError) as nowhere:
         begin(both, mode, "price_of_none")
     assert nowhere.value.user_message == "No such price: 'price_of_none'"
-
-
-def test_both_modes_after_a_restart(tmp_path: Path) -> None:
-    """What either mode has kept is there after a restart, also when the other mode's key is gone."""
-    with running(tmp_path, Receiver(), change=with_both) as box:
-        sold = {mode: sell(box, mode).id for mode in BOTH}
-    with running(tmp_path, Receiver(), change=with_both) as box:
-        for mode in BOTH:
-            assert [one.id for one in box.client(KEYS[mode]).checkout.sessions.list().data] == [sold[mode]]
-
-    def only_live(config: SandboxConfig) -> SandboxConfig:
-        both = with_both(config)
-        return replace(both, api_keys={KEYS["live"]: EVERYTHING_PERMITTED})
-
-    with running(tmp_path, Receiver(), change=only_live) as box:
-        here = box.client(KEYS["live"])
-        assert [one.id for one in here.checkout.sessions.list().data] == [sold["live"]]
-        assert [one.id for one in here.prices.list().data] == [PRICES["live"]]
-
-
-def test_the_console_of_both(both: Running) -> None:
-    """The page shows both modes under their names, and a button works in the mode of what it is at."""
-    sessions = [begin(both, mode).id for mode in BOTH]
-    page = both.web.get("/", headers=HTML).text
-    for shown in (*sessions, *PRICES.values(), "Sessions in test mode", "Sessions in live mode"):
-        assert shown in page
-    changed = both.web.post("/_price", json={"id": PRICES["live"], "unit_amount": 4900}).json()
-    assert changed["livemode"]
-    made = both.web.post("/_price", json={"id": "price_made", "unit_amount": 100, "mode": "live"}).json()
-    assert made["livemode"]
-    assert both.web.post("/_price", json={"unit_amount": 100, "mode": "none"}).status_code == 400
-    sold = sell(both, "live")
-    charge = both.client(KEYS["live"]).charges.list().data[0]
-    assert charge.payment_intent == sold.payment_intent
-    assert both.web.post(f"/_charges/{charge.id}/refund").json()["livemode"]

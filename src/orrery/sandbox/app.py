@@ -71,8 +71,7 @@ class SandboxConfig:
     vendor's like `charge_read`); keys of both modes make two worlds, of which the first is that of test mode.
     `webhook_endpoints` are (url, signing secrets), in the first world. `smtp_port` 0 takes a free one, None starts
     no mail server; without `mail_login` that server accepts mail from anyone. `push_token` is the bearer that
-    publishers must show, if any; `tracker_token` the one for writing issues, None takes any. Without `analytics`
-    there is no analytics provider.
+    publishers must show, if any. Without `analytics` there is no analytics provider.
 
     A sandbox that is served under the vendors' names has them all in `hosts`. `pages_url` is where the hosted
     pages are, None means `base_url`; under the name `push_host` the push server is at the root, as ntfy does.
@@ -89,7 +88,6 @@ class SandboxConfig:
     smtp_host: str = "127.0.0.1"
     smtp_port: int | None = 0
     push_token: str | None = None
-    tracker_token: str | None = None
     analytics: AnalyticsConfig | None = None
     ca_file: Path | None = None
     extra_routes: Sequence[BaseRoute] = field(default=())
@@ -108,15 +106,16 @@ class Sandbox:
     def __init__(self, config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> None:
         self.config = config
         self.state = DocumentStore(config.state_path)
-        self.faults = Faults()
+        self.faults = Faults(clock)
         base_url = config.base_url.rstrip("/")
         self._ground = SandboxGround(self.state, clock, self.faults, base_url, config.service)
         self.worlds = _worlds(config, self.state, clock, self.faults)
         trust = Trust(config.ca_file)
         self.couriers = [Courier(world, trust) for world in self.worlds]
-        self.mail = _mail_server(config, self.state, clock, self.faults)
-        self.push = PushServer(self.state, clock, self.faults, config.push_token)
-        self.tracker = TrackerServer(self.state, clock, self.faults, config.base_url, config.tracker_token)
+        self.mail = None
+        if config.smtp_port is not None:
+            self.mail = MailServer(self._ground, config.smtp_host, config.smtp_port, config.mail_login)
+        self.push = PushServer(self._ground, config.push_token)
         self.console = Console(self.worlds, advance)
         self.identity = None if config.identity is None else IdentityProvider(config.identity, self._ground)
 
@@ -128,7 +127,7 @@ class Sandbox:
             Route("/v1/{rest:path}", api.answer, methods=methods),
             *PayPage(self.worlds).routes(),
             *self.push.routes(),
-            *self.tracker.routes(),
+            *TrackerServer(self._ground).routes(),
             *(route for target in SANDBOXES for route in load(target)(self._ground)),
             *self._analytics_routes(),
             *self._cloud_routes(),
@@ -155,10 +154,10 @@ class Sandbox:
         return [*self.identity.routes(), *graph_routes(self._ground, self.identity.url)]
 
     def _analytics_routes(self) -> list[Route]:
-        world, config = self.worlds[0], self.config.analytics
+        config = self.config.analytics
         if config is None:
             return [switched_off(ADDRESS, "Analytics", "a key for the analytics provider")]
-        api = AnalyticsApi(config, self.state, world.clock, self.faults)
+        api = AnalyticsApi(config, self._ground)
         return [*api.routes(), *analytics_board(api, self.faults).routes()]
 
     def serve_beside(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
@@ -190,12 +189,6 @@ class Sandbox:
 def _log_crash(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
         log.critical("A part of the sandbox has ended: no webhook or no ping is sent any more.", exc_info=error)
-
-
-def _mail_server(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: Faults) -> MailServer | None:
-    if config.smtp_port is None:
-        return None
-    return MailServer(state, clock, faults, config.smtp_host, config.smtp_port, config.mail_login)
 
 
 def _worlds(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: Faults) -> tuple[World, ...]:

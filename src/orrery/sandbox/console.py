@@ -88,31 +88,23 @@ class Console:
 
     def _price(self, given: Document) -> Document:
         """Create a price or change one: `id`, `unit_amount`, `currency`, `product`, `active`, `mode`."""
-        try:
-            return self._priced(given)
-        except (TypeError, ValueError) as error:
-            needed = "an id, a unit_amount of 0 or more in the smallest unit, and a mode that there is a key of"
-            raise ValueError(f"A price has {needed}.") from error
-
-    def _priced(self, given: Document) -> Document:
         key = str(given.get("id") or new_id("price_"))
         world = self._named(given["mode"]) if "mode" in given else holding(self._worlds, "price", key)
         known = world.state.get("price", key)
         seed = PriceSeed(key, str(given.get("product", "Practice")), 0, str(given.get("currency", "usd")))
         price = known or new_price(seed, world.now())
-        amount = int(given.get("unit_amount", price["unit_amount"]))
-        if amount < 0:
-            raise ValueError(amount)
-        price |= {"unit_amount": amount, "unit_amount_decimal": str(amount)}
+        amount = str(given.get("unit_amount", price["unit_amount"]))
+        if not amount.isdecimal():
+            raise ValueError("A price has a unit_amount of 0 or more in the smallest unit.")
+        price |= {"unit_amount": int(amount), "unit_amount_decimal": amount}
         price["active"] = _is(given.get("active", price["active"]))
         world.record([price], ("price.updated" if known else "price.created", price))
         return price
 
     def _named(self, mode: object) -> World:
-        for world in self._worlds:
-            if world.mode == mode:
-                return world
-        raise ValueError(mode)
+        if (found := next((world for world in self._worlds if world.mode == mode), None)) is None:
+            raise ValueError(f"There is no key of {mode} mode.")
+        return found
 
     def _charge(self, given: Document) -> tuple[World, Document]:
         return self._found("charge", given)

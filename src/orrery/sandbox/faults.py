@@ -2,10 +2,11 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -121,10 +122,15 @@ class Refusal(ValueError):
         return JSONResponse(self.body, self.status, self.headers)
 
 
-class Faults:
-    """The switches that are on."""
+Refusals = Mapping[str, Callable[[Fault], Refusal]]
+"""The refusals of a vendor, by the kinds of faults that ask for them."""
 
-    def __init__(self) -> None:
+
+class Faults:
+    """The switches that are on. Answers that come late come by `clock`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._numbers = itertools.count(1)
         self._active: list[Fault] = []
 
@@ -151,24 +157,36 @@ class Faults:
                 return fault
         return None
 
-    def instead(self, vendor: str, *paths: str) -> Response | None:
-        """Return what comes in the place of a vendor's answer, if anything does: nothing is carried out."""
-        struck = (kind for kind in INSTEAD[vendor] if self.take(kind, *paths))
-        return next((INSTEAD[vendor][kind]() for kind in struck), None)
+    async def around(
+        self,
+        vendor: str,
+        refusals: Refusals,
+        carry_out: Callable[[], Coroutine[None, None, Response]],
+        *paths: str,
+        shown: Callable[[Refusal], Response] = Refusal.answer,
+    ) -> Response:
+        """Return a vendor's answer: what comes in its place, a refusal, or what was carried out, as it arrives.
 
-    def refuse(self, refusals: Mapping[str, Callable[[Fault], Refusal]], *paths: str) -> None:
+        `paths` are the names by which faults are limited to this request; `shown` makes the answer of a refusal.
+        """
+        for kind, instead in INSTEAD.get(vendor, {}).items():
+            if self.take(kind, *paths):
+                return instead()
+        try:
+            self.refuse(refusals, *paths)
+            answer = await carry_out()
+        except Refusal as refusal:
+            answer = shown(refusal)
+        for kind, spoil in AFTER.get(vendor, {}).items():
+            if (fault := self.take(kind, *paths)) is not None:
+                answer = spoil(answer, fault, self._clock)
+        return answer
+
+    def refuse(self, refusals: Refusals, *paths: str) -> None:
         """Raise the first of these refusals, by kind, that a fault asks for."""
         for kind, refusal in refusals.items():
             if (fault := self.take(kind, *paths)) is not None:
                 raise refusal(fault)
-
-    def late(self, kind: str, answer: Response, clock: Clock, *paths: str) -> Response:
-        """Return the answer to what was carried out; by a fault of that kind it comes late, or never."""
-        fault = self.take(kind, *paths)
-        if fault is None:
-            return answer
-        seconds = fault.value
-        return LateAnswer(answer, never if seconds is None else lambda: clock.sleep(seconds))
 
     def remove(self, kind: str | None = None) -> None:
         """Switch off one kind, or all."""
@@ -188,6 +206,9 @@ class Faults:
 class CutConnection(Response):
     """An answer that promises a body and ends without one, upon which the server closes the connection."""
 
+    def __init__(self) -> None:
+        super().__init__(status_code=0)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
         """Send the head only."""
         headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
@@ -198,8 +219,8 @@ class CutConnection(Response):
 class LateAnswer(Response):
     """An answer that comes after a wait, or not at all when the client hangs up before."""
 
-    def __init__(self, answer: Response | None, wait: Callable[[], Awaitable[None]]) -> None:
-        super().__init__()
+    def __init__(self, answer: Response, wait: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(status_code=answer.status_code)
         self._answer = answer
         self._wait = wait
 
@@ -208,10 +229,10 @@ class LateAnswer(Response):
         hung_up = asyncio.ensure_future(_disconnected(receive))
         due = asyncio.ensure_future(self._wait())
         _ = await asyncio.wait({hung_up, due}, return_when=asyncio.FIRST_COMPLETED)
-        answer_now = due.done() and self._answer is not None
+        answer_now = due.done()
         for task in (hung_up, due):
             _ = task.cancel()
-        if answer_now and self._answer is not None:
+        if answer_now:
             await self._answer(scope, receive, send)
 
 
@@ -220,36 +241,87 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-async def never() -> None:
-    """Wait for ever."""
+async def _never() -> None:
     _ = await asyncio.Event().wait()
 
 
+def _hang() -> Response:
+    return LateAnswer(Response(status_code=0), _never)
+
+
+def _late(answer: Response, fault: Fault, clock: Clock) -> Response:
+    """Return the answer to what was carried out after the fault's seconds, or never."""
+    seconds = fault.value
+    return LateAnswer(answer, _never if seconds is None else lambda: clock.sleep(seconds))
+
+
+def _cut(_: Response, __: Fault, ___: Clock) -> Response:
+    return CutConnection()
+
+
+def _half(answer: Response, _: Fault, __: Clock) -> Response:
+    body = bytes(answer.body)
+    return Response(body[: len(body) // 2], answer.status_code, media_type="application/json")
+
+
+def _leaves(found: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401  JSON of any shape
+    if isinstance(found, dict):
+        return {name: _leaves(value, change) for name, value in cast("dict[str, Any]", found).items()}
+    if isinstance(found, list):
+        return [_leaves(value, change) for value in cast("list[Any]", found)]
+    return change(found)
+
+
+SHAPES: tuple[Callable[[Any], Any], ...] = (
+    lambda _: [],
+    lambda _: {},
+    lambda _: None,
+    lambda _: "text",
+    lambda found: _leaves(found, lambda _: None),
+    lambda found: _leaves(found, lambda _: ["a list"]),
+    lambda found: dict.fromkeys(found) | {"id": "/of/another", "value": [None]},
+)
+"""What becomes of an answer in another shape."""
+
+
+def _reshaped(answer: Response, fault: Fault, _: Clock) -> Response:
+    try:
+        found = json.loads(bytes(answer.body))
+    except ValueError:  # a script, or nothing
+        found = {}
+    shaped = json.dumps(SHAPES[int(fault.value or 0)](found))
+    return Response(shaped, answer.status_code, media_type="application/json")
+
+
 _PORTAL = "<!doctype html><title>Sign in to the network</title><p>Sign in to the network.</p>"
+_HTML_200, _HTML_502 = partial(HTMLResponse, _PORTAL), partial(HTMLResponse, _PORTAL, 502)
 INSTEAD: dict[str, dict[str, Callable[[], Response]]] = {
-    "processor": {
-        "cut": CutConnection,
-        "html_200": partial(HTMLResponse, _PORTAL),
-        "html_502": partial(HTMLResponse, _PORTAL, 502),
-    },
-    "push": {"push_timeout": partial(LateAnswer, None, never)},
+    "processor": {"cut": CutConnection, "html_200": _HTML_200, "html_502": _HTML_502},
+    "push": {"push_timeout": _hang},
     "analytics": {
         "analytics_down": CutConnection,
         "analytics_cut": CutConnection,
         "analytics_html_404": partial(HTMLResponse, _PORTAL, 404),
-        "analytics_html_200": partial(HTMLResponse, _PORTAL),
+        "analytics_html_200": _HTML_200,
     },
+    "analytics token": {"analytics_down": CutConnection, "analytics_token_down": CutConnection},
     "cloud": {
         "cloud_cut": CutConnection,
-        "cloud_hang": partial(LateAnswer, None, never),
+        "cloud_hang": _hang,
         "cloud_empty": partial(Response, status_code=200),
-        "cloud_html_200": partial(HTMLResponse, _PORTAL),
-        "cloud_html_502": partial(HTMLResponse, _PORTAL, 502),
+        "cloud_html_200": _HTML_200,
+        "cloud_html_502": _HTML_502,
     },
-    "graph": {
-        "graph_cut": CutConnection,
-        "graph_hang": partial(LateAnswer, None, never),
-        "graph_html_200": partial(HTMLResponse, _PORTAL),
-    },
+    "graph": {"graph_cut": CutConnection, "graph_hang": _hang, "graph_html_200": _HTML_200},
 }
 """What comes in the place of a vendor's answer, by kind of fault."""
+
+AFTER: dict[str, dict[str, Callable[[Response, Fault, Clock], Response]]] = {
+    "processor": {"cut_after": _cut, "lost_answer": _late},
+    "push": {"push_lost_answer": _late},
+    "tracker writes": {"tracker_lost_answer": _cut},
+    "analytics": {"analytics_timeout": _late},
+    "cloud": {"cloud_odd": _reshaped, "cloud_lost_answer": _late},
+    "graph": {"graph_half": _half, "graph_lost_answer": _late},
+}
+"""What becomes of the answer to a request that was carried out, by kind of fault."""

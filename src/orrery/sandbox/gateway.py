@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from orrery.ports.clock import Clock
 from orrery.sandbox.board import Board
-from orrery.sandbox.ground import PING_TOKEN, Document, MachineSwitch, SandboxGround, Service
+from orrery.sandbox.ground import PING_TOKEN, Document, MachineSwitch, SandboxGround, Service, rest
 from orrery.trust import WELL_KNOWN, Trust
 
 _HEARTBEAT = "_ping"
@@ -159,7 +159,7 @@ class Guest:
                 self._wake.clear()
                 self._gateway.recover_if_due()
                 await self._send()
-                await self._rest(min(EVERY, self._gateway.seconds_until_recovery()))
+                await rest(self._clock, min(EVERY, self._gateway.seconds_until_recovery()), self._wake)
 
     async def _send(self) -> None:
         # One at a time: a ping that is overtaken by a later one would be taken for the last.
@@ -187,15 +187,6 @@ class Guest:
             self._gateway.press("start", RECOVERED_AFTER)
             self._has_answered = False
             self._wake.set()
-
-    async def _rest(self, seconds: float) -> None:
-        woken = asyncio.ensure_future(self._wake.wait())
-        rested = asyncio.ensure_future(self._clock.sleep(seconds))
-        try:
-            _ = await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            _ = woken.cancel()
-            _ = rested.cancel()
 
 
 def gateway_routes(ground: SandboxGround) -> list[Route]:

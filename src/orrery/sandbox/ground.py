@@ -1,11 +1,11 @@
 """What every stand-in shares: the documents, the clock, the faults, and the service beside it."""
 
+import asyncio
 import copy
 import json
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +59,6 @@ class DocumentStore:
         """Yield the documents of a kind, newest first. They are not copies: read, never change them."""
         documents = list(self._kinds.get(kind, {}).values())
         return reversed(documents)
-
-    def older_than(self, kind: str, created: int) -> list[str]:
-        """Return the ids of documents created before that time; they must have been created in order."""
-        oldest_first = self._kinds.get(kind, {}).values()
-        return [one["id"] for one in takewhile(lambda one: one["created"] < created, oldest_first)]
 
     def save(self, *documents: Document) -> None:
         """Write all documents, new or changed, in one transaction."""
@@ -136,6 +131,16 @@ class SandboxGround:
     background: list[Callable[[], Coroutine[None, None, None]]] = field(
         default_factory=list[Callable[[], Coroutine[None, None, None]]]
     )
+
+
+async def rest(clock: Clock, seconds: float, wake: asyncio.Event) -> None:
+    """Return after some seconds of the clock, or once woken."""
+    woken, rested = asyncio.ensure_future(wake.wait()), asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        _ = await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        _ = woken.cancel()
+        _ = rested.cancel()
 
 
 StandIn = Callable[[SandboxGround], Sequence[BaseRoute]]

@@ -11,13 +11,12 @@ from email.message import EmailMessage
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from starlette.routing import Route
 
-from orrery.ports.clock import Clock
 from orrery.sandbox.board import Board
-from orrery.sandbox.faults import Faults
 from orrery.sandbox.ground import Document, DocumentStore, SandboxGround
 
 _KIND = "_mail"
 _TIMEOUT_SECONDS = 30.0
+_REFUSED = {"mail_451": "451 4.3.0 Try again later", "mail_550": "550 5.1.1 No such mailbox"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +31,8 @@ class MailLogin:
 class MailServer:
     """SMTP on the app's own event loop: `start()`, then `port`, then `stop()`. Without `login` all may send."""
 
-    def __init__(
-        self,
-        state: DocumentStore,
-        clock: Clock,
-        faults: Faults,
-        host: str,
-        port: int,
-        login: MailLogin | None = None,
-    ) -> None:
-        self._state = state
-        self._clock = clock
-        self._faults = faults
+    def __init__(self, ground: SandboxGround, host: str, port: int, login: MailLogin | None = None) -> None:
+        self._ground = ground
         self._address = (host, port)
         self._login = login
         self._server: asyncio.Server | None = None
@@ -87,7 +76,7 @@ class MailServer:
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         """Accept the sender, unless a fault refuses it."""
-        if self._faults.take("mail_sender"):
+        if self._ground.faults.take("mail_sender"):
             return "550 5.7.1 Sender not allowed"
         envelope.mail_from = address
         envelope.mail_options.extend(options)
@@ -95,14 +84,13 @@ class MailServer:
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
         """Keep one message, unless a fault refuses it."""
-        if self._faults.take("mail_451"):
-            return "451 4.3.0 Try again later"
-        if self._faults.take("mail_550"):
-            return "550 5.1.1 No such mailbox"
-        self._state.save(_stored(envelope, self._clock.now().timestamp()))
-        slow = self._faults.take("mail_timeout")
+        for kind, refused in _REFUSED.items():
+            if self._ground.faults.take(kind):
+                return refused
+        self._ground.state.save(_stored(envelope, self._ground.clock.now().timestamp()))
+        slow = self._ground.faults.take("mail_timeout")
         if slow is not None:
-            await self._clock.sleep(_TIMEOUT_SECONDS if slow.value is None else slow.value)
+            await self._ground.clock.sleep(_TIMEOUT_SECONDS if slow.value is None else slow.value)
         return "250 2.0.0 Kept"
 
 

@@ -3,8 +3,8 @@
 import json
 import math
 import secrets
-from collections.abc import Callable
 from email.header import decode_header, make_header
+from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
@@ -12,10 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.ports.clock import Clock
 from orrery.sandbox.board import Board
-from orrery.sandbox.faults import Fault, Faults, Refusal
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.faults import Refusal, Refusals
+from orrery.sandbox.ground import Document, SandboxGround
 
 MAX_MESSAGE_BYTES = 4096
 """ntfy's published limit of a message's body."""
@@ -44,26 +43,20 @@ def _refused(status: int, code: int, reason: str) -> Refusal:
     return Refusal(status, {"code": code, "http": status, "error": reason})
 
 
-_FAULTS: dict[str, Callable[[Fault], Refusal]] = {
+_FAULTS: Refusals = {
     "push_500": lambda _: _refused(500, 50001, "internal server error"),
     "push_403": lambda _: _refused(403, 40301, "forbidden"),
     "push_413": lambda _: _refused(413, 41301, "message too large"),
     "push_429": lambda _: _refused(429, 42901, "limit reached: too many requests"),
 }
-
-
-_UNREADABLE: dict[str, Callable[[Fault], Refusal]] = {
-    "push_unreadable": lambda _: _refused(403, 40301, "forbidden")
-}
+_UNREADABLE: Refusals = {"push_unreadable": _FAULTS["push_403"]}
 
 
 class PushServer:
     """Takes messages and keeps them; `token` is the bearer that publishers must show, if any."""
 
-    def __init__(self, state: DocumentStore, clock: Clock, faults: Faults, token: str | None) -> None:
-        self._state = state
-        self._clock = clock
-        self._faults = faults
+    def __init__(self, ground: SandboxGround, token: str | None) -> None:
+        self._ground = ground
         self._token = token
 
     def routes(self) -> list[Route]:
@@ -82,35 +75,32 @@ class PushServer:
 
     async def publish(self, request: Request) -> Response:
         """POST /push: a JSON object; POST /push/{topic}: the text, its headers title, priority and tags."""
-        body = await request.body()
-        if (broken := self._faults.instead("push")) is not None:
-            return broken
-        try:
-            self._faults.refuse(_FAULTS)
-            self._check_token(request)
-            message = _read(request, body)
-        except Refusal as refusal:
-            return refusal.answer()
-        message |= {"id": secrets.token_urlsafe(9), "time": int(self._clock.now().timestamp()), "event": "message"}
-        self._state.save({"object": _KIND, "id": message["id"], "message": message})
-        return self._faults.late("push_lost_answer", JSONResponse(message), self._clock)
+        return await self._ground.faults.around("push", _FAULTS, partial(self._published, request))
+
+    async def _published(self, request: Request) -> Response:
+        self._check_token(request)
+        message = _read(request, await request.body())
+        message |= {"id": secrets.token_urlsafe(9), "time": int(self._now()), "event": "message"}
+        self._ground.state.save({"object": _KIND, "id": message["id"], "message": message})
+        return JSONResponse(message)
 
     async def poll(self, request: Request) -> Response:
         """GET /push/{topic}/json?poll=1&since=…: the topic's messages of the last 12 hours, one a line."""
-        try:
-            self._faults.refuse(_UNREADABLE)
-            self._check_token(request)
-            since = _since(request.query_params.get("since", "all"))
-        except Refusal as refusal:
-            return refusal.answer()
-        earliest, topic = max(since, self._clock.now().timestamp() - CACHE), request.path_params["topic"]
-        kept = (one["message"] for one in self._state.newest_first(_KIND))
-        lines = [f"{json.dumps(one)}\n" for one in kept if one["topic"] == topic and one["time"] >= earliest]
-        lines.reverse()
-        return Response("".join(lines), media_type="application/x-ndjson")
+        return await self._ground.faults.around("push reads", _UNREADABLE, partial(self._polled, request))
+
+    async def _polled(self, request: Request) -> Response:
+        self._check_token(request)
+        since = _since(request.query_params.get("since", "all"))
+        earliest, topic = max(since, self._now() - CACHE), request.path_params["topic"]
+        found = [one for one in self._pushes() if one["topic"] == topic and one["time"] >= earliest]
+        lines = "".join(f"{json.dumps(one)}\n" for one in reversed(found))
+        return Response(lines, media_type="application/x-ndjson")
+
+    def _now(self) -> float:
+        return self._ground.clock.now().timestamp()
 
     def _pushes(self) -> list[Document]:
-        return [one["message"] for one in self._state.newest_first(_KIND)]
+        return [one["message"] for one in self._ground.state.newest_first(_KIND)]
 
     def _check_token(self, request: Request) -> None:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":

@@ -1,11 +1,8 @@
 """When an alert fires, and what the action group's receivers are sent."""
 
-import json
-
 import pytest
 
-from orrery.sandbox.cloud.alerts import CACHED
-from tests.sandbox.cloud.official import ACCOUNT, ALERT, GROUP, Official
+from tests.sandbox.cloud.official import ALERT, GROUP, Official
 
 Leaves = list[tuple[str, str]]
 HEALTH: Leaves = [("category", "ResourceHealth"), ("properties.currentHealthStatus", "Unavailable")]
@@ -51,46 +48,3 @@ def test_an_alert_fires_when_its_condition_is_met(
     cloud.put_alert(ALERT, group_id, leaves, **more)
     assert (ALERT in fired(cloud)) is fires
     cloud.put_alert(ALERT, group_id, HEALTH)
-
-
-def test_a_disabled_action_group_does_nothing(cloud: Official, group_id: str) -> None:
-    """The alert fires; no webhook is called and no e-mail sent."""
-    for enabled, power in ((False, "stopped"), (True, "running")):
-        group = cloud.monitor.action_groups.get(cloud.group, GROUP)
-        group.enabled = enabled
-        assert cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, group).id == group_id
-        assert fired(cloud) == [ALERT]
-        assert cloud.box.known()["machine"]["power"] == power
-        if not enabled:
-            cloud.box.pull("start")
-            cloud.box.advance(3600)
-
-
-def test_a_changed_action_group_is_used_as_it_was_for_minutes(cloud: Official) -> None:
-    """The alert of the next minute calls the webhook from before the change, a later one that of the change."""
-    kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
-    cloud.put_group(f"{cloud.box.config.url}/webhooks?token=none")
-    statuses: list[int] = []
-    for _ in range(2):
-        cloud.box.pull("shutdown", alert=60)
-        cloud.box.advance(3600)
-        statuses.append(cloud.box.events("webhook")[-1]["details"]["status"])
-    assert statuses == [202, 400]
-    cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, kept)
-    cloud.box.advance(CACHED)
-
-
-def test_the_common_schema_is_another_payload(cloud: Official) -> None:
-    """A receiver that asks for the common schema is sent that, which has none of the specified fields."""
-    uri = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
-    cloud.put_runbook("# nothing", kind="PowerShell", name="older")
-    cloud.put_webhook(uri, "common", runbook="older")
-    kept = cloud.monitor.action_groups.get(cloud.group, GROUP)
-    cloud.put_group(uri, common=True)
-    cloud.box.advance(CACHED)
-    fired(cloud)
-    body = json.loads(json.loads(cloud.box.known()["jobs"][0]["data"])["RequestBody"])
-    assert body["schemaId"] == "azureMonitorCommonAlertSchema"
-    assert body["data"]["essentials"]["alertTargetIDs"] == [cloud.box.config.machine_id.lower()]
-    cloud.monitor.action_groups.create_or_update(cloud.group, GROUP, kept)
-    cloud.automation.webhook.delete(cloud.group, ACCOUNT, "common")

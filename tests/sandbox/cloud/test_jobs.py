@@ -28,36 +28,6 @@ def test_without_the_role_it_is_forbidden(cloud: Official) -> None:
     cloud.put_role(identity.principal_id)
 
 
-@pytest.mark.parametrize("status", [403, 409, 429, 500])
-def test_a_start_can_be_refused(cloud: Official, status: int) -> None:
-    """A fault of the cloud is an answer to the job's own calls, too."""
-    cloud.box.fault(f"cloud_{status}", "job POST start")
-    assert ended(cloud) == ("Failed", f"The start was answered with {status}.")
-
-
-def test_a_text_that_names_no_identity(cloud: Official) -> None:
-    """A runbook signs in as the identity whose client id it names, if the account has that: else it fails."""
-    identity = cloud.identities.get(cloud.group, IDENTITY)
-    other = cloud.put_identity("unattached")
-    for text in ("Connect-AzAccount", f"Connect-AzAccount -Identity -AccountId {other.client_id}"):
-        cloud.put_runbook(text)
-        assert ended(cloud) == ("Failed", "no managed identity")
-        cloud.box.pull("start")
-        cloud.box.advance(3600)
-    cloud.put_runbook(f"Connect-AzAccount -Identity -AccountId {identity.client_id}")
-
-
-def test_a_second_call_finds_the_machine_running(cloud: Official) -> None:
-    """Twice is harmless: a job for a machine that runs reports that, and starts nothing."""
-    uri = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
-    cloud.put_webhook(uri, "twice")
-    cloud.box.post(uri)
-    cloud.box.advance(60)
-    assert cloud.last_job().properties.status == "Completed"
-    assert cloud.box.events("job")[-1]["details"]["text"] == "already running"
-    cloud.automation.webhook.delete(cloud.group, ACCOUNT, "twice")
-
-
 def test_what_a_look_shows(tmp_path: Path) -> None:
     """The power, the tag of a pause, and the true time since the webhook's call, whatever the factor."""
     seen: list[MachineReply] = []

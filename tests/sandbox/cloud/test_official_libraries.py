@@ -1,7 +1,6 @@
 """Every call that the product makes, by the official libraries; the answers are held against the contracts."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from azure.core import MatchConditions
@@ -18,7 +17,6 @@ from tests.sandbox.cloud.official import (
     SECOND_ALERT,
     WEBHOOK,
     Official,
-    code_of,
     operating,
 )
 
@@ -68,20 +66,6 @@ def test_requests_are_what_templates_may_say(tour: Official) -> None:
     assert sum(check_request(one) for one in tour.exchanges) >= 7
 
 
-def test_a_new_runbook_has_no_published_text(cloud: Official) -> None:
-    """Until it is published there is nothing to read, and its type is the one that it was created with."""
-    place = (cloud.group, ACCOUNT, "another")
-    wanted: dict[str, Any] = {"location": "westeurope", "properties": {"runbookType": "PowerShell72"}}
-    made = cloud.automation.runbook.create_or_update(*place, wanted)
-    assert (made.properties.runbook_type, made.properties.state) == ("PowerShell72", "New")
-    with pytest.raises(HttpResponseError) as missing:
-        cloud.automation.runbook.get_content(*place)
-    with pytest.raises(HttpResponseError) as other:
-        cloud.automation.runbook.create_or_update(*place, {"properties": {"runbookType": "PowerShell"}})
-    assert (code_of(missing)[0], code_of(other)[0]) == (404, 400)
-    cloud.automation.runbook.delete(*place)
-
-
 def test_the_jobs_of_the_specified_version(cloud: Official) -> None:
     """With api-version 2023-11-01 the listing takes `$top`, and has the newest job first."""
     older = cloud.client(AutomationClient, api_version="2023-11-01")
@@ -91,17 +75,6 @@ def test_the_jobs_of_the_specified_version(cloud: Official) -> None:
     newest = cloud.box.known()["jobs"][0]["name"]
     jobs = list(older.job.list_by_automation_account(cloud.group, ACCOUNT, params={"$top": 1}))
     assert [one.name for one in jobs] == [newest]
-
-
-def test_a_long_list_of_jobs_has_pages(cloud: Official) -> None:
-    """The library follows the link to the next page, and sees each job once."""
-    uri = cloud.automation.webhook.generate_uri(cloud.group, ACCOUNT)
-    cloud.put_webhook(uri, "many")
-    for _ in range(101):
-        cloud.box.post(uri)
-    names = [one.name for one in cloud.automation.job.list_by_automation_account(cloud.group, ACCOUNT)]
-    assert len(names) == len(set(names)) == len(cloud.box.known()["jobs"])
-    cloud.automation.webhook.delete(cloud.group, ACCOUNT, "many")
 
 
 def test_starting_the_machine(cloud: Official) -> None:
@@ -148,19 +121,6 @@ def test_the_activity_log_tells_an_outage(cloud: Official) -> None:
     ]
     assert ("ResourceHealth", "Activated", "Active") in events
     assert ("Administrative", "start", "Succeeded") in events
-
-
-def test_what_is_not_there(cloud: Official) -> None:
-    """A resource, a group, a subscription, and an operation that the sandbox does not have: 404 with a code."""
-    other = cloud.client(AutomationClient)
-    with pytest.raises(HttpResponseError) as resource:
-        cloud.automation.runbook.get(cloud.group, ACCOUNT, "missing")
-    with pytest.raises(HttpResponseError) as group:
-        other.automation_account.get("elsewhere", ACCOUNT)
-    with pytest.raises(HttpResponseError) as operation:
-        list(other.schedule.list_by_automation_account(cloud.group, ACCOUNT))
-    codes = [code_of(one) for one in (resource, group, operation)]
-    assert codes == [(404, "ResourceNotFound"), (404, "ResourceGroupNotFound"), (404, "ResourceNotFound")]
 
 
 def test_deleting(tour: Official) -> None:

@@ -3,7 +3,6 @@
 import re
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -13,7 +12,6 @@ from starlette.routing import Route
 
 from orrery.gateway.routes import CloudBody, ReportBody
 from orrery.sandbox.app import Service
-from orrery.sandbox.cloud.levers import BUTTONS
 from orrery.sandbox.gateway import EVERY
 from orrery.sandbox.ground import PING_TOKEN
 from tests.sandbox.conftest import serving, until
@@ -85,20 +83,6 @@ def page(box: CloudBox) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
 
 
-def test_an_outage_by_a_button(box: CloudBox) -> None:
-    """The chain is on the page with true durations, and ends with the machine running."""
-    assert press(box, "shutdown") == 303
-    box.advance(600 / FACTOR)
-    shown = page(box)
-    words = [
-        "The host shuts the machine down",
-        "Health is Unavailable",
-        "The webhook answers 202",
-        "running again",
-    ]
-    assert all(one in shown for one in [*words, "30 s 1.0 s", "30 times as fast", "The outage is over."]), shown
-
-
 def test_the_guest_is_as_silent_as_its_machine(box: CloudBox, pinged: Pinged) -> None:
     """No ping while it is down, one at once when it runs again, which is in the outage as the service's answer."""
     box.pull("shutdown", start=3600)
@@ -127,27 +111,6 @@ def test_an_expired_webhook_is_renewed(box: CloudBox) -> None:
     press(box, "shutdown")
     box.advance(600 / FACTOR)
     assert "The webhook answers 202" in page(box)
-
-
-def test_the_page_has_the_buttons(box: CloudBox) -> None:
-    """Each by its name, and of the two about health the one that changes something; a refusal is a sentence."""
-    buttons = set(re.findall(r'name="do" value="(\w+)"', box.web.get("/cloud", headers=HTML).text))
-    assert buttons == BUTTONS.keys() - {"known"}
-    press(box, "unknown")
-    assert "Health known" in page(box)
-    press(box, "shutdown")
-    refused = box.web.post("/_cloud", data={"do": "shutdown"}, headers=HTML)
-    assert (refused.status_code, "The machine is not running." in refused.text) == (400, True)
-
-
-def test_a_sandbox_is_provisioned_once(tmp_path: Path) -> None:
-    """The next process over the same folder finds the same webhook."""
-    seen: list[object] = []
-    for _ in range(2):
-        with running_cloud(tmp_path, owner="owner@northwind.example") as box:
-            resources = box.sandbox.state.newest_first("_cloud_resource")
-            seen.append([one.get("token") for one in resources])
-    assert seen[0] == seen[1]
 
 
 def test_the_site_is_sent_which_layer_ended_the_outage(box: CloudBox, pinged: Pinged) -> None:

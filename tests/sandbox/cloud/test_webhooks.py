@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import HttpResponseError
 
-from tests.sandbox.cloud.official import ACCOUNT, RUNBOOK, Official
+from tests.sandbox.cloud.official import ACCOUNT, Official
 
 
 @pytest.fixture
@@ -55,13 +55,6 @@ def test_nothing_extends_the_expiry(cloud: Official, uri: str) -> None:
     assert cloud.automation.webhook.update(cloud.group, ACCOUNT, "expiry", changes).properties.expiry_time == first
 
 
-def test_one_webhook_a_uri(cloud: Official, uri: str) -> None:
-    """A URI that belongs to a webhook, and one that was not generated here, are refused."""
-    cloud.put_webhook(uri, "owner")
-    assert refused(cloud, uri, "thief")[0] == 409
-    assert refused(cloud, "https://localhost/webhooks?token=mine", "dreamer")[0] == 400
-
-
 def test_what_a_call_is_answered(cloud: Official, uri: str) -> None:
     """202 with the job's id; 400 when it is disabled, expired, or the token is wrong; 404 when it is gone."""
     assert called(cloud, uri) == 404
@@ -77,23 +70,3 @@ def test_what_a_call_is_answered(cloud: Official, uri: str) -> None:
     assert called(cloud, uri) == 400
     cloud.automation.webhook.delete(cloud.group, ACCOUNT, "called")
     assert called(cloud, uri) == 404
-
-
-def test_deleting_a_runbook_takes_its_webhooks(cloud: Official, uri: str) -> None:
-    """A webhook that started it is gone, those of other runbooks are there."""
-    cloud.put_runbook("# nothing", name="temporary")
-    cloud.put_webhook(uri, "of-the-temporary", runbook="temporary")
-    cloud.automation.runbook.delete(cloud.group, ACCOUNT, "temporary")
-    assert called(cloud, uri) == 404
-    left = list(cloud.automation.webhook.list_by_automation_account(cloud.group, ACCOUNT))
-    assert {one.properties.runbook.name for one in left} == {RUNBOOK}
-
-
-def test_an_expired_webhook_stops_the_chain(cloud: Official) -> None:
-    """The alert fires, the webhook is refused, the e-mail goes out, no job starts (spec 3, Errors)."""
-    cloud.box.pull("expire")
-    before = len(cloud.box.events())
-    cloud.box.pull("shutdown")
-    events = cloud.box.advance(3600)["events"][before:]
-    assert [one["kind"] for one in events] == ["shutdown", "power", "health", "alert", "webhook", "mail"]
-    assert events[4]["details"]["status"] == 400

@@ -25,7 +25,7 @@ def test_a_mailbox_that_is_moved_has_other_ids(box: GraphBox, ann: httpx2.Client
     box.lever("renumber", ANN)
     for one in (ids["id"], ids["immutable_id"]):
         assert refused(ann.get(f"/me/messages/{one}")) == (404, "ErrorItemNotFound")
-    assert listed(ann, filter="subject eq 'Renumbered'")
+    assert "Renumbered" in {one["subject"] for one in listed(ann, top=100)}
 
 
 def test_capitals_tell_ids_apart(box: GraphBox, ann: httpx2.Client) -> None:

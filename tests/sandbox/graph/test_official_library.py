@@ -4,8 +4,6 @@ import asyncio
 import json
 from datetime import UTC
 
-import pytest
-from kiota_abstractions.api_error import APIError
 from kiota_abstractions.method import Method
 
 from tests.sandbox.graph.official import Message, official
@@ -44,15 +42,3 @@ def test_it_drafts_a_reply(box: GraphBox) -> None:
     made, restored = (json.loads(one) for one in asyncio.run(draft()))
     assert (made["isDraft"], made["subject"], restored["isRead"]) == (True, "Re: Answer me", False)
     assert "Yes, gladly." in made["body"]["content"]
-
-
-def test_it_raises_a_refusal(box: GraphBox) -> None:
-    """With the status."""
-
-    async def read() -> None:
-        async with official(box, BOB) as graph:
-            await graph.content(Method.GET, "/me/messages/17")
-
-    with pytest.raises(APIError) as refused:
-        asyncio.run(read())
-    assert refused.value.response_status_code == 400

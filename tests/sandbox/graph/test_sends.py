@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from orrery.sandbox.graph.call import SENDS
+from orrery.sandbox.graph.api import SENDS
 from tests.support.graph import GraphBox, graph
 
 SENDING = ("Mail.Send", "ChatMessage.Send", "ChannelMessage.Send")

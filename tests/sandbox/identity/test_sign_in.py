@@ -9,7 +9,6 @@ import jwt
 import pytest
 
 from orrery.sandbox.identity.directory import ACCOUNTS, CLIENT_A, CLIENT_B, TENANT_A, TENANT_B
-from orrery.sandbox.identity.grants import DEVICE_CODE_LIFETIME
 from orrery.sandbox.identity.tokens import LIFETIME, issued_token
 from tests.sandbox.identity.client import Client, verified
 from tests.support.identity import IdentityBox
@@ -47,18 +46,6 @@ def test_a_device_code_is_approved(box: IdentityBox) -> None:
     assert me(box, result["access_token"])[0] == HTTPStatus.UNAUTHORIZED
 
 
-def test_a_device_code_is_declined_or_expires(box: IdentityBox) -> None:
-    """The library is answered as the vendor answers it."""
-    client = Client(box)
-    code = client.code()
-    box.decline(code["user_code"])
-    assert client.poll(code)["error"] == "authorization_declined"
-    late = client.code()
-    box.clock.advance(DEVICE_CODE_LIFETIME)
-    refused = client.poll(late)
-    assert (refused["error"], refused["error_codes"]) == ("expired_token", [70020])
-
-
 @pytest.mark.parametrize("mode", ["form_post", pytest.param("query", marks=DISCOURAGED)])
 def test_an_account_is_chosen_on_the_page(box: IdentityBox, mode: str) -> None:
     """The code of the authorization page becomes tokens once, with the nonce that the library asked for."""
@@ -69,15 +56,6 @@ def test_an_account_is_chosen_on_the_page(box: IdentityBox, mode: str) -> None:
     assert verified(box, result["id_token"])["preferred_username"] == "bob@corp.example"
     again = client.msal.acquire_token_by_auth_code_flow(flow, answer)
     assert again["error_codes"] == [54005]
-
-
-def test_a_code_is_bound_to_its_verifier(box: IdentityBox) -> None:
-    """An authorization code is worth nothing with another flow's verifier."""
-    client = Client(box)
-    flow, other = (client.flow() for _ in range(2))
-    answer = box.sign_in(flow["auth_uri"], "bob@corp.example")
-    mixed = flow | {"code_verifier": other["code_verifier"]}
-    assert client.msal.acquire_token_by_auth_code_flow(mixed, answer)["error_codes"] == [501481]
 
 
 def test_a_guest_looks_like_a_member(box: IdentityBox) -> None:
@@ -98,15 +76,6 @@ def test_a_refresh_token_crosses_tenants(box: IdentityBox) -> None:
     assert verified(box, crossed["id_token"], client=CLIENT_B)["tid"] == TENANT_A
     own = Client(box).sign_in("ann@corp.example")
     assert Client(box, TENANT_B).redeem(own["refresh_token"])["error_codes"] == [50020]
-
-
-def test_a_refresh_token_is_rotated_and_bound_to_its_client(box: IdentityBox) -> None:
-    """Each answer has another one; another client cannot use it."""
-    client = Client(box)
-    first = client.sign_in("ann@corp.example")["refresh_token"]
-    second = client.redeem(first)["refresh_token"]
-    assert second != first
-    assert Client(box, TENANT_A, CLIENT_B).redeem(second)["error"] == "invalid_grant"
 
 
 def test_an_access_token_verifies_nowhere(box: IdentityBox) -> None:

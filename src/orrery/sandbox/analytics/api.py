@@ -1,15 +1,11 @@
 """The provider over HTTP: the token endpoint, the realtime report, and a page with levers."""
 
 from collections import Counter, deque
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
-from orrery.ports.clock import Clock
 from orrery.sandbox.analytics.access import (
     TOKEN_PATH,
     VENDORS_TOKEN_PATH,
@@ -18,10 +14,10 @@ from orrery.sandbox.analytics.access import (
     refusal,
 )
 from orrery.sandbox.analytics.quota import Quota, exhausted
-from orrery.sandbox.analytics.report import MOST, Population, Query, read_query, report, subject
+from orrery.sandbox.analytics.report import MOST, Population, read_query, report, subject
 from orrery.sandbox.board import Act, Board, form_of
-from orrery.sandbox.faults import CutConnection, Fault, Faults, Refusal
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.faults import Fault, Faults, Refusal, Refusals
+from orrery.sandbox.ground import Document, SandboxGround
 
 MOST_SHOWN = 25
 """How many requests are remembered to be shown."""
@@ -29,7 +25,7 @@ MOST_SHOWN = 25
 _HTML = "<!doctype html><html lang=en><title>Error {0}</title><p><b>{0}.</b> <ins>That is an error.</ins></html>"
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
-_REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
+_REFUSALS: Refusals = {
     "analytics_401": lambda _: refusal("wrong_token"),
     "analytics_403": lambda _: refusal("forbidden"),
     "analytics_429_concurrent": lambda _: exhausted("concurrentRequests"),
@@ -39,28 +35,17 @@ _REFUSALS: dict[str, Callable[[Fault], Refusal]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRequest:
-    """One request as it is shown: when (Unix time), what for, how it was answered, and the tokens it took."""
-
-    at: float
-    what: str
-    status: int
-    tokens: int = 0
-
-
 class AnalyticsApi:
     """Answers token requests and report requests."""
 
-    def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock, faults: Faults) -> None:
+    def __init__(self, config: AnalyticsConfig, ground: SandboxGround) -> None:
         self._config = config
-        self._clock = clock
-        self._faults = faults
-        self._tokens = AnalyticsTokens(config, clock)
+        self._ground = ground
+        self._tokens = AnalyticsTokens(config, ground.clock)
         self._calls: Counter[str] = Counter()
-        self._recent: deque[ShownRequest] = deque(maxlen=MOST_SHOWN)
-        self.quota = Quota(config, state, clock)
-        self.people = Population(state, config.visitors)
+        self._recent: deque[Document] = deque(maxlen=MOST_SHOWN)
+        self.quota = Quota(config, ground.state, ground.clock)
+        self.people = Population(ground.state, config.visitors)
 
     def routes(self) -> list[Route]:
         """Return the vendor's routes; whatever else is under its version is a 404 in HTML."""
@@ -74,51 +59,38 @@ class AnalyticsApi:
 
     async def token(self, request: Request) -> Response:
         """Mint a token for a signed assertion."""
-        if self._faults.take("analytics_down", "token") or self._faults.take("analytics_token_down"):
-            return self._logged("token", CutConnection(), 0)
-        try:
-            answer = JSONResponse(self._tokens.mint(await form_of(request)))
-        except Refusal as refused:
-            answer = refused.answer()
-        return self._logged("token", answer)
+
+        async def minted() -> Response:
+            return JSONResponse(self._tokens.mint(await form_of(request)))
+
+        return self._logged("token", await self._ground.faults.around("analytics token", {}, minted, "token"))
 
     async def report(self, request: Request) -> Response:
         body = await request.body()
         what = subject(body)
         self._calls[what] += 1
-        broken = self._faults.instead("analytics", what)
-        if broken is not None:
-            return self._logged(what, broken, 0 if isinstance(broken, CutConnection) else None)
-        try:
-            query = self._checked(request, body, what)
-        except Refusal as refused:
-            return self._logged(what, refused.answer())
-        return self._carried_out(query, what)
 
-    def _checked(self, request: Request, body: bytes, what: str) -> Query:
-        self._faults.refuse(_REFUSALS | {"analytics_500": self._failed}, what)
+        async def carried_out() -> Response:
+            return JSONResponse(self._reported(request, body))
+
+        refusals: Refusals = {**_REFUSALS, "analytics_500": self._failed}
+        return self._logged(what, await self._ground.faults.around("analytics", refusals, carried_out, what))
+
+    def _reported(self, request: Request, body: bytes) -> Document:
         self._tokens.check(request.headers.get("authorization", ""))
         if request.path_params["property"] != self._config.property_id:
             raise refusal("forbidden")
         query = read_query(body)
-        self.quota.begin()
-        return query
+        figures = self.quota.charge()
+        return report(query, self.people.views()) | ({"propertyQuota": figures} if query.quota else {})
 
     def _failed(self, _: Fault) -> Refusal:
         self.quota.fail()
         return refusal("internal")
 
-    def _carried_out(self, query: Query, what: str) -> Response:
-        body = report(query, self.people.views())
-        figures = self.quota.charge()
-        if query.quota:
-            body["propertyQuota"] = figures
-        answer = self._logged(what, JSONResponse(body), tokens=self.quota.cost)
-        return _Concurrent(self._faults.late("analytics_timeout", answer, self._clock, what), self.quota.end)
-
-    def _logged(self, what: str, answer: Response, status: int | None = None, tokens: int = 0) -> Response:
-        shown = answer.status_code if status is None else status
-        self._recent.appendleft(ShownRequest(self._clock.now().timestamp(), what, shown, tokens))
+    def _logged(self, what: str, answer: Response) -> Response:
+        at, status = self._ground.clock.now().timestamp(), answer.status_code
+        self._recent.appendleft({"at": at, "what": what, "status": status})
         return answer
 
     def as_json(self) -> Document:
@@ -130,24 +102,8 @@ class AnalyticsApi:
             "calls": dict(self._calls),
             "minted_tokens": self._tokens.minted,
             "quota": self.quota.as_json(),
-            "requests": [asdict(one) for one in self._recent],
+            "requests": list(self._recent),
         }
-
-
-class _Concurrent(Response):
-    """An answer that holds a place among the concurrent requests until it is out, or its client gone."""
-
-    def __init__(self, answer: Response, end: Callable[[], None]) -> None:
-        super().__init__()
-        self._answer = answer
-        self._end = end
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer, then give the place back."""
-        try:
-            await self._answer(scope, receive, send)
-        finally:
-            self._end()
 
 
 async def _not_found(_: Request) -> Response:

@@ -61,7 +61,6 @@ class Quota:
     def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock) -> None:
         self._state = state
         self._clock = clock
-        self._running = 0
         self.cost = 10
         self._buckets = {
             "tokensPerDay": Bucket(config.tokens_per_day),
@@ -73,28 +72,16 @@ class Quota:
         }
         self._remember(state.get(_KIND, _ID))
 
-    def begin(self) -> None:
-        """Take a place among the concurrent requests; raise `Refusal` when any quota is exhausted."""
+    def charge(self) -> Document:
+        """Charge a report and return `propertyQuota`; raise `Refusal` when any quota is exhausted."""
         for name in (_CONCURRENT, _ERRORS, *_TOKENS):
             if not self.bucket(name).left:
                 raise exhausted(name)
-        self._buckets[_CONCURRENT].used += 1
-        self._running += 1
-
-    def end(self) -> None:
-        """Give the place back."""
-        self._buckets[_CONCURRENT].used -= 1
-        self._running -= 1
-
-    def charge(self) -> Document:
-        """Charge a report; return `propertyQuota`."""
-        taken: dict[str, int] = dict.fromkeys(_TOKENS, self.cost)
-        for name, amount in taken.items():
-            self.bucket(name).used += amount
+        for name in _TOKENS:
+            self.bucket(name).used += self.cost
         self._keep()
-        return {
-            name: {"consumed": taken.get(name, 0), "remaining": self.bucket(name).left} for name in self._buckets
-        }
+        consumed = {name: self.cost if name in _TOKENS else 0 for name in self._buckets}
+        return {name: {"consumed": taken, "remaining": self.bucket(name).left} for name, taken in consumed.items()}
 
     def fail(self) -> None:
         """Count a server error."""
@@ -115,7 +102,7 @@ class Quota:
         """
         if str(given.get("refill", "")).lower() == "true":
             for name in self._buckets:
-                self.bucket(name).used = self._running if name == _CONCURRENT else 0
+                self.bucket(name).used = 0
         if "cost" in given:
             self.cost = _figure(given["cost"])
         if name := given.get("bucket"):
@@ -133,11 +120,9 @@ class Quota:
         }
 
     def _fill(self, bucket: Bucket, given: Document) -> None:
-        left = bucket.left
-        if given.get("size") not in (None, ""):
-            bucket.size = _figure(given["size"])
-        if given.get("left") not in (None, ""):
-            left = _figure(given["left"])
+        given = {name: value for name, value in given.items() if value != ""}  # of a form's empty fields
+        left = _figure(given.get("left", bucket.left))
+        bucket.size = _figure(given.get("size", bucket.size))
         bucket.used = bucket.size - min(left, bucket.size)
 
     def _window(self, name: str) -> str:
@@ -148,7 +133,6 @@ class Quota:
 
     def _keep(self) -> None:
         kept = {name: [one.size, one.used, one.window] for name, one in self._buckets.items()}
-        kept[_CONCURRENT][1] = 0
         self._state.save({"object": _KIND, "id": _ID, "cost": self.cost, "buckets": kept})
 
     def _remember(self, kept: Document | None) -> None:

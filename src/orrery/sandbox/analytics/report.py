@@ -185,7 +185,7 @@ def read_query(body: bytes) -> Query:
     try:
         query = Query.model_validate_json(body)
     except ValidationError as error:
-        raise _unreadable(error) from error
+        raise refused(400, f"Invalid JSON payload received: {error.errors()[0]['msg']}.") from error
     for name in query.names:
         if name not in DIMENSIONS and not name.startswith("customUser:"):
             raise _no_dimension(name)
@@ -222,16 +222,6 @@ def report(query: Query, views: Iterable[View]) -> Document:
 def _row(labels: tuple[str, ...], users: int) -> Document:
     row: Document = {"metricValues": [{"value": str(users)}]}
     return {"dimensionValues": [{"value": label} for label in labels]} | row if labels else row
-
-
-def _unreadable(error: ValidationError) -> Refusal:
-    """Return the refusal of what the provider's parser would not read, or of what is not simulated."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    *above, last = map(str, first["loc"] or ("",))
-    if first["type"] == "extra_forbidden":
-        where = f" at '{'.'.join(above)}'" if above else ""
-        return refused(400, f'Invalid JSON payload received. Unknown name "{last}"{where}: Cannot find field.')
-    return refused(400, f"Invalid value at '{'.'.join((*above, last))}': {first['msg']}.")
 
 
 def _no_dimension(name: str) -> Refusal:

@@ -3,9 +3,9 @@
 import json
 from urllib.parse import urlsplit
 
-from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
+from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook, token_of
 from orrery.sandbox.cloud.machine import is_met
-from orrery.sandbox.cloud.resources import Cloud, Moment, new_guid, normal, part, timestamp
+from orrery.sandbox.cloud.resources import Cloud, Moment, part
 from orrery.sandbox.ground import Document
 from orrery.sandbox.mail import deliver
 from orrery.sandbox.serving import HOSTS
@@ -38,33 +38,15 @@ def put_group(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Doc
     receivers["emailReceivers"] = [one | {"status": "Enabled"} for one in receivers["emailReceivers"]]
     properties = {"groupShortName": short, "enabled": asked.get("enabled", True), **receivers}
     known = cloud.find(resource_id)
-    status, body = _stored(cloud, resource_id, _GROUP, given, properties)
-    if known:
-        before = {"before": known["body"]["properties"], "changed": cloud.now().at}
-        _ = cloud.put({"body": body, **before})
-    return status, body
+    before = {"before": known["body"]["properties"], "changed": cloud.now().at} if known else {}
+    return cloud.stored(resource_id, _GROUP, given, properties, **before)
 
 
 def put_alert(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
     """Create an alert, or replace it. Its condition is stored unchecked, as the vendor does."""
     asked = part(given, "properties")
     properties = {"enabled": True, "description": "", **asked}
-    return _stored(cloud, resource_id, _ALERT, given, properties)
-
-
-def _stored(
-    cloud: Cloud, resource_id: str, kind: str, given: Document, properties: Document
-) -> tuple[int, Document]:
-    known = cloud.find(resource_id)
-    body = {
-        "id": resource_id,
-        "name": resource_id.rpartition("/")[2],
-        "type": kind,
-        "location": given.get("location", "Global"),
-        "tags": part(given, "tags"),
-        "properties": properties,
-    }
-    return 200 if known else 201, cloud.put({"body": body})["body"]
+    return cloud.stored(resource_id, _ALERT, given, properties)
 
 
 def alerts(cloud: Cloud) -> list[Document]:
@@ -96,12 +78,12 @@ def fire(cloud: Cloud, moment: Moment, data: Document) -> None:
 
 def _act(cloud: Cloud, moment: Moment, group: Document, alert: Document, event: Document) -> None:
     for receiver in group["webhookReceivers"]:
-        common = receiver.get("useCommonAlertSchema", False)
-        payload = _common(moment, alert, event) if common else _specified(event)
         uri: str = receiver["serviceUri"]
         if _is_ours(uri):
             headers = {"Content-Type": "application/json; charset=utf-8", "Connection": "Keep-Alive"}
-            _ = call_webhook(cloud, moment, uri, json.dumps(payload, separators=(",", ":")), headers)
+            _ = call_webhook(
+                cloud, moment, token_of(uri), json.dumps(_specified(event), separators=(",", ":")), headers
+            )
         else:
             cloud.record("webhook", moment, status="nothing", text="The sandbox calls no address but its own.")
     for receiver in group["emailReceivers"]:
@@ -126,22 +108,3 @@ def _specified(event: Document) -> Document:
         log["properties"] = {name: event["properties"][name] for name in ("currentHealthStatus", "cause")}
     activated = {"status": "Activated", "context": {"activityLog": log}}
     return {"schemaId": "Microsoft.Insights/activityLogs", "data": activated}
-
-
-def _common(moment: Moment, alert: Document, event: Document) -> Document:
-    """Return the same as the vendor's common schema has it."""
-    essentials = {
-        "alertId": f"{alert['id']}/alerts/{new_guid()}",
-        "alertRule": alert["name"],
-        "severity": "Sev4",
-        "signalType": "Activity Log",
-        "monitorCondition": "Fired",
-        "monitoringService": f"Activity Log - {event['category']}",
-        "alertTargetIDs": [normal(event["resourceId"])],
-        "originAlertId": event["eventDataId"],
-        "firedDateTime": timestamp(moment.at),
-        "description": alert["properties"]["description"],
-        "essentialsVersion": "1.0",
-        "alertContextVersion": "1.0",
-    }
-    return {"schemaId": "azureMonitorCommonAlertSchema", "data": {"essentials": essentials, "alertContext": event}}

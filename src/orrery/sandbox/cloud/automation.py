@@ -10,7 +10,6 @@ from orrery.sandbox.cloud.jobs import minutes_this_month, new_job
 from orrery.sandbox.cloud.resources import (
     Cloud,
     Moment,
-    arm_error,
     bad_request,
     not_found,
     part,
@@ -30,28 +29,18 @@ FREE_MINUTES = 500
 def put_account(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
     """Create an account, or change it."""
     known = cloud.find(resource_id)
-    sku = part(part(given, "properties"), "sku") or {"name": "Basic"}
     now = timestamp(cloud.now().at)
-    created = known["body"]["properties"]["creationTime"] if known else now
-    identity = {"identity": _attached(cloud, given["identity"])} if given.get("identity") else {}
-    body = {
-        "id": resource_id,
-        "name": resource_id.rpartition("/")[2],
-        "type": _ACCOUNT,
-        "location": given.get("location", cloud.config.location),
-        "tags": part(given, "tags"),
-        **identity,
-        "properties": {
-            "sku": {"name": sku["name"]},
-            "state": "Ok",
-            "creationTime": created,
-            "lastModifiedTime": now,
-        },
+    properties: Document = {
+        "sku": {"name": (part(part(given, "properties"), "sku") or {"name": "Basic"})["name"]},
+        "state": "Ok",
+        "creationTime": known["body"]["properties"]["creationTime"] if known else now,
+        "lastModifiedTime": now,
     }
-    return 200 if known else 201, cloud.put({"body": body})["body"]
+    attached = {"identity": _attached(cloud, given["identity"])} if given.get("identity") else {}
+    return cloud.stored(resource_id, _ACCOUNT, given | attached, properties)
 
 
-def patch_account(cloud: Cloud, resource_id: str, given: Document) -> Document:
+def patch_account(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
     """Change what is given: identities are added, and what is not named stays."""
     known = cloud.require(resource_id)
     body = known["body"]
@@ -62,7 +51,7 @@ def patch_account(cloud: Cloud, resource_id: str, given: Document) -> Document:
     body["properties"] |= {"lastModifiedTime": timestamp(cloud.now().at)}
     if sku := part(part(given, "properties"), "sku").get("name"):
         body["properties"]["sku"] = {"name": sku}
-    return cloud.put(known)["body"]
+    return 200, cloud.put(known)["body"]
 
 
 def _attached(cloud: Cloud, given: Document) -> Document:
@@ -88,24 +77,13 @@ def put_runbook(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
     """Create a runbook, new and without a text, or change it."""
     known = cloud.find(resource_id)
     account = cloud.require(resource_id.rsplit("/", 2)[0])["body"]
-    asked = part(given, "properties")
-    kind = asked.get("runbookType")
-    if known and known["body"]["properties"]["runbookType"] != kind:
-        raise bad_request("The type of a runbook cannot be changed.")
-    now = timestamp(cloud.now().at)
+    asked, now = part(given, "properties"), timestamp(cloud.now().at)
     before: Document = known["body"]["properties"] if known else {"state": "New", "creationTime": now}
-    properties = before | {key: asked[key] for key in _KEPT if key in asked}
-    body = {
-        "id": resource_id,
-        "name": resource_id.rpartition("/")[2],
-        "type": f"{_ACCOUNT}/runbooks",
-        "location": given.get("location", account["location"]),
-        "tags": part(given, "tags"),
-        "properties": properties
-        | {"runbookType": kind, "lastModifiedTime": now, "provisioningState": "Succeeded"},
-    }
+    kept = {key: asked[key] for key in _KEPT if key in asked}
+    changed = {"runbookType": asked.get("runbookType"), "lastModifiedTime": now, "provisioningState": "Succeeded"}
     texts = {name: known[name] if known else None for name in ("draft", "content")}
-    return 200 if known else 201, cloud.put({"body": body, **texts})["body"]
+    place = {"location": account["location"]} | given
+    return cloud.stored(resource_id, f"{_ACCOUNT}/runbooks", place, before | kept | changed, **texts)
 
 
 def replace_draft(cloud: Cloud, resource_id: str, text: str) -> None:
@@ -119,8 +97,6 @@ def replace_draft(cloud: Cloud, resource_id: str, text: str) -> None:
 def publish(cloud: Cloud, resource_id: str) -> None:
     """Let the draft be what runs."""
     runbook = cloud.require(resource_id)
-    if runbook["draft"] is None:
-        raise arm_error(400, "BadRequest", "The runbook has no draft.")
     runbook["content"], runbook["draft"] = runbook["draft"], None
     runbook["body"]["properties"]["state"] = "Published"
     runbook["body"]["properties"]["lastModifiedTime"] = timestamp(cloud.now().at)
@@ -153,9 +129,9 @@ def put_webhook(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, D
     asked = part(given, "properties")
     if known is None:
         return 201, _created(cloud, resource_id, asked)
-    if asked.get("uri") and _token(str(asked["uri"])) != known["token"]:
+    if asked.get("uri") and token_of(str(asked["uri"])) != known["token"]:
         raise bad_request("Property 'uri' cannot be updated.")
-    return 200, patch_webhook(cloud, resource_id, given)
+    return patch_webhook(cloud, resource_id, given)
 
 
 def _created(cloud: Cloud, resource_id: str, asked: Document) -> Document:
@@ -163,14 +139,12 @@ def _created(cloud: Cloud, resource_id: str, asked: Document) -> Document:
     runbook = str(part(asked, "runbook").get("name", ""))
     _ = cloud.require(f"{account_id}/runbooks/{runbook}")
     expires = seconds_of(str(asked.get("expiryTime", "")))
-    if expires <= cloud.now().at:
-        raise bad_request("The expiryTime is in the past.")
     uri = str(asked.get("uri") or generate_uri(cloud, account_id))
-    token = _token(uri)
-    if _uris(cloud).get(token, {}).get("account") != account_id:
-        raise bad_request("The property uri is no URI that was generated for this account.")
-    if _uris(cloud)[token]["webhook"] is not None:
-        raise arm_error(409, "Conflict", "The property uri belongs to a webhook.")
+    token = token_of(uri)
+    if _uris(cloud).get(token) != {"account": account_id, "webhook": None}:
+        raise bad_request(
+            "The property uri is no URI that was generated for this account, or belongs to a webhook."
+        )
     _keep(cloud, token, {"account": account_id, "webhook": resource_id})
     now = timestamp(cloud.now().at)
     properties = {
@@ -190,7 +164,7 @@ def _created(cloud: Cloud, resource_id: str, asked: Document) -> Document:
     return body | {"properties": properties | {"uri": uri}}
 
 
-def patch_webhook(cloud: Cloud, resource_id: str, given: Document) -> Document:
+def patch_webhook(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
     """Change what may be changed; what else is given has no effect."""
     webhook = cloud.require(resource_id)
     properties: Document = webhook["body"]["properties"]
@@ -199,7 +173,7 @@ def patch_webhook(cloud: Cloud, resource_id: str, given: Document) -> Document:
     if name := part(asked, "runbook").get("name"):
         properties["runbook"] = {"name": name}
     properties["lastModifiedTime"] = timestamp(cloud.now().at)
-    return cloud.put(webhook)["body"]
+    return 200, cloud.put(webhook)["body"]
 
 
 def expire_webhooks(cloud: Cloud) -> None:
@@ -210,11 +184,11 @@ def expire_webhooks(cloud: Cloud) -> None:
 
 
 def call_webhook(
-    cloud: Cloud, moment: Moment, uri: str, body: str, headers: dict[str, str]
+    cloud: Cloud, moment: Moment, token: str, body: str, headers: dict[str, str]
 ) -> tuple[int, Document]:
-    """Take a POST to a webhook's URI: 202 with the ids of the jobs, or 400, or 404; return status and body."""
+    """Take a POST to the URI with that token: 202 with the ids of the jobs, 400 or 404; return status and body."""
     try:
-        status, answer = 202, {"JobIds": [_called(cloud, moment, _token(uri), body, headers)]}
+        status, answer = 202, {"JobIds": [_called(cloud, moment, token, body, headers)]}
     except Refusal as refusal:
         status, answer = refusal.status, refusal.body
     cloud.record("webhook", moment, status=status, jobs=answer.get("JobIds", []))
@@ -238,7 +212,7 @@ def _called(cloud: Cloud, moment: Moment, token: str, body: str, headers: dict[s
     return new_job(cloud, moment, webhook["body"], body, headers)
 
 
-def _token(uri: str) -> str:
+def token_of(uri: str) -> str:
     return parse_qs(urlsplit(uri).query).get("token", [""])[0]
 
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 from orrery.sandbox.cloud import access, alerts, automation, jobs, machine
 from orrery.sandbox.cloud.automation import generate_uri, patch_webhook, put_webhook
 from orrery.sandbox.cloud.machine import listed_events
-from orrery.sandbox.cloud.resources import Cloud, bad_request, new_guid, not_found
+from orrery.sandbox.cloud.resources import Cloud, new_guid, not_found
 from orrery.sandbox.ground import Document
+from orrery.sandbox.operations import Operation
 
 _GROUP = "/subscriptions/{subscription}/resourceGroups/{group}/providers"
 _ACCOUNT = f"{_GROUP}/Microsoft.Automation/automationAccounts/{{account}}"
@@ -48,30 +48,6 @@ class ArmAnswer:
 
 
 Run = Callable[[Cloud, ArmRequest], ArmAnswer]
-
-
-@dataclass(frozen=True, slots=True)
-class ArmOperation:
-    """One operation. `name` is that by which faults name it, behind the method."""
-
-    method: str
-    name: str
-    template: str
-    run: Run
-
-    def ids(self, path: str) -> dict[str, str] | None:
-        """Return the words of the path that the template leaves open, or None for another path."""
-        pattern = re.sub(r"\\\{(\w+)\\\}", _group, re.escape(self.template))
-        found = re.fullmatch(pattern, path, re.IGNORECASE)
-        return found.groupdict() if found else None
-
-
-def _group(match: re.Match[str]) -> str:
-    return f"(?P<{match[1]}>/.+)" if match[1] == "scope" else f"(?P<{match[1]}>[^/]+)"
-
-
-def _pair(found: tuple[int, Document]) -> ArmAnswer:
-    return ArmAnswer(*found)
 
 
 def _body(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
@@ -158,33 +134,27 @@ def _retag(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
 
 
 def _jobs(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
-    found = jobs.listed(cloud, asked.upto(1))
-    if wanted := asked.query.get("$filter"):
-        named = re.fullmatch(r"properties/runbook/name eq '([^']*)'", wanted)
-        if named is None:
-            raise bad_request(f"The filter '{wanted}' is not supported.")
-        found = [one for one in found if one["properties"]["runbook"]["name"].lower() == named[1].lower()]
-    top, skip = asked.query.get("$top", str(_PAGE)), asked.query.get("$skip", "0")
-    if not (top.isdecimal() and skip.isdecimal()):
-        raise bad_request("The parameters $top and $skip are whole numbers.")
-    page = found[int(skip) : int(skip) + min(int(top), _PAGE)]
-    body: Document = {"value": page}
-    if len(found) > int(skip) + _PAGE and "$top" not in asked.query:
-        more = {"api-version": asked.query["api-version"], "$skip": int(skip) + _PAGE}
-        body["nextLink"] = f"{cloud.config.url}{asked.path}?{urlencode(more)}"
-    return ArmAnswer(200, body)
+    """List the newest jobs, of one runbook if the filter names it."""
+    named = re.fullmatch(r"properties/runbook/name eq '([^']*)'", asked.query.get("$filter", ""))
+    wanted = named[1].lower() if named else ""
+    found = [
+        one
+        for one in jobs.listed(cloud, asked.upto(1))
+        if wanted in {"", one["properties"]["runbook"]["name"].lower()}
+    ]
+    return _list(found[: int(asked.query.get("$top", _PAGE))])
 
 
-def _job(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
-    return ArmAnswer(200, jobs.find_job(cloud, asked.upto(2), asked.ids["job"])["body"])
-
-
-def _output(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
-    return ArmAnswer(200, str(jobs.find_job(cloud, asked.upto(3), asked.ids["job"])["output"]))
+def _job(cloud: Cloud, asked: ArmRequest, words: int) -> Document:
+    return jobs.find_job(cloud, asked.upto(words), asked.ids["job"])
 
 
 def _roles(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
     return _list(access.assignments(cloud, asked.ids["scope"], asked.query.get("$filter", "")))
+
+
+def _assign(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
+    return ArmAnswer(201, access.put_assignment(cloud, asked.ids["scope"], asked.ids["name"], asked.document))
 
 
 _ROLES = "{scope}/providers/Microsoft.Authorization/roleAssignments"
@@ -193,103 +163,73 @@ _IDENTITY = f"{_GROUP}/Microsoft.ManagedIdentity/userAssignedIdentities/{{identi
 _POLLED = "/subscriptions/{subscription}/providers/{provider}/locations/{location}"
 
 
-def _of(kind: str, template: str, put: Run) -> tuple[ArmOperation, ...]:
+def _of(kind: str, template: str, put: Run) -> tuple[Operation[Run], ...]:
     """Return the three operations that most resources have."""
-    return (
-        ArmOperation("PUT", kind, template, put),
-        ArmOperation("GET", kind, template, _body),
-        ArmOperation("DELETE", kind, template, _delete),
-    )
+    runs = {"PUT": put, "GET": _body, "DELETE": _delete}
+    return tuple(Operation(method, template, run, name=kind) for method, run in runs.items())
 
 
-OPERATIONS = (
-    *_of("identity", _IDENTITY, lambda cloud, it: _pair(access.put_identity(cloud, it.path, it.document))),
-    *_of(
-        "role",
-        f"{_ROLES}/{{name}}",
-        lambda cloud, it: ArmAnswer(
-            201, access.put_assignment(cloud, it.ids["scope"], it.ids["name"], it.document)
-        ),
-    ),
-    ArmOperation("GET", "roles", _ROLES, _roles),
-    *_of("account", _ACCOUNT, lambda cloud, it: _pair(automation.put_account(cloud, it.path, it.document))),
-    ArmOperation(
-        "PATCH",
-        "account",
-        _ACCOUNT,
-        lambda cloud, it: ArmAnswer(200, automation.patch_account(cloud, it.path, it.document)),
-    ),
-    ArmOperation(
-        "GET", "usages", f"{_ACCOUNT}/usages", lambda cloud, it: _list(automation.usages(cloud, it.upto(1)))
-    ),
-    ArmOperation("DELETE", "runbook", _RUNBOOK, _delete_runbook),
-    *_of("runbook", _RUNBOOK, lambda cloud, it: _pair(automation.put_runbook(cloud, it.path, it.document))),
-    ArmOperation(
-        "GET",
-        "content",
-        f"{_RUNBOOK}/content",
-        lambda cloud, it: _script(cloud, it.upto(1), "content"),
-    ),
-    ArmOperation(
-        "GET",
-        "draft",
-        f"{_RUNBOOK}/draft/content",
-        lambda cloud, it: _script(cloud, it.upto(2), "draft"),
-    ),
-    ArmOperation("PUT", "draft", f"{_RUNBOOK}/draft/content", _replace_draft),
-    ArmOperation("POST", "publish", f"{_RUNBOOK}/publish", _publish),
-    ArmOperation(
+def _stored(put: Callable[[Cloud, str, Document], tuple[int, Document]]) -> Run:
+    """Return the operation of a PUT or PATCH that answers with a status and the resource."""
+    return lambda cloud, asked: ArmAnswer(*put(cloud, asked.path, asked.document))
+
+
+def _row(method: str, name: str, template: str, run: Run) -> Operation[Run]:
+    return Operation(method, template, run, name=name)
+
+
+OPERATIONS: tuple[Operation[Run], ...] = (
+    *_of("identity", _IDENTITY, _stored(access.put_identity)),
+    *_of("role", f"{_ROLES}/{{name}}", _assign),
+    _row("GET", "roles", _ROLES, _roles),
+    *_of("account", _ACCOUNT, _stored(automation.put_account)),
+    _row("PATCH", "account", _ACCOUNT, _stored(automation.patch_account)),
+    _row("GET", "usages", f"{_ACCOUNT}/usages", lambda cloud, it: _list(automation.usages(cloud, it.upto(1)))),
+    _row("DELETE", "runbook", _RUNBOOK, _delete_runbook),
+    *_of("runbook", _RUNBOOK, _stored(automation.put_runbook)),
+    _row("GET", "content", f"{_RUNBOOK}/content", lambda cloud, it: _script(cloud, it.upto(1), "content")),
+    _row("GET", "draft", f"{_RUNBOOK}/draft/content", lambda cloud, it: _script(cloud, it.upto(2), "draft")),
+    _row("PUT", "draft", f"{_RUNBOOK}/draft/content", _replace_draft),
+    _row("POST", "publish", f"{_RUNBOOK}/publish", _publish),
+    _row(
         "POST",
         "uri",
         f"{_ACCOUNT}/webhooks/generateUri",
         lambda cloud, it: ArmAnswer(200, generate_uri(cloud, it.upto(2))),
     ),
-    ArmOperation("GET", "runbooks", f"{_ACCOUNT}/runbooks", _parts_of_account),
-    ArmOperation("GET", "webhooks", f"{_ACCOUNT}/webhooks", _parts_of_account),
-    ArmOperation("DELETE", "webhook", _WEBHOOK, _delete_webhook),
-    ArmOperation(
-        "PATCH",
-        "webhook",
-        _WEBHOOK,
-        lambda cloud, it: ArmAnswer(200, patch_webhook(cloud, it.path, it.document)),
-    ),
-    *_of("webhook", _WEBHOOK, lambda cloud, it: _pair(put_webhook(cloud, it.path, it.document))),
-    ArmOperation("GET", "jobs", f"{_ACCOUNT}/jobs", _jobs),
-    ArmOperation("GET", "job", _JOB, _job),
-    ArmOperation("GET", "output", f"{_JOB}/output", _output),
-    *_of(
-        "group",
-        f"{_INSIGHTS}/actionGroups/{{action}}",
-        lambda cloud, it: _pair(alerts.put_group(cloud, it.path, it.document)),
-    ),
-    *_of(
-        "alert",
-        f"{_INSIGHTS}/activityLogAlerts/{{alert}}",
-        lambda cloud, it: _pair(alerts.put_alert(cloud, it.path, it.document)),
-    ),
-    ArmOperation("GET", "alerts", f"{_INSIGHTS}/activityLogAlerts", lambda cloud, _: _list(alerts.alerts(cloud))),
-    ArmOperation(
+    _row("GET", "runbooks", f"{_ACCOUNT}/runbooks", _parts_of_account),
+    _row("GET", "webhooks", f"{_ACCOUNT}/webhooks", _parts_of_account),
+    _row("DELETE", "webhook", _WEBHOOK, _delete_webhook),
+    _row("PATCH", "webhook", _WEBHOOK, _stored(patch_webhook)),
+    *_of("webhook", _WEBHOOK, _stored(put_webhook)),
+    _row("GET", "jobs", f"{_ACCOUNT}/jobs", _jobs),
+    _row("GET", "job", _JOB, lambda cloud, it: ArmAnswer(200, _job(cloud, it, 2)["body"])),
+    _row("GET", "output", f"{_JOB}/output", lambda cloud, it: ArmAnswer(200, str(_job(cloud, it, 3)["output"]))),
+    *_of("group", f"{_INSIGHTS}/actionGroups/{{action}}", _stored(alerts.put_group)),
+    *_of("alert", f"{_INSIGHTS}/activityLogAlerts/{{alert}}", _stored(alerts.put_alert)),
+    _row("GET", "alerts", f"{_INSIGHTS}/activityLogAlerts", lambda cloud, _: _list(alerts.alerts(cloud))),
+    _row(
         "GET",
         "events",
         "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values",
         lambda cloud, it: _list(listed_events(cloud, it.query.get("$filter", ""))),
     ),
-    ArmOperation("GET", "machine", _MACHINE, _machine),
-    ArmOperation("PATCH", "machine", _MACHINE, _retag),
-    ArmOperation(
+    _row("GET", "machine", _MACHINE, _machine),
+    _row("PATCH", "machine", _MACHINE, _retag),
+    _row(
         "GET",
         "instanceView",
         f"{_MACHINE}/instanceView",
         lambda cloud, _: ArmAnswer(200, machine.instance_view(cloud)),
     ),
-    ArmOperation("POST", "start", f"{_MACHINE}/start", _start),
-    ArmOperation(
+    _row("POST", "start", f"{_MACHINE}/start", _start),
+    _row(
         "GET",
         "health",
         f"{_MACHINE}/providers/Microsoft.ResourceHealth/availabilityStatuses/current",
         lambda cloud, _: ArmAnswer(200, machine.availability(cloud)),
     ),
-    ArmOperation("GET", "operation", f"{_POLLED}/operations/{{operation}}", _operation_status),
-    ArmOperation("GET", "operation", f"{_POLLED}/operationResults/{{operation}}", _operation_result),
+    _row("GET", "operation", f"{_POLLED}/operations/{{operation}}", _operation_status),
+    _row("GET", "operation", f"{_POLLED}/operationResults/{{operation}}", _operation_result),
 )
 """The first that fits a request is taken."""

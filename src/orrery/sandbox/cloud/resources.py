@@ -178,6 +178,21 @@ class Cloud:
         self.state.save(stored)
         return stored
 
+    def stored(
+        self, resource_id: str, kind: str, given: Document, properties: Document, **more: object
+    ) -> tuple[int, Document]:
+        """Create a resource of a PUT, or replace it; return the status and the body. `more` is known besides."""
+        body = {
+            "id": resource_id,
+            "name": resource_id.rpartition("/")[2],
+            "type": kind,
+            "location": given.get("location", self.config.location),
+            "tags": part(given, "tags"),
+            **({"identity": given["identity"]} if given.get("identity") else {}),
+            "properties": properties,
+        }
+        return 200 if self.find(resource_id) else 201, self.put({"body": body, **more})["body"]
+
     def remove(self, resource_id: str) -> bool:
         """Remove a resource with all below it; return whether it was there."""
         there = self.find(resource_id) is not None

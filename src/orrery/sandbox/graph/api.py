@@ -1,35 +1,23 @@
-"""Microsoft Graph over HTTP: who asks, with which scopes, for which call; and what a fault does to it."""
+"""Microsoft Graph over HTTP: each call as a row, who asks, with which scopes, and what a fault does to it."""
 
 import json
 import re
 import uuid
 from collections.abc import Callable
-from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.faults import Fault, Refusal
-from orrery.sandbox.graph.calendar import Calendar
-from orrery.sandbox.graph.call import (
-    SCOPES,
-    SENDS,
-    Created,
-    GraphCall,
-    Handler,
-    check_scopes,
-    preferences_of,
-    refusal,
-)
-from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.faults import Refusal, Refusals
+from orrery.sandbox.graph import calendar, chats, mail, tasks
+from orrery.sandbox.graph.call import Created, GraphCall, Handler, check_scopes, preferences_of, refusal
 from orrery.sandbox.graph.levers import Levers
-from orrery.sandbox.graph.mail import Delta, Mail
 from orrery.sandbox.graph.mailbox import Mailboxes
-from orrery.sandbox.graph.tasks import Tasks
 from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import GRAPH
 from orrery.sandbox.identity.tokens import Issued, issued_token
+from orrery.sandbox.operations import Operation, matched
 
 ALIAS = "also."
 """The prefix of an account's second address."""
@@ -49,7 +37,71 @@ def me(call: GraphCall) -> Document:
     }
 
 
-_SEGMENT = r"([^/]+)"
+def _sent(_: GraphCall) -> None:
+    """Answer a send, which goes nowhere."""
+
+
+_MAIL_READ = ("Mail.Read", "Mail.ReadBasic", "Mail.ReadWrite")
+_MAIL_CHANGE = ("Mail.ReadWrite",)
+_MAIL_SEND = ("Mail.Send",)
+_TASKS_READ = ("Tasks.Read", "Tasks.ReadWrite")
+_TASKS_CHANGE = ("Tasks.ReadWrite",)
+_CHAT_SEND = ("Chat.ReadWrite", "ChatMessage.Send", "Group.ReadWrite.All")
+_CHANNEL_SEND = ("ChannelMessage.Send", "Group.ReadWrite.All")
+_USER = (
+    "AgentIdUser.ReadWrite.All",
+    "AgentIdUser.ReadWrite.IdentityParentedBy",
+    "Directory.Read.All",
+    "Directory.ReadWrite.All",
+    "User.Read",
+    "User.Read.All",
+    "User.ReadBasic.All",
+    "User.ReadWrite",
+    "User.ReadWrite.All",
+)
+_REPLIES = "/teams/{id}/channels/{id}/messages/{id}/replies"
+
+OPERATIONS: tuple[Operation[Handler], ...] = (
+    Operation("GET", "/me", me, _USER),
+    Operation("GET", "/me/mailFolders/{id}/messages", mail.folder_messages, _MAIL_READ),
+    Operation("GET", "/me/mailFolders/{id}/messages/delta", mail.delta, _MAIL_READ),
+    Operation("GET", "/me/messages/{id}", mail.message, ("Mail.Read", "Mail.ReadBasic")),
+    Operation("POST", "/me/messages", mail.create, _MAIL_CHANGE),
+    Operation("GET", "/me/messages/{id}/attachments", mail.attachments, ("Mail.Read", "Mail.ReadWrite")),
+    Operation("POST", "/me/messages/{id}/createReply", mail.create_reply, _MAIL_CHANGE),
+    Operation("POST", "/me/messages/{id}/createReplyAll", mail.create_reply_to_all, _MAIL_CHANGE),
+    Operation("PATCH", "/me/messages/{id}", mail.change, _MAIL_CHANGE),
+    Operation("GET", "/me/chats", chats.chats, ("Chat.Read", "Chat.ReadBasic", "Chat.ReadWrite")),
+    Operation(
+        "GET",
+        "/chats/{id}/messages/{id}",
+        chats.message,
+        ("Chat.Read", "Chat.ReadWrite", "Group.Read.All", "Group.ReadWrite.All"),
+    ),
+    Operation(
+        "GET", "/me/calendarView", calendar.view, ("Calendars.Read", "Calendars.ReadBasic", "Calendars.ReadWrite")
+    ),
+    Operation("GET", "/me/events/{id}", calendar.event, ("Calendars.Read", "Calendars.ReadBasic")),
+    Operation("GET", "/me/todo/lists", tasks.lists, _TASKS_READ),
+    Operation("POST", "/me/todo/lists", tasks.create_list, _TASKS_CHANGE),
+    Operation("GET", "/me/todo/lists/{id}/tasks", tasks.tasks, _TASKS_READ),
+    Operation("POST", "/me/todo/lists/{id}/tasks", tasks.create, _TASKS_CHANGE),
+    Operation("PATCH", "/me/todo/lists/{id}/tasks/{id}", tasks.change, _TASKS_CHANGE),
+    Operation("POST", "/me/todo/lists/{id}/tasks/{id}/linkedResources", tasks.add_link, _TASKS_CHANGE),
+    Operation("POST", "/me/sendMail", _sent, _MAIL_SEND),
+    Operation("POST", "/me/messages/{id}/send", _sent, _MAIL_SEND),
+    Operation("POST", "/me/messages/{id}/reply", _sent, _MAIL_SEND),
+    Operation("POST", "/me/messages/{id}/replyAll", _sent, _MAIL_SEND),
+    Operation("POST", "/me/messages/{id}/forward", _sent, _MAIL_SEND),
+    Operation("POST", "/chats/{id}/messages", _sent, _CHAT_SEND),
+    Operation("POST", "/teams/{id}/channels/{id}/messages", _sent, _CHANNEL_SEND),
+    Operation("POST", _REPLIES, _sent, _CHANNEL_SEND),
+)
+"""Each call that there is, with its scopes."""
+
+SENDS = frozenset(one.call for one in OPERATIONS if one.run is _sent)
+"""Those that send something to somebody."""
+
 _QUOTED = re.compile(r"\('([^/']+)'\)")
 _APPLIED = {"idtype": "IdType", "outlook.body-content-type": "outlook.body-content-type"}
 
@@ -59,7 +111,7 @@ def _unauthenticated(message: str) -> Refusal:
     return refusal("unauthenticated", message, WWW_Authenticate=challenge)
 
 
-_FAULTS: dict[str, Callable[[Fault], Refusal]] = {
+_FAULTS: Refusals = {
     "graph_401": lambda _: _unauthenticated("Access token validation failure. Invalid token."),
     "graph_403": lambda _: refusal("access_denied"),
     "graph_503": lambda _: refusal("unavailable"),
@@ -70,11 +122,10 @@ _FAULTS: dict[str, Callable[[Fault], Refusal]] = {
 
 
 class GraphApi:
-    """Answers the calls that `SCOPES` names."""
+    """Answers the calls of the table."""
 
-    def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
-        self._handlers = _handlers(world, chats, calendar)
 
     def routes(self) -> list[Route]:
         return [Route("/v1.0/{rest:path}", self.answer, methods=["GET", "POST", "PATCH", "PUT", "DELETE"])]
@@ -82,114 +133,75 @@ class GraphApi:
     async def answer(self, request: Request) -> Response:
         made = str(uuid.uuid4())
         ids = {"request-id": made, "client-request-id": request.headers.get("client-request-id") or made}
+
+        def shown(refused: Refusal) -> Response:
+            now = self._world.ground.clock.now()
+            refused.body["error"]["innerError"] = {"date": f"{now:%Y-%m-%dT%H:%M:%S}", **ids}
+            return refused.answer()
+
         try:
-            response = await self._answered(request)
+            response = await self._answered(request, shown)
         except Refusal as refused:
-            refused.body["error"]["innerError"] = {
-                "date": f"{self._world.ground.clock.now():%Y-%m-%dT%H:%M:%S}",
-                **ids,
-            }
-            response = refused.answer()
+            response = shown(refused)
         response.headers.update(ids)
         return response
 
-    async def _answered(self, request: Request) -> Response:
+    async def _answered(self, request: Request, shown: Callable[[Refusal], Response]) -> Response:
         issued = self._signed_in(request.headers.get("authorization", ""))
-        template, ids = _matched(request.method, f"/{request.path_params['rest']}")
+        operation, path, ids = _matched(request)
         account = issued.account.username
-        self._world.requests[account][template] += 1
-        # A fault's path is an account, a call, or a call of an account.
-        faults, struck = self._world.ground.faults, (f"{account} {template}", template)
-        if (broken := faults.instead("graph", *struck)) is not None:
-            return broken
-        faults.refuse(_FAULTS, *struck)
-        self._permit(issued, template)
-        call = GraphCall(
-            issued,
-            template,
-            ids,
-            dict(request.query_params),
-            preferences_of(",".join(request.headers.getlist("prefer"))),
-            request.headers.get("if-match", ""),
-            json.loads(await request.body() or b"null"),
-        )
-        response = _response(self._handlers[template](call), call)
-        if faults.take("graph_half", *struck):
-            half = bytes(response.body)[: len(response.body) // 2]
-            return Response(half, response.status_code, media_type="application/json")
-        return faults.late("graph_lost_answer", response, self._world.ground.clock, *struck)
+        self._world.requests[account][operation.call] += 1
 
-    def _permit(self, issued: Issued, template: str) -> None:
+        async def carried_out() -> Response:
+            self._permit(issued, operation)
+            call = GraphCall(
+                self._world,
+                issued,
+                path,
+                ids,
+                dict(request.query_params),
+                preferences_of(",".join(request.headers.getlist("prefer"))),
+                request.headers.get("if-match", ""),
+                json.loads(await request.body() or b"null"),
+            )
+            return _response(operation.run(call), call)
+
+        # A fault's path is an account, a call, or a call of an account.
+        struck = (f"{account} {operation.call}", operation.call)
+        return await self._world.ground.faults.around("graph", _FAULTS, carried_out, *struck, shown=shown)
+
+    def _permit(self, issued: Issued, operation: Operation[Handler]) -> None:
+        """Raise `Refusal` unless the scopes are there; a send is noted, whether they are or not."""
+        refused = True
         try:
-            check_scopes(template, issued.scopes)
-        except Refusal:
-            if template in SENDS:
-                self._world.note_send(issued.account.username, template, refused=True)
-            raise
+            check_scopes(operation.path, operation.right, issued.scopes)
+            refused = False
+        finally:
+            if operation.call in SENDS:
+                self._world.note_send(issued.account.username, operation.call, refused=refused)
 
     def _signed_in(self, authorization: str) -> Issued:
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not token:
-            raise _unauthenticated("Access token is empty.")
         issued = issued_token(self._world.ground.state, token)
-        if issued is None:
+        if scheme.lower() != "bearer" or issued is None:
             raise _unauthenticated("Access token validation failure. Invalid token.")
         if issued.expires <= self._world.ground.clock.now().timestamp():
             raise _unauthenticated("Lifetime validation failed, the token is expired.")
         return issued
 
 
-def _handlers(world: Mailboxes, chats: Chats, calendar: Calendar) -> dict[str, Handler]:
-    mail, tasks = Mail(world), Tasks(world)
-    read: dict[str, Handler] = {
-        "GET /me": me,
-        "GET /me/mailFolders/{id}/messages": mail.folder_messages,
-        "GET /me/mailFolders/{id}/messages/delta": Delta(world).messages,
-        "GET /me/messages/{id}": mail.message,
-        "POST /me/messages": mail.create,
-        "GET /me/messages/{id}/attachments": mail.attachments,
-        "POST /me/messages/{id}/createReply": mail.create_reply,
-        "POST /me/messages/{id}/createReplyAll": mail.create_reply_to_all,
-        "PATCH /me/messages/{id}": mail.change,
-        "GET /me/chats": chats.chats,
-        "GET /chats/{id}/messages/{id}": chats.message,
-        "GET /me/calendarView": calendar.view,
-        "GET /me/events/{id}": calendar.event,
-        "GET /me/todo/lists": tasks.lists,
-        "POST /me/todo/lists": tasks.create_list,
-        "GET /me/todo/lists/{id}/tasks": tasks.tasks,
-        "POST /me/todo/lists/{id}/tasks": tasks.create,
-        "PATCH /me/todo/lists/{id}/tasks/{id}": tasks.change,
-        "POST /me/todo/lists/{id}/tasks/{id}/linkedResources": tasks.link,
-    }
-    return read | dict.fromkeys(SENDS, partial(_sent, world))
-
-
-def _sent(world: Mailboxes, call: GraphCall) -> None:
-    """Note a send, which goes nowhere."""
-    world.note_send(call.account, call.template, refused=False)
-
-
-def _pattern(template: str) -> tuple[str, re.Pattern[str]]:
-    method, _, path = template.partition(" ")
-    return method, re.compile(re.escape(path).replace(r"\{id\}", _SEGMENT), re.IGNORECASE)
-
-
-_PATTERNS: dict[str, tuple[str, re.Pattern[str]]] = {one: _pattern(one) for one in SCOPES}
-
-
-def _matched(method: str, path: str) -> tuple[str, tuple[str, ...]]:
-    """Return the template of a call, whose words have no capitals to the vendor, with the ids in the path.
+def _matched(request: Request) -> tuple[Operation[Handler], str, tuple[str, ...]]:
+    """Return the row of a call, its path, and the ids in that.
 
     A function may be written as the vendor's library writes it: `delta()`. An id may be written as in the vendor's
     links: `mailFolders('inbox')`.
     """
-    path = _QUOTED.sub(r"/\1", path.removesuffix("()"))
-    for template, (its_method, pattern) in _PATTERNS.items():
-        if its_method == method and (match := pattern.fullmatch(path)):
-            return template, match.groups()
-    segment = path.rpartition("/")[2]
-    raise refusal("bad_request", f"Resource not found for the segment '{segment}': the sandbox does not have it.")
+    path = _QUOTED.sub(r"/\1", f"/{request.path_params['rest']}".removesuffix("()"))
+    if (found := matched(OPERATIONS, request.method, path)) is None:
+        segment = path.rpartition("/")[2]
+        raise refusal("bad_request", f"Resource not found for the segment '{segment}': the sandbox has it not.")
+    operation, match = found
+    return operation, path, match.groups()
 
 
 def _response(answer: object, call: GraphCall) -> Response:
@@ -207,5 +219,4 @@ def _response(answer: object, call: GraphCall) -> Response:
 def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
     """Return the routes; `url` is the address that links in answers begin with."""
     world = Mailboxes(ground, url)
-    chats, calendar = Chats(world), Calendar(world)
-    return [*GraphApi(world, chats, calendar).routes(), *Levers(world, chats, calendar).routes()]
+    return [*GraphApi(world).routes(), *Levers(world).routes()]

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from orrery.sandbox.graph.call import GraphCall, digest, guid, item_id, next_link, refusal, selected
-from orrery.sandbox.graph.mail import mailbox_of
-from orrery.sandbox.graph.mailbox import EVENTS, Mailboxes
+from orrery.sandbox.graph.call import GraphCall, page, refusal, selected
+from orrery.sandbox.graph.ids import digest, guid, item_id
+from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.messages import BODY_PROPERTIES, doctored, recipient, utc
 from orrery.sandbox.graph.seed import first_events
 from orrery.sandbox.ground import Document
@@ -58,78 +58,49 @@ class Occurrence:
     end: datetime
 
 
-class Calendar:
-    """The calls about the calendar. An account's events are kept as one document."""
+def view(call: GraphCall) -> Document:
+    """List what overlaps a time window; series come after single meetings unless an order is asked for."""
+    account = call.mailbox.account
+    since, until = _window(call)
+    events = (one for event in events_of(call.world, account) for one in _occurrences(event, until))
+    found = [one for one in events if one.start < until and one.end > since]
+    if call.query.get("$orderby"):
+        found.sort(key=lambda one: one.start)
+    context = f"users('{account}')/calendarView"
+    return page(call, context, found, lambda one: _readable(_shown(account, one, call), call))
 
-    def __init__(self, world: Mailboxes) -> None:
-        self._world = world
 
-    def view(self, call: GraphCall) -> Document:
-        """List what overlaps a time window; series come after single meetings unless an order is asked for."""
-        mailbox = mailbox_of(self._world, call)
-        since, until = _window(call)
-        order = call.query.get("$orderby", "").lower()
-        found = [one for event in self.events(mailbox.account) for one in _between(event, since, until)]
-        if order:
-            found.sort(key=lambda one: one.start)
-        shown = [_shown(mailbox.account, one, call) for one in found]
-        return self._page(shown, call)
+def event(call: GraphCall) -> Document:
+    """Return one meeting, or one of a series, by its id."""
+    account, far = call.mailbox.account, call.world.ground.clock.now() + _FAR
+    for known in events_of(call.world, account):
+        for shown in (_shown(account, one, call) for one in _occurrences(known, far)):
+            if shown["id"] == call.ids[0]:
+                context = f"{GRAPH}/v1.0/$metadata#users('{account}')/events/$entity"
+                return {"@odata.context": context, **_readable(shown, call)}
+    raise refusal("item_not_found")
 
-    def event(self, call: GraphCall) -> Document:
-        """Return one meeting, or one of a series, by its id."""
-        mailbox = mailbox_of(self._world, call)
-        far = self._world.ground.clock.now() + _FAR
-        for event in self.events(mailbox.account):
-            for one in _occurrences(event, far):
-                shown = _shown(mailbox.account, one, call)
-                if shown["id"] == call.ids[0]:
-                    return self._one(shown, call)
-        raise refusal("item_not_found")
 
-    def _one(self, shown: Document, call: GraphCall) -> Document:
-        context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/events/$entity"
-        return {"@odata.context": context, **selected(self._readable(shown, call), call.names("$select"))}
+def _readable(shown: Document, call: GraphCall) -> Document:
+    """Return what is asked for; refuse the text where the scopes do not let the caller read it."""
+    names = call.names("$select")
+    if call.may("Calendars.Read", "Calendars.ReadWrite"):
+        return selected(shown, names)
+    if BODY_PROPERTIES & set(names):
+        raise refusal("access_denied")
+    return selected({name: value for name, value in shown.items() if name not in BODY_PROPERTIES}, names)
 
-    def _readable(self, shown: Document, call: GraphCall) -> Document:
-        """Return what the scopes let the caller read; refuse the text where it is asked for by name."""
-        if call.issued.scopes & {"Calendars.Read", "Calendars.ReadWrite"}:
-            return shown
-        if BODY_PROPERTIES & set(call.names("$select")):
-            raise refusal("access_denied")
-        return {name: value for name, value in shown.items() if name not in BODY_PROPERTIES}
 
-    def events(self, account: str) -> list[Document]:
-        """Return the events of an account, a series as one."""
-        kept = self._world.ground.state.get(EVENTS, account)
-        return kept["events"] if kept is not None else self._opened(account)
+def events_of(world: Mailboxes, account: str) -> list[Document]:
+    """Return the events of an account, a series as one."""
+    return world.kept("events", account, lambda: first_events(account, world.mailbox(account).opened))
 
-    def add(self, account: str, **values: Any) -> None:  # noqa: ANN401  fields of an event
-        """Add an event; one that has the subject of another takes its place."""
-        kept = [one for one in self.events(account) if one["subject"] != values["subject"]]
-        numbers = [one["number"] for one in self.events(account)]
-        self._save(account, [*kept, values | {"number": max(numbers, default=0) + 1}])
 
-    def _opened(self, account: str) -> list[Document]:
-        events = first_events(account, self._world.mailbox(account).about["opened"])
-        self._save(account, events)
-        return events
-
-    def _save(self, account: str, events: list[Document]) -> None:
-        self._world.ground.state.save({"object": EVENTS, "id": account, "events": events})
-
-    def _page(self, shown: list[Document], call: GraphCall) -> Document:
-        names = call.names("$select")
-        top, skip = call.number("$top", 10, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
-        page = [self._readable(one, call) for one in shown[skip : skip + top]]
-        listed: Document = {
-            "@odata.context": f"{GRAPH}/v1.0/$metadata#users('{call.account}')/calendarView",
-            "value": [selected(one, names) for one in page],
-        }
-        if skip + top < len(shown):
-            listed["@odata.nextLink"] = next_link(
-                f"{self._world.url}/v1.0/me/calendarView", call, "$skip", skip + top
-            )
-        return listed
+def add_event(world: Mailboxes, account: str, **values: Any) -> None:  # noqa: ANN401  fields of an event
+    """Add an event; one that has the subject of another takes its place."""
+    known = events_of(world, account)
+    number = max((one["number"] for one in known), default=0) + 1
+    known[:] = [one for one in known if one["subject"] != values["subject"]] + [values | {"number": number}]
 
 
 def _window(call: GraphCall) -> tuple[datetime, datetime]:
@@ -140,12 +111,6 @@ def _window(call: GraphCall) -> tuple[datetime, datetime]:
     if until < since:
         raise refusal("bad_argument", "The end of the time window is before its start.")
     return since, until
-
-
-def _between(event: Document, since: datetime, until: datetime) -> Iterator[Occurrence]:
-    for one in _occurrences(event, until):
-        if one.start < until and one.end > since:
-            yield one
 
 
 def _occurrences(event: Document, until: datetime) -> Iterator[Occurrence]:

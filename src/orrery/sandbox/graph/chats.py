@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from orrery.sandbox.graph.call import GraphCall, guid, next_link, refusal
-from orrery.sandbox.graph.mailbox import CHATS, Mailboxes
+from orrery.sandbox.graph.call import GraphCall, page, refusal
+from orrery.sandbox.graph.ids import guid
+from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.messages import doctored, utc
 from orrery.sandbox.graph.seed import first_chats
 from orrery.sandbox.ground import Document
@@ -11,79 +12,40 @@ from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH
 from orrery.sandbox.identity.tokens import Issued
 
 _PREVIEW = ("id", "createdDateTime", "messageType", "from", "body", "eventDetail")
+_MOST = 50
+"""The vendor's limit of `$top`."""
 
 
-class Chats:
-    """The calls about chats. An account's chats are kept as one document."""
+def chats(call: GraphCall) -> Document:
+    """List the chats, the one with the newest message first; a guest has none."""
+    known = [] if call.is_guests else chats_of(call.world, call.account)
+    found = sorted(known, key=_newest, reverse=True)
+    return page(call, "chats", found, lambda one: _shown(one, call.names("$expand"), call.issued), _MOST)
 
-    def __init__(self, world: Mailboxes) -> None:
-        self._world = world
 
-    def chats(self, call: GraphCall) -> Document:
-        """List the chats, the one with the newest message first."""
-        wanted = call.names("$expand")
-        chats = sorted(self.known(call.account, call), key=_newest, reverse=True)
-        shown = [_shown(one, wanted, call.issued) for one in chats]
-        return self._page(shown, call, "/me/chats", "chats")
-
-    def message(self, call: GraphCall) -> Document:
-        chat = self._chat(call)
+def message(call: GraphCall) -> Document:
+    chat_id, message_id = call.ids
+    for chat in [] if call.is_guests else chats_of(call.world, call.account):
         for one in chat["messages"]:
-            if one["id"] == call.ids[1]:
-                context = f"{GRAPH}/v1.0/$metadata#chats('{call.ids[0]}')/messages/$entity"
+            if (chat["id"], one["id"]) == (chat_id, message_id):
+                context = f"{GRAPH}/v1.0/$metadata#chats('{chat_id}')/messages/$entity"
                 return {"@odata.context": context, **_message(one, chat, call.issued)}
-        raise refusal("not_found", "The message does not exist.")
-
-    def known(self, account: str, call: GraphCall | None = None) -> list[Document]:
-        """Return the chats of an account, which a guest has none of."""
-        if call is not None and call.issued.account.is_guest(call.issued.tenant):
-            return []
-        kept = self._world.ground.state.get(CHATS, account)
-        return kept["chats"] if kept is not None else self._opened(account)
-
-    def write(self, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
-        """Add a message to a chat that is named by its id or topic; the last one is the newest."""
-        chats = self.known(account)
-        [found] = [one for one in chats if chat in {one["id"], one["topic"]}] or chats[:1]
-        now = self._world.ground.clock.now().timestamp()
-        number = str(int(now * 1000) + len(found["messages"]))
-        message: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
-        found["messages"].append(message | more)
-        self._save(account, chats)
-        return number
-
-    def _opened(self, account: str) -> list[Document]:
-        chats = first_chats(account, self._world.mailbox(account).about["opened"])
-        self._save(account, chats)
-        return chats
-
-    def _save(self, account: str, chats: list[Document]) -> None:
-        self._world.ground.state.save({"object": CHATS, "id": account, "chats": chats})
-
-    def _chat(self, call: GraphCall) -> Document:
-        for one in self.known(call.account, call):
-            if one["id"] == call.ids[0]:
-                return one
-        raise refusal("not_found", "The chat does not exist, or the caller is not a member of it.")
-
-    def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
-        top = _top(call)
-        skip = int(call.query.get("$skiptoken", "0"))
-        page: Document = {
-            "@odata.context": f"{GRAPH}/v1.0/$metadata#{name}",
-            "@odata.count": len(shown[skip : skip + top]),
-            "value": shown[skip : skip + top],
-        }
-        if skip + top < len(shown):
-            page["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skiptoken", skip + top)
-        return page
+    raise refusal("not_found", "The message does not exist, or the caller is no member of the chat.")
 
 
-def _top(call: GraphCall) -> int:
-    text = call.query.get("$top", "20")
-    if not text.isdecimal() or not 1 <= int(text) <= 50:  # noqa: PLR2004  the vendor's limit
-        raise refusal("bad_request", f"Invalid page size specified: '{text}'. Must be between 1 and 50 inclusive.")
-    return int(text)
+def chats_of(world: Mailboxes, account: str) -> list[Document]:
+    return world.kept("chats", account, lambda: first_chats(account, world.mailbox(account).opened))
+
+
+def write(world: Mailboxes, account: str, chat: str, text: str, sender: str, **more: Document) -> str:
+    """Add a message to a chat that is named by its id or topic; the last one is the newest. Return its id."""
+    known = chats_of(world, account)
+    [found] = [one for one in known if chat in {one["id"], one["topic"]}] or known[:1]
+    now = world.ground.clock.now().timestamp()
+    number = str(int(now * 1000) + len(found["messages"]))
+    written: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
+    found["messages"].append(written | more)
+    return number
 
 
 def _newest(chat: Document) -> float:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from starlette.routing import Route
 
 from orrery.sandbox.board import Act, Board
-from orrery.sandbox.graph.calendar import Calendar
-from orrery.sandbox.graph.chats import Chats
+from orrery.sandbox.graph.calendar import add_event
+from orrery.sandbox.graph.chats import write
 from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox, Mailboxes
 from orrery.sandbox.graph.messages import utc
 from orrery.sandbox.graph.seed import PEOPLE, message
@@ -92,23 +92,8 @@ _REPLIED = "102"
 class Levers:
     """Changes from outside, and everything that can be known."""
 
-    def __init__(self, world: Mailboxes, chats: Chats, calendar: Calendar) -> None:
+    def __init__(self, world: Mailboxes) -> None:
         self._world = world
-        self._chats = chats
-        self._calendar = calendar
-        self._acts: dict[str, Callable[[str, Document], Document | None]] = {
-            "deliver": self._deliver,
-            "fill": self._fill,
-            "move": self._move,
-            "delete": self._delete,
-            "answer": self._answer,
-            "change": self._change,
-            "renumber": self._renumber,
-            "expire": self._expire,
-            "chat": self._chat,
-            "meeting": self._meeting,
-            "reset": self._reset,
-        }
 
     def routes(self) -> list[Route]:
         levers: dict[str, Act] = {
@@ -120,8 +105,7 @@ class Levers:
 
     def _forget_sends(self, _: Document) -> Document:
         """Return the calls that sent something, and forget them."""
-        sends = self._world.sends()
-        self._world.forget_sends()
+        sends, self._world.sends = self._world.sends, []
         return {"sends": sends}
 
     def known(self) -> Document:
@@ -131,7 +115,7 @@ class Levers:
             "levers": LEVERS,
             "odd": {name: what for name, (what, _) in MALFORMED.items()},
             "requests": {account: dict(calls) for account, calls in self._world.requests.items()},
-            "sends": self._world.sends(),
+            "sends": self._world.sends,
         }
 
     def _pulled(self, given: Document) -> Document:
@@ -142,65 +126,7 @@ class Levers:
         account = str(given.pop("account"))
         if account not in ACCOUNTS:
             raise ValueError(f"{account!r} is no account: one of {', '.join(ACCOUNTS)}.")
-        return self._acts[lever](account, given) or {}
-
-    def _deliver(self, account: str, given: Document) -> Document:
-        mailbox = self._world.mailbox(account)
-        ago = float(given.pop("minutes_ago", 0)) * 60
-        more: Document = {"body": ("text", "A message."), "to": [(account, account)]}
-        made = message("Hello", PEOPLE[0], int(mailbox.now() - ago)) | more
-        return _ids(mailbox, mailbox.new(**made | _fields(given)))
-
-    def _answer(self, account: str, given: Document) -> Document:
-        mailbox = self._world.mailbox(account)
-        found, now = _found(mailbox, given), mailbox.now()
-        if given.get("sent") is not False:
-            sent = message(f"Re: {found['subject']}", (account, account), now, folder="sentitems", read=True)
-            _ = mailbox.new(**sent | {"conversation": found["conversation"]})
-        if given.get("flagged") is not False:
-            verb = {"Integer 0x1081": _REPLIED, "SystemTime 0x1082": utc(now)}
-            mailbox.store(found | {"properties": found["properties"] | verb})
-        return _ids(mailbox, found)
-
-    def _change(self, account: str, given: Document) -> Document:
-        mailbox = self._world.mailbox(account)
-        found = _found(mailbox, given)
-        mailbox.store(found | _fields(given))
-        return _ids(mailbox, found)
-
-    def _move(self, account: str, given: Document) -> Document:
-        mailbox, folder = self._world.mailbox(account), given["folder"]
-        if folder not in FOLDERS:
-            raise ValueError(f"A folder is one of {', '.join(FOLDERS)}.")
-        found = _found(mailbox, given)
-        mailbox.move(found, folder)
-        return _ids(mailbox, found)
-
-    def _delete(self, account: str, given: Document) -> None:
-        mailbox = self._world.mailbox(account)
-        mailbox.delete(_found(mailbox, given))
-
-    def _fill(self, account: str, given: Document) -> None:
-        self._world.mailbox(account).fill(int(given.get("count", _FILLED)))
-
-    def _renumber(self, account: str, _: Document) -> None:
-        self._world.mailbox(account).renumber()
-
-    def _expire(self, account: str, _: Document) -> None:
-        self._world.mailbox(account).forget_changes()
-
-    def _reset(self, account: str, _: Document) -> None:
-        self._world.reset(account)
-
-    def _chat(self, account: str, given: Document) -> Document:
-        more = {name: given[name] for name in ("set", "drop") if name in given}
-        text, sender = str(given.get("text", "Hello")), given.get("sender", "Mira Solberg")
-        return {"id": self._chats.write(account, str(given.get("chat", "")), text, sender, **more)}
-
-    def _meeting(self, account: str, given: Document) -> None:
-        """Take the fields of `calendar_seed.event`; `start` is a local time in `zone`."""
-        values: Document = {"minutes": 30, "zone": "UTC", "organizer": None, "created": 0, "set": {}, "drop": []}
-        self._calendar.add(account, **values | {"subject": given["subject"], "start": given["start"]} | given)
+        return _ACTS[lever](self._world, account, given) or {}
 
     def _counts(self, mailbox: Mailbox) -> Document:
         counts = {folder: len(mailbox.numbers(folder)) for folder in FOLDERS}
@@ -243,3 +169,70 @@ def _fields(given: Document) -> Document:
     if unknown := given.keys() - _FIELDS - {"from"}:
         raise ValueError(f"A message has no {min(unknown)}: a field is one of {', '.join(sorted(_FIELDS))}.")
     return given
+
+
+def _deliver(world: Mailboxes, account: str, given: Document) -> Document:
+    mailbox = world.mailbox(account)
+    ago = float(given.pop("minutes_ago", 0)) * 60
+    more: Document = {"body": ("text", "A message."), "to": [(account, account)]}
+    made = message("Hello", PEOPLE[0], int(mailbox.now() - ago)) | more
+    return _ids(mailbox, mailbox.new(**made | _fields(given)))
+
+
+def _answer(world: Mailboxes, account: str, given: Document) -> Document:
+    mailbox = world.mailbox(account)
+    found, now = _found(mailbox, given), mailbox.now()
+    if given.get("sent") is not False:
+        sent = message(f"Re: {found['subject']}", (account, account), now, folder="sentitems", read=True)
+        _ = mailbox.new(**sent | {"conversation": found["conversation"]})
+    if given.get("flagged") is not False:
+        verb = {"Integer 0x1081": _REPLIED, "SystemTime 0x1082": utc(now)}
+        mailbox.store(found | {"properties": found["properties"] | verb})
+    return _ids(mailbox, found)
+
+
+def _change(world: Mailboxes, account: str, given: Document) -> Document:
+    mailbox = world.mailbox(account)
+    found = _found(mailbox, given)
+    mailbox.store(found | _fields(given))
+    return _ids(mailbox, found)
+
+
+def _move(world: Mailboxes, account: str, given: Document) -> Document:
+    mailbox, folder = world.mailbox(account), given["folder"]
+    if folder not in FOLDERS:
+        raise ValueError(f"A folder is one of {', '.join(FOLDERS)}.")
+    found = _found(mailbox, given)
+    mailbox.move(found, folder)
+    return _ids(mailbox, found)
+
+
+def _delete(world: Mailboxes, account: str, given: Document) -> None:
+    mailbox = world.mailbox(account)
+    mailbox.delete(_found(mailbox, given))
+
+
+def _chat(world: Mailboxes, account: str, given: Document) -> Document:
+    values: Document = {"chat": "", "text": "Hello", "sender": "Mira Solberg"}
+    return {"id": write(world, account, **values | given)}
+
+
+def _meeting(world: Mailboxes, account: str, given: Document) -> None:
+    """Take the fields of `seed.event`; `start` is a local time in `zone`."""
+    values: Document = {"minutes": 30, "zone": "UTC", "organizer": None, "created": 0, "set": {}, "drop": []}
+    add_event(world, account, **values | {"subject": given["subject"], "start": given["start"]} | given)
+
+
+_ACTS: dict[str, Callable[[Mailboxes, str, Document], Document | None]] = {
+    "deliver": _deliver,
+    "fill": lambda world, account, given: world.mailbox(account).fill(int(given.get("count", _FILLED))),
+    "move": _move,
+    "delete": _delete,
+    "answer": _answer,
+    "change": _change,
+    "renumber": lambda world, account, _: world.mailbox(account).renumber(),
+    "expire": lambda world, account, _: world.mailbox(account).forget_changes(),
+    "chat": _chat,
+    "meeting": _meeting,
+    "reset": lambda world, account, _: world.reset(account),
+}

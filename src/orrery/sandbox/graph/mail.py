@@ -2,176 +2,126 @@
 
 import base64
 import json
-from typing import Any, cast
+from dataclasses import replace
+from typing import cast
 
-from orrery.sandbox.graph.call import (
-    Created,
-    GraphCall,
-    check_selected,
-    link,
-    next_link,
-    number_of,
-    refusal,
-    selected,
-)
-from orrery.sandbox.graph.mailbox import Change, Mailbox, Mailboxes
-from orrery.sandbox.graph.messages import (
-    BODY_PROPERTIES,
-    MESSAGE,
-    MESSAGE_PROPERTIES,
-    RECEIVED,
-    body_of,
-    condition_of,
-    etag,
-    page_of,
-    rendered,
-    seconds_of,
-)
-from orrery.sandbox.graph.query import EXTENDED, expanded_properties, given_properties, needs_names, parsed_filter
+from orrery.sandbox.graph.call import Created, GraphCall, link, page, refusal, selected
+from orrery.sandbox.graph.ids import number_of
+from orrery.sandbox.graph.mailbox import Change, Mailbox
+from orrery.sandbox.graph.messages import BODY_PROPERTIES, body_of, etag, found_in, rendered
+from orrery.sandbox.graph.query import EXTENDED, expanded_properties, filter_of, given_properties
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import GRAPH
 
 _ONLY_OF_DRAFTS = frozenset({"subject", "body", "toRecipients", "ccRecipients"})
 _CHANGEABLE = _ONLY_OF_DRAFTS | {"isRead", "importance", EXTENDED}
-_KINDS = {"text", "html"}
 
 
-class Mail:
-    """The calls about messages."""
-
-    def __init__(self, world: Mailboxes) -> None:
-        self._world = world
-
-    def folder_messages(self, call: GraphCall) -> Document:
-        """List the messages of a folder, by its id or its well-known name."""
-        mailbox = mailbox_of(self._world, call)
-        folder = folder_of(mailbox, call.ids[0])
-        return self._listed(call, folder, f"/me/mailFolders/{call.ids[0]}/messages")
-
-    def message(self, call: GraphCall) -> Document:
-        mailbox = mailbox_of(self._world, call)
-        return self._one(mailbox, found_message(mailbox, call.ids[0]), call)
-
-    def create(self, call: GraphCall) -> Created:
-        """Make a draft of a new message."""
-        mailbox = mailbox_of(self._world, call)
-        draft = mailbox.new(**_new(mailbox, {}) | _changed(call.body))
-        return Created(self._one(mailbox, stored_message(mailbox, draft), call))
-
-    def attachments(self, call: GraphCall) -> Document:
-        """List what is attached to a message; its content comes unless `$select` leaves it out."""
-        mailbox, names = mailbox_of(self._world, call), call.names("$select")
-        message = found_message(mailbox, call.ids[0])
-        context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages('{call.ids[0]}')/attachments"
-        listed = enumerate(message.get("attachments", ()))
-        return {
-            "@odata.context": context,
-            "value": [selected(_attached(place, one), names) for place, one in listed],
-        }
-
-    def create_reply(self, call: GraphCall) -> Created:
-        """Make a draft that answers a message, which the vendor marks as read by it."""
-        return self._reply(call, to_all=False)
-
-    def create_reply_to_all(self, call: GraphCall) -> Created:
-        """Make one that answers all whom the message names, but for the account itself."""
-        return self._reply(call, to_all=True)
-
-    def _reply(self, call: GraphCall, *, to_all: bool) -> Created:
-        mailbox = mailbox_of(self._world, call)
-        original = found_message(mailbox, call.ids[0])
-        # The vendor's library writes these names with a capital.
-        body = {name.lower(): value for name, value in call.body.items()} if call.given is not None else {}
-        message, comment = cast("Document", body.get("message") or {}), body.get("comment")
-        if comment is not None and "body" in message:
-            raise refusal("bad_request", "Comment and message body cannot both be specified.")
-        # It is not published whether the vendor keeps extended properties that come with a reply.
-        message = {name: value for name, value in message.items() if name != EXTENDED}
-        answering = _answering(original, str(comment or "")) | (
-            _to_all(original, mailbox.account) if to_all else {}
-        )
-        draft = mailbox.new(**_new(mailbox, answering) | _changed(message))
-        mailbox.store(original | {"read": True})
-        return Created(self._one(mailbox, stored_message(mailbox, draft), call))
-
-    def change(self, call: GraphCall) -> Document:
-        mailbox = mailbox_of(self._world, call)
-        message = found_message(mailbox, call.ids[0])
-        if call.if_match not in {"", "*", etag(message)}:
-            raise refusal("changed_meanwhile")
-        if not message["draft"] and call.body.keys() & _ONLY_OF_DRAFTS:
-            raise refusal("bad_argument", "The property can be set on a draft only.")
-        changes = _changed(call.body)
-        properties = message["properties"] | changes.pop("properties", {})
-        mailbox.store(message | changes | {"properties": properties})
-        return self._one(mailbox, stored_message(mailbox, message), call)
-
-    def _one(self, mailbox: Mailbox, message: Document, call: GraphCall) -> Document:
-        names = chosen_names(call)
-        shown = selected(rendered(mailbox, message, call, names), names)
-        context = f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages/$entity"
-        return {"@odata.context": context, **shown, **self._expanded(message, call)}
-
-    def _listed(self, call: GraphCall, folder: str, path: str) -> Document:
-        mailbox, names = mailbox_of(self._world, call), chosen_names(call)
-        if (condition := condition_of(call)) is not None and needs_names(condition):
-            check_properties(call)
-        page, following = page_of(mailbox, folder, call)
-        listed: Document = {"@odata.context": f"{GRAPH}/v1.0/$metadata#users('{mailbox.account}')/messages"}
-        listed["value"] = [
-            selected(rendered(mailbox, one, call, names), names) | self._expanded(one, call) for one in page
-        ]
-        if following is not None:
-            listed["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skip", following)
-        return listed
-
-    def _expanded(self, message: Document, call: GraphCall) -> Document:
-        text = call.query.get("$expand", "")
-        if text:
-            check_properties(call)
-        return expanded_properties(text, message["properties"])
+def folder_messages(call: GraphCall) -> Document:
+    """List the messages of a folder, by its id or its well-known name."""
+    mailbox, wanted = call.mailbox, filter_of(call)
+    if wanted.mark is not None:
+        _check_properties(call)
+    found = found_in(mailbox, _folder(mailbox, call.ids[0]), wanted)
+    return page(call, f"users('{call.account}')/messages", found, lambda one: _shown(mailbox, one, call))
 
 
-def mailbox_of(world: Mailboxes, call: GraphCall) -> Mailbox:
-    """Return the mailbox of who asks; a guest has none in the tenant that it is a guest of."""
-    if call.issued.account.is_guest(call.issued.tenant):
-        raise refusal("no_mailbox")
-    return world.mailbox(call.account)
+def message(call: GraphCall) -> Document:
+    return _one(call.mailbox, _found(call), call)
 
 
-def folder_of(mailbox: Mailbox, text: str) -> str:
+def create(call: GraphCall) -> Created:
+    """Make a draft of a new message."""
+    return _draft(call, {}, call.body)
+
+
+def attachments(call: GraphCall) -> Document:
+    """List what is attached to a message; its content comes unless `$select` leaves it out."""
+    names, context = call.names("$select"), f"users('{call.account}')/messages('{call.ids[0]}')/attachments"
+    held: list[Document] = _found(call).get("attachments", [])
+    listed = list(enumerate(held))
+    return page(call, context, listed, lambda one: selected(_attached(*one), names))
+
+
+def create_reply(call: GraphCall) -> Created:
+    """Make a draft that answers a message, which the vendor marks as read by it."""
+    return _reply(call, _found(call), {})
+
+
+def create_reply_to_all(call: GraphCall) -> Created:
+    """Make one that answers all whom the message names, but for the account itself."""
+    original = _found(call)
+    return _reply(call, original, _to_all(original, call.account))
+
+
+def _reply(call: GraphCall, original: Document, recipients: Document) -> Created:
+    # The vendor's library writes these names with a capital.
+    body = {name.lower(): value for name, value in call.body.items()}
+    given, comment = cast("Document", body.get("message") or {}), body.get("comment")
+    if comment is not None and "body" in given:
+        raise refusal("bad_request", "Comment and message body cannot both be specified.")
+    # It is not published whether the vendor keeps extended properties that come with a reply.
+    given = {name: value for name, value in given.items() if name != EXTENDED}
+    made = _draft(call, _answering(original, str(comment or "")) | recipients, given)
+    call.mailbox.store(original | {"read": True})
+    return made
+
+
+def _draft(call: GraphCall, answering: Document, given: Document) -> Created:
+    mailbox = call.mailbox
+    draft = mailbox.new(**_new(mailbox, answering) | _changed(given))
+    return Created(_one(mailbox, _now(mailbox, draft), call))
+
+
+def change(call: GraphCall) -> Document:
+    mailbox, known = call.mailbox, _found(call)
+    if call.if_match not in {"", "*", etag(known)}:
+        raise refusal("changed_meanwhile")
+    if not known["draft"] and call.body.keys() & _ONLY_OF_DRAFTS:
+        raise refusal("bad_argument", "The property can be set on a draft only.")
+    changes = _changed(call.body)
+    properties = known["properties"] | changes.pop("properties", {})
+    mailbox.store(known | changes | {"properties": properties})
+    return _one(mailbox, _now(mailbox, known), call)
+
+
+def _one(mailbox: Mailbox, found: Document, call: GraphCall) -> Document:
+    context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/messages/$entity"
+    return {"@odata.context": context, **_shown(mailbox, found, call)}
+
+
+def _shown(mailbox: Mailbox, found: Document, call: GraphCall) -> Document:
+    names, expand = call.names("$select"), call.query.get("$expand", "")
+    if expand or BODY_PROPERTIES & set(names):
+        _check_properties(call)
+    shown = selected(rendered(mailbox, found, call, names), names)
+    return shown | expanded_properties(expand, found["properties"])
+
+
+def _folder(mailbox: Mailbox, text: str) -> str:
     folder = mailbox.folder(text)
     if folder is None:
-        raise refusal("item_not_found") if number_of(text) is not None else refusal("malformed_id")
+        raise refusal("item_not_found" if number_of(text) is not None else "malformed_id")
     return folder
 
 
-def found_message(mailbox: Mailbox, text: str) -> Document:
-    """Return the message of an id, or refuse the id."""
-    message = mailbox.found(text)
-    if message is None:
-        raise refusal("item_not_found") if number_of(text) is not None else refusal("malformed_id")
-    return message
+def _found(call: GraphCall) -> Document:
+    """Return the message of the id in the path, or refuse the id."""
+    found = call.mailbox.found(call.ids[0])
+    if found is None:
+        raise refusal("item_not_found" if number_of(call.ids[0]) is not None else "malformed_id")
+    return found
 
 
-def stored_message(mailbox: Mailbox, message: Document) -> Document:
+def _now(mailbox: Mailbox, known: Document) -> Document:
     """Return a message as it is now."""
-    return mailbox.get(message["number"]) or message
+    return mailbox.get(known["number"]) or known
 
 
-def check_properties(call: GraphCall) -> None:
+def _check_properties(call: GraphCall) -> None:
     """Refuse what Mail.ReadBasic does not show."""
-    if not call.issued.scopes & {"Mail.Read", "Mail.ReadWrite"}:
+    if not call.may("Mail.Read", "Mail.ReadWrite"):
         raise refusal("access_denied")
-
-
-def chosen_names(call: GraphCall) -> tuple[str, ...]:
-    """Return what `$select` names, which the scopes must show."""
-    names = call.names("$select")
-    check_selected(names, MESSAGE_PROPERTIES, MESSAGE)
-    if BODY_PROPERTIES & set(names):
-        check_properties(call)
-    return names
 
 
 def _new(mailbox: Mailbox, answering: Document) -> Document:
@@ -187,7 +137,7 @@ def _new(mailbox: Mailbox, answering: Document) -> Document:
         "read": True,
         "draft": True,
         "body": ("html", ""),
-        "conversation": f"draft {mailbox.about['next']}",
+        "conversation": f"draft {mailbox.next}",
         "properties": {},
         "set": {},
         "drop": ["from", "sender"],
@@ -256,13 +206,9 @@ def _person(given: Document) -> tuple[str, str]:
 
 
 def _body(given: Document) -> tuple[str, str]:
-    kind = str(given.get("contentType", "text")).lower()
-    if kind not in _KINDS:
-        raise refusal("bad_argument", f"Cannot convert the literal '{kind}' to the expected type 'BodyType'.")
-    return kind, str(given.get("content") or "")
+    return str(given.get("contentType", "text")).lower(), str(given.get("content") or "")
 
 
-_ORDERS = {"", "receiveddatetime desc"}
 _LARGEST = 1000
 _FILTERED = 5000
 """How many messages a first round has at most that is filtered: the vendor leaves out the rest without a word."""
@@ -270,49 +216,36 @@ _FILTERED = 5000
 _TYPE = {"@odata.type": "#microsoft.graph.message"}
 
 
-class Delta:
-    """The first round lists a folder; each later one lists what changed since the round before.
+def delta(call: GraphCall) -> Document:
+    """List a folder in the first round, and in each later one what changed since the round before.
 
     A token holds the query of the first request, so that links need nothing else.
     """
-
-    def __init__(self, world: Mailboxes) -> None:
-        self._world = world
-
-    def messages(self, call: GraphCall) -> Document:
-        mailbox = mailbox_of(self._world, call)
-        folder = folder_of(mailbox, call.ids[0])
-        # The vendor writes links so, and takes ids both ways.
-        address = f"{self._world.url}/v1.0/me/mailFolders('{call.ids[0]}')/messages/delta"
-        token = call.query.get("$skiptoken") or call.query.get("$deltatoken")
-        state = _state(token) if token else _begun(mailbox, call)
-        if (state.get("run"), state.get("folder", folder)) != (mailbox.run, folder):
-            raise refusal("resync", Location=f"{address}?%24deltatoken=")
-        state["folder"] = folder
-        turn = _listed_page if "before" in state else _changed_page
-        values, more = turn(mailbox, state, call, _size(call))
-        name, parameter = ("@odata.nextLink", "$skiptoken") if more else ("@odata.deltaLink", "$deltatoken")
-        following = link(address, [(parameter, _token(state))])
-        return {"@odata.context": f"{GRAPH}/v1.0/$metadata#Collection(message)", "value": values, name: following}
+    mailbox = call.mailbox
+    folder = _folder(mailbox, call.ids[0])
+    # The vendor writes links so, and takes ids both ways.
+    address = f"{call.world.url}/v1.0/me/mailFolders('{call.ids[0]}')/messages/delta"
+    token = call.query.get("$skiptoken") or call.query.get("$deltatoken")
+    state = _state(token) if token else _begun(mailbox, call)
+    if (state["run"], state.get("folder", folder)) != (mailbox.run, folder):
+        raise refusal("resync", Location=f"{address}?%24deltatoken=")
+    state["folder"] = folder
+    turn = _listed_page if "before" in state else _changed_page
+    asked = replace(call, query=call.query | state["query"])
+    values, more = turn(mailbox, state, asked, _size(call))
+    name, parameter = ("@odata.nextLink", "$skiptoken") if more else ("@odata.deltaLink", "$deltatoken")
+    following = link(address, {parameter: _token(state)})
+    return {"@odata.context": f"{GRAPH}/v1.0/$metadata#Collection(message)", "value": values, name: following}
 
 
 def _begun(mailbox: Mailbox, call: GraphCall) -> Document:
     """Return the state of a first round, with what its query asks for."""
-    if call.query.get("$orderby", "").lower() not in _ORDERS:
-        raise refusal("inefficient")
-    state: Document = {"run": mailbox.run, "version": mailbox.about["version"], "before": None}
-    if names := chosen_names(call):
-        state["select"] = list(names)
-    if expand := call.query.get("$expand", ""):
-        check_properties(call)
-        _ = expanded_properties(expand, {})
-        state["expand"] = expand
-    if text := call.query.get("$filter", ""):
-        condition = parsed_filter(text)
-        [first, *more] = condition.comparisons
-        if more or condition.paths() != [RECEIVED] or first.operator not in {"ge", "gt"}:
+    wanted, query = filter_of(call), {name: call.query.get(name, "") for name in ("$select", "$expand")}
+    state: Document = {"run": mailbox.run, "version": mailbox.version, "before": None, "query": query}
+    if call.query.get("$filter"):
+        if wanted.since is None or wanted.until is not None:
             raise refusal("inefficient")
-        state |= {"since": first.value, "left": _FILTERED}
+        state |= {"since": wanted.since, "left": _FILTERED}
     return state
 
 
@@ -322,44 +255,39 @@ def _listed_page(mailbox: Mailbox, state: Document, call: GraphCall, size: int) 
     The last one has what left the folder meanwhile, whether or not it was on a page.
     """
     before = cast("list[int] | None", state["before"])
-    since = seconds_of(state["since"]) if "since" in state else None
-    numbers = mailbox.numbers(state["folder"], since=since, until=None if before is None else before[0])
+    numbers = mailbox.numbers(
+        state["folder"], since=state.get("since"), until=None if before is None else before[0]
+    )
     messages = [one for number in numbers if (one := mailbox.get(number)) is not None]
     if before is not None:
         messages = [one for one in messages if [one["received"], one["number"]] < before]
     messages = messages[: state.get("left", len(messages))]
-    page, more = messages[:size], len(messages) > size
+    listed, more = messages[:size], len(messages) > size
+    shown = [_TYPE | _shown(mailbox, one, call) for one in listed]
     if "left" in state:
-        state["left"] -= len(page)
+        state["left"] -= len(listed)
     if more:
-        state["before"] = [page[-1]["received"], page[-1]["number"]]
-        return [_shown_change(mailbox, one, state, call) for one in page], more
+        state["before"] = [listed[-1]["received"], listed[-1]["number"]]
+        return shown, more
     del state["before"]
     left = [one for one in mailbox.changes_since(state["version"], state["folder"]) if not one.is_there]
-    state["version"] = mailbox.about["version"] if left else state["version"]
-    shown = [_shown_change(mailbox, one, state, call) for one in page]
-    return [*shown, *(_change(mailbox, one, state, call) for one in left)], more
+    state["version"] = mailbox.version if left else state["version"]
+    return [*shown, *(_change(mailbox, one, call) for one in left)], more
 
 
 def _changed_page(mailbox: Mailbox, state: Document, call: GraphCall, size: int) -> tuple[list[Document], bool]:
     """Return a page of what changed since the state, and whether there is more; the state moves behind it."""
     changes = list(mailbox.changes_since(state["version"], state["folder"]))
-    page, more = changes[:size], len(changes) > size
-    state["version"] = page[-1].version if more else mailbox.about["version"]
-    return [_change(mailbox, one, state, call) for one in page], more
+    listed, more = changes[:size], len(changes) > size
+    state["version"] = listed[-1].version if more else mailbox.version
+    return [_change(mailbox, one, call) for one in listed], more
 
 
-def _change(mailbox: Mailbox, change: Change, state: Document, call: GraphCall) -> Document:
-    message = mailbox.get(change.number)
-    if change.is_there and message is not None:
-        return _shown_change(mailbox, message, state, call)
+def _change(mailbox: Mailbox, change: Change, call: GraphCall) -> Document:
+    found = mailbox.get(change.number)
+    if change.is_there and found is not None:
+        return _TYPE | _shown(mailbox, found, call)
     return {**_TYPE, "id": change.ids[call.immutable], "@removed": {"reason": "deleted"}}
-
-
-def _shown_change(mailbox: Mailbox, message: Document, state: Document, call: GraphCall) -> Document:
-    names = state.get("select", ())
-    shown = selected(_TYPE | rendered(mailbox, message, call, names), names)
-    return shown | expanded_properties(state.get("expand", ""), message["properties"])
 
 
 def _size(call: GraphCall) -> int:
@@ -371,11 +299,11 @@ def _token(state: Document) -> str:
     return base64.urlsafe_b64encode(json.dumps(state, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
-def _state(token: str) -> dict[str, Any]:
+def _state(token: str) -> Document:
     try:
         found: object = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except ValueError as error:
         raise refusal("bad_argument", "The token is badly formed.") from error
     if not isinstance(found, dict):
         raise refusal("bad_argument", "The token is badly formed.")
-    return cast("dict[str, Any]", found)
+    return cast("Document", found)

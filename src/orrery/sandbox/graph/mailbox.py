@@ -1,21 +1,17 @@
-"""The accounts' mailboxes: messages by number, in the order of their times, and the log of changes.
-
-A message that a lever filled in follows from its number; only differences from that are stored.
-"""
+"""The accounts' mailboxes: messages by number, in the order of their times, and the log of changes."""
 
 import secrets
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from orrery.sandbox.graph.call import item_id, number_of
+from orrery.ports.clock import Clock
+from orrery.sandbox.graph.ids import item_id, number_of
 from orrery.sandbox.graph.seed import filled, first_messages
 from orrery.sandbox.ground import Document, SandboxGround
 
-MESSAGES = "_graph_message"
-MAILBOXES = "_graph_mailbox"
 FOLDERS = ("inbox", "drafts", "sentitems", "archive", "deleteditems", "junkemail")
 """The folders by their well-known names."""
 
@@ -37,17 +33,20 @@ class Change:
 class Mailbox:
     """The messages of an account. One that changes gets a new version, and is in the log of changes."""
 
-    def __init__(self, ground: SandboxGround, account: str) -> None:
-        self._state = ground.state
-        self._clock = ground.clock
+    def __init__(self, clock: Clock, account: str) -> None:
+        self._clock = clock
         self.account = account
         self.run = secrets.token_hex(4)
         """Changes with each start of the sandbox: what came before is in no log of changes."""
+        self.version = self._epoch = 0
+        self.opened = self.now()
         self._messages: dict[int, Document] = {}
         self._order: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.log: list[Change] = []
-        self.about: Document = self._state.get(MAILBOXES, account) or self._opened()
-        self._load()
+        seeds = first_messages(account, self.opened)
+        for number, seed in enumerate(seeds, start=1):
+            self._place(seed | {"number": number, "moves": 0, "version": 0, "modified": seed["received"]})
+        self.next = len(seeds) + 1
 
     def now(self) -> int:
         """Return the time in whole Unix seconds."""
@@ -80,7 +79,7 @@ class Mailbox:
         return message
 
     def folder_id(self, folder: str) -> str:
-        return item_id(f"{self.account} folders", FOLDERS.index(folder), self.about["epoch"], immutable=False)
+        return item_id(f"{self.account} folders", FOLDERS.index(folder), self._epoch, immutable=False)
 
     def folder(self, text: str) -> str | None:
         """Return the folder that a well-known name or an id belongs to."""
@@ -89,25 +88,18 @@ class Mailbox:
 
     def new(self, **values: Any) -> Document:  # noqa: ANN401  fields of a message
         """Store a new message, and return it."""
-        number = self.about["next"]
-        self._save_about(next=number + 1)
-        message = {"number": number, "moves": 0, **values}
+        message = {"number": self.next, "moves": 0, **values}
+        self.next += 1
         self.store(message)
         return message
 
     def store(self, message: Document) -> None:
-        """Write a message that is new or changed."""
-        version, before = self._next_version(), self._messages.get(message["number"])
+        """Keep a message that is new or changed."""
+        before = self._messages.get(message["number"])
+        self.version += 1
         if before is not None and before["folder"] != message["folder"]:
             self._note(before, is_there=False)
-        changed = message | {
-            "object": MESSAGES,
-            "id": f"{self.account}/{message['number']}",
-            "account": self.account,
-            "version": version,
-            "modified": self.now(),
-        }
-        self._state.save(changed)
+        changed = message | {"version": self.version, "modified": self.now()}
         self._place(changed)
         self._note(changed, is_there=True)
 
@@ -117,22 +109,25 @@ class Mailbox:
 
     def delete(self, message: Document) -> None:
         """Remove a message, which nothing brings back."""
-        _ = self._next_version()
+        self.version += 1
         self._note(message, is_there=False)
         self._displace(message["number"])
-        stored = {"object": MESSAGES, "id": f"{self.account}/{message['number']}", "account": self.account}
-        self._state.save(stored | {"number": message["number"], "gone": True})
 
     def renumber(self) -> None:
         """Change every id, as when a mailbox is moved to another place; change logs of before are of no use."""
-        self._save_about(epoch=self.about["epoch"] + 1)
+        self._epoch += 1
         self.forget_changes()
 
     def fill(self, count: int) -> None:
         """Add that many older messages to the inbox."""
-        start = self.about["next"]
-        self._save_about(next=start + count, filled=[*self.about["filled"], [start, count]])
-        self._place_filled(start, count)
+        for number in range(self.next, self.next + count):
+            message = filled(self.account, self.opened, number)
+            self._messages[number] = message
+            for folder in (message["folder"], EVERYWHERE):
+                self._order[folder].append((message["received"], number))
+        for order in self._order.values():
+            order.sort()
+        self.next += count
         self.forget_changes()
 
     def forget_changes(self) -> None:
@@ -149,44 +144,7 @@ class Mailbox:
         yield from found.values()
 
     def _turn(self, message: Document, *, immutable: bool) -> int:
-        return self.about["epoch"] << 20 | (0 if immutable else message["moves"])
-
-    def _opened(self) -> Document:
-        about: Document = {
-            "object": MAILBOXES,
-            "id": self.account,
-            "opened": self.now(),
-            "epoch": 0,
-            "version": 0,
-            "next": 1,
-            "filled": [],
-        }
-        self._state.save(about)
-        return about
-
-    def _load(self) -> None:
-        seeds = first_messages(self.account, self.about["opened"])
-        for number, seed in enumerate(seeds, start=1):
-            self._place(seed | {"number": number, "moves": 0, "version": 0, "modified": seed["received"]})
-        if self.about["next"] == 1:
-            self._save_about(next=len(seeds) + 1)
-        for start, count in self.about["filled"]:
-            self._place_filled(start, count)
-        for one in reversed(list(self._state.newest_first(MESSAGES))):
-            if one["account"] == self.account:
-                if one.get("gone"):
-                    self._displace(one["number"])
-                else:
-                    self._place(one)
-
-    def _place_filled(self, start: int, count: int) -> None:
-        for number in range(start, start + count):
-            message = filled(self.account, self.about["opened"], number)
-            self._messages[number] = message
-            for folder in (message["folder"], EVERYWHERE):
-                self._order[folder].append((message["received"], number))
-        for order in self._order.values():
-            order.sort()
+        return self._epoch << 20 | (0 if immutable else message["moves"])
 
     def _place(self, message: Document) -> None:
         self._displace(message["number"])
@@ -204,60 +162,41 @@ class Mailbox:
 
     def _note(self, message: Document, *, is_there: bool) -> None:
         ids_then = (self.id_of(message, immutable=False), self.id_of(message, immutable=True))
-        self.log.append(Change(self.about["version"], message["number"], message["folder"], is_there, ids_then))
-
-    def _next_version(self) -> int:
-        self._save_about(version=self.about["version"] + 1)
-        return self.about["version"]
-
-    def _save_about(self, **values: object) -> None:
-        self.about = self.about | values
-        self._state.save(self.about)
-
-
-CHATS, EVENTS, TASKS = "_graph_chats", "_graph_calendar", "_graph_tasks"
-"""The kinds of document in which an account's chats, events and tasks are kept, one of each."""
-
-_SENDS = "_graph_send"
-_SHOWN = ("account", "call", "at", "refused")
+        self.log.append(Change(self.version, message["number"], message["folder"], is_there, ids_then))
 
 
 class Mailboxes:
-    """The accounts' mailboxes, opened when they are first asked for; `requests` counts calls by account."""
+    """What the accounts have, each mailbox opened when it is first asked for; it ends with the process.
+
+    `requests` counts calls by account. `sends` are the calls that send, oldest first: who made each, which, when,
+    and whether it was refused.
+    """
 
     def __init__(self, ground: SandboxGround, url: str) -> None:
         self.ground = ground
         self.url = url
         self.requests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.sends: list[Document] = []
         self._mailboxes: dict[str, Mailbox] = {}
+        self._kept: defaultdict[str, dict[str, list[Document]]] = defaultdict(dict)
 
     def mailbox(self, account: str) -> Mailbox:
         if account not in self._mailboxes:
-            self._mailboxes[account] = Mailbox(self.ground, account)
+            self._mailboxes[account] = Mailbox(self.ground.clock, account)
         return self._mailboxes[account]
+
+    def kept(self, kind: str, account: str, first: Callable[[], list[Document]]) -> list[Document]:
+        """Return what an account has of a kind (chats, events, task lists), to be changed; at first, `first`."""
+        kept = self._kept[account]
+        if kind not in kept:
+            kept[kind] = first()
+        return kept[kind]
 
     def reset(self, account: str) -> None:
         """Let an account be as it was at first, and as if it had been opened now."""
-        state = self.ground.state
-        for kind in (MAILBOXES, CHATS, EVENTS, TASKS):
-            state.remove(kind, account)
-        for one in list(state.newest_first(MESSAGES)):
-            if one["account"] == account:
-                state.remove(MESSAGES, one["id"])
+        _ = self._kept.pop(account, None)
         _ = self._mailboxes.pop(account, None)
 
-    def sends(self) -> list[Document]:
-        """Return the calls that send, oldest first: who made each, which, when, and whether it was refused."""
-        sends = reversed(list(self.ground.state.newest_first(_SENDS)))
-        return [{name: one[name] for name in _SHOWN} for one in sends]
-
     def note_send(self, account: str, call: str, *, refused: bool) -> None:
-        number = len(list(self.ground.state.newest_first(_SENDS))) + 1
         at = self.ground.clock.now().timestamp()
-        self.ground.state.save(
-            {"object": _SENDS, "id": str(number), "account": account, "call": call, "at": at, "refused": refused}
-        )
-
-    def forget_sends(self) -> None:
-        for one in list(self.ground.state.newest_first(_SENDS)):
-            self.ground.state.remove(_SENDS, one["id"])
+        self.sends.append({"account": account, "call": call, "at": at, "refused": refused})

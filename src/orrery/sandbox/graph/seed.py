@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from orrery.sandbox.graph.call import guid
+from orrery.sandbox.graph.ids import guid
 from orrery.sandbox.ground import Document
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

@@ -1,14 +1,11 @@
 """To Do: lists, tasks, and what tasks are linked with. Nothing keeps a link's external id unique."""
 
-from collections.abc import Sequence
 from typing import cast
 
-from orrery.sandbox.graph.call import Created, GraphCall, digest, guid, item_id, next_link, refusal
-from orrery.sandbox.graph.mail import mailbox_of
-from orrery.sandbox.graph.mailbox import TASKS, Mailboxes
+from orrery.sandbox.graph.call import Created, GraphCall, page, refusal
+from orrery.sandbox.graph.ids import digest, guid, item_id
 from orrery.sandbox.graph.messages import utc
 from orrery.sandbox.ground import Document
-from orrery.sandbox.identity.directory import GRAPH
 
 _CHANGEABLE = (
     "title",
@@ -20,114 +17,92 @@ _CHANGEABLE = (
     "isReminderOn",
     "categories",
 )
+_FIRST = ((0, "Tasks", "defaultList"), (1, "Flagged Emails", "flaggedEmails"))
 _LINKED = ("webUrl", "applicationName", "displayName", "externalId")
-_PAGE = 100
 
 
-class Tasks:
-    """The calls about tasks. An account's lists are kept as one document."""
+def lists(call: GraphCall) -> Document:
+    return page(call, f"users('{call.account}')/todo/lists", _lists(call), _list)
 
-    def __init__(self, world: Mailboxes) -> None:
-        self._world = world
 
-    def lists(self, call: GraphCall) -> Document:
-        shown = [_list(one) for one in self._lists(call)]
-        return self._page(shown, call, "/me/todo/lists", "/todo/lists")
+def create_list(call: GraphCall) -> Created:
+    known = _lists(call)
+    made = _new_list(call.account, len(known), call.body["displayName"], "none")
+    known.append(made)
+    return Created(_list(made))
 
-    def create_list(self, call: GraphCall) -> Created:
-        lists = self._lists(call)
-        made = _new_list(call.account, len(lists), call.body["displayName"], "none")
-        self._save(call.account, [*lists, made])
-        return Created(_list(made))
 
-    def tasks(self, call: GraphCall) -> Document:
-        """List the tasks of a list; their links only where `$expand` asks for them."""
-        _, found = self._found_list(call)
-        linked = "$expand" in call.query
-        shown = [_shown(one, linked=linked) for one in reversed(found["tasks"])]
-        path = f"/me/todo/lists/{call.ids[0]}/tasks"
-        return self._page(shown, call, path, f"/todo/lists('{call.ids[0]}')/tasks")
+def tasks(call: GraphCall) -> Document:
+    """List the tasks of a list; their links only where `$expand` asks for them."""
+    found = _found_list(call)
+    context = f"users('{call.account}')/todo/lists('{call.ids[0]}')/tasks"
+    return page(call, context, found["tasks"][::-1], lambda one: _shown(one, linked="$expand" in call.query))
 
-    def create(self, call: GraphCall) -> Created:
-        """Make a task, with links if they come with it."""
-        lists, found = self._found_list(call)
-        now = self._now()
-        number = sum(len(one["tasks"]) for one in lists)
-        task: Document = {
-            "id": item_id(f"{call.account} tasks", number, 0, immutable=False),
-            "created": now,
-            "modified": now,
-            "version": 1,
-            "links": [],
-            "fields": _fields(call.body),
-        }
-        for one in cast("list[Document]", call.body.get("linkedResources") or []):
-            task["links"].append(_new_link(task, one))
-        found["tasks"].append(task)
-        self._save(call.account, lists)
-        return Created(_shown(task, linked=True))
 
-    def change(self, call: GraphCall) -> Document:
-        lists, task = self._found_task(call)
-        task["fields"] |= _fields(call.body)
-        self._touch(task)
-        self._save(call.account, lists)
-        return _shown(task, linked=False)
+def create(call: GraphCall) -> Created:
+    """Make a task, with links if they come with it."""
+    found = _found_list(call)
+    number, now = sum(len(one["tasks"]) for one in _lists(call)), _now(call)
+    task: Document = {
+        "id": item_id(f"{call.account} tasks", number, 0, immutable=False),
+        "created": now,
+        "modified": now,
+        "version": 1,
+        "links": [],
+        "fields": _fields(call.body),
+    }
+    for one in cast("list[Document]", call.body.get("linkedResources") or []):
+        task["links"].append(_new_link(task, one))
+    found["tasks"].append(task)
+    return Created(_shown(task, linked=True))
 
-    def link(self, call: GraphCall) -> Created:
-        """Add a link, whether or not there is one with its external id."""
-        lists, task = self._found_task(call)
-        made = _new_link(task, call.body)
-        task["links"].append(made)
-        self._touch(task)
-        self._save(call.account, lists)
-        return Created(made)
 
-    def _touch(self, task: Document) -> None:
-        task["modified"] = self._now()
-        task["version"] += 1
-        if task["fields"].get("status") == "completed":
-            task.setdefault("completed", task["modified"])
-        else:
-            _ = task.pop("completed", None)
+def change(call: GraphCall) -> Document:
+    task = _found_task(call)
+    task["fields"] |= _fields(call.body)
+    _touch(task, _now(call))
+    return _shown(task, linked=False)
 
-    def _now(self) -> float:
-        return self._world.ground.clock.now().timestamp()
 
-    def _lists(self, call: GraphCall) -> list[Document]:
-        account = mailbox_of(self._world, call).account
-        kept = self._world.ground.state.get(TASKS, account)
-        if kept is not None:
-            return kept["lists"]
-        seeds = (("Tasks", "defaultList"), ("Flagged Emails", "flaggedEmails"))
-        return [_new_list(account, number, name, known) for number, (name, known) in enumerate(seeds)]
+def add_link(call: GraphCall) -> Created:
+    """Add a link, whether or not there is one with its external id."""
+    task = _found_task(call)
+    made = _new_link(task, call.body)
+    task["links"].append(made)
+    _touch(task, _now(call))
+    return Created(made)
 
-    def _save(self, account: str, lists: list[Document]) -> None:
-        self._world.ground.state.save({"object": TASKS, "id": account, "lists": lists})
 
-    def _found_list(self, call: GraphCall) -> tuple[list[Document], Document]:
-        lists = self._lists(call)
-        for one in lists:
-            if one["id"] == call.ids[0]:
-                return lists, one
-        raise refusal("not_found", "The list does not exist.")
+def _touch(task: Document, now: float) -> None:
+    task |= {"modified": now, "version": task["version"] + 1}
+    if task["fields"].get("status") == "completed":
+        task.setdefault("completed", now)
+    else:
+        _ = task.pop("completed", None)
 
-    def _found_task(self, call: GraphCall) -> tuple[list[Document], Document]:
-        lists, found = self._found_list(call)
-        for one in found["tasks"]:
-            if one["id"] == call.ids[1]:
-                return lists, one
-        raise refusal("not_found", "The task does not exist.")
 
-    def _page(self, shown: Sequence[Document], call: GraphCall, path: str, name: str) -> Document:
-        top, skip = call.number("$top", _PAGE, 1, 1000), call.number("$skip", 0, 0, 1 << 31)
-        page: Document = {
-            "@odata.context": f"{GRAPH}/v1.0/$metadata#users('{call.account}'){name}",
-            "value": shown[skip : skip + top],
-        }
-        if skip + top < len(shown):
-            page["@odata.nextLink"] = next_link(f"{self._world.url}/v1.0{path}", call, "$skip", skip + top)
-        return page
+def _now(call: GraphCall) -> float:
+    return call.world.ground.clock.now().timestamp()
+
+
+def _lists(call: GraphCall) -> list[Document]:
+    account = call.mailbox.account
+    return call.world.kept("tasks", account, lambda: [_new_list(account, *seed) for seed in _FIRST])
+
+
+def _found_list(call: GraphCall) -> Document:
+    return _named(_lists(call), call.ids[0], "list")
+
+
+def _found_task(call: GraphCall) -> Document:
+    return _named(_found_list(call)["tasks"], call.ids[1], "task")
+
+
+def _named(known: list[Document], wanted: str, kind: str) -> Document:
+    found = next((one for one in known if one["id"] == wanted), None)
+    if found is None:
+        raise refusal("not_found", f"The {kind} does not exist.")
+    return found
 
 
 def _new_list(account: str, number: int, name: str, known: str) -> Document:

@@ -1,10 +1,10 @@
 """The identity provider over HTTP: discovery, keys, codes and tokens, the page of accounts, the levers."""
 
 import json
-import secrets
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -74,10 +74,8 @@ def identity_board(config: IdentityConfig, grants: Grants, switches: Switches, r
 _SCRIPTS = "; script-src 'self'"
 _NO_STORE = {"Cache-Control": "no-store, no-cache", "Pragma": "no-cache"}
 
-_DISCOVERY = "/{tenant}/v2.0/.well-known/openid-configuration"
-_AUTHORIZE = "/{tenant}/oauth2/v2.0/authorize"
-
-Endpoint = Callable[[Request], Awaitable[Response]]
+Run = Callable[[str, Mapping[str, str], Mapping[str, str]], str | Response]
+"""Answers a tenant's request of a query and a form, with the text of a JSON document or a page."""
 
 
 class IdentityProvider:
@@ -85,53 +83,57 @@ class IdentityProvider:
 
     def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
         self._config = config
-        self._clock = ground.clock
-        self._tokens = TokenEndpoint(config, ground.state, ground.clock)
-        page = f"{ground.base_url}{ADDRESS}"
-        self._grants = Grants(ground.state, ground.clock, self._tokens, page, config.interval)
+        self._ground = ground
+        self._tokens = TokenEndpoint(config, ground)
+        self._grants = Grants(ground, self._tokens, f"{ground.base_url}{ADDRESS}", config.interval)
         self._switches = Switches(ground.state)
         self.url = config.url
         self.requests: Counter[str] = Counter()
 
     def routes(self) -> list[Route]:
+        tokens, grants = self._tokens, self._grants
+        operations: tuple[tuple[str, str, Run], ...] = (
+            (
+                "GET",
+                "v2.0/.well-known/openid-configuration",
+                lambda tenant, _, __: tokens.discovered(self._discovered(tenant)),
+            ),
+            ("GET", "discovery/v2.0/keys", lambda tenant, _, __: json.dumps(tokens.keys(tenant))),
+            (
+                "POST",
+                "oauth2/v2.0/devicecode",
+                lambda tenant, _, form: json.dumps(grants.device_code(tenant, form)),
+            ),
+            ("POST", "oauth2/v2.0/token", lambda tenant, _, form: grants.redeem(tenant, form)),
+            ("GET", "oauth2/v2.0/authorize", self._accounts),
+            ("POST", "oauth2/v2.0/authorize", self._choose),
+        )
+        board = identity_board(self._config, grants, self._switches, self.requests)
         return [
-            Route(_DISCOVERY, self.refusing(self.discovery), methods=["GET"]),
-            Route("/{tenant}/discovery/v2.0/keys", self.refusing(self.keys), methods=["GET"]),
-            Route("/{tenant}/oauth2/v2.0/devicecode", self.refusing(self.device_code), methods=["POST"]),
-            Route("/{tenant}/oauth2/v2.0/token", self.refusing(self.token), methods=["POST"]),
-            Route(_AUTHORIZE, self.refusing(self.accounts), methods=["GET"]),
-            Route(_AUTHORIZE, self.refusing(self.choose), methods=["POST"]),
-            *identity_board(self._config, self._grants, self._switches, self.requests).routes(),
+            *(
+                Route(f"/{{tenant}}/{path}", partial(self._answer, run), methods=[how])
+                for how, path, run in operations
+            ),
+            *board.routes(),
         ]
 
-    def refusing(self, endpoint: Endpoint) -> Endpoint:
-        """Return an endpoint that answers refusals as the vendor does, for a tenant that there is."""
+    async def _answer(self, run: Run, request: Request) -> Response:
+        """Answer one request, a refusal as the vendor does, for a tenant that there is."""
 
-        async def answer(request: Request) -> Response:
-            try:
-                check_tenant(request.path_params["tenant"])
-                return await endpoint(request)
-            except Refusal as refusal:
-                correlation = request.headers.get("client-request-id") or str(uuid.uuid4())
-                body = described(refusal, self._clock.now(), correlation, self._config.url)
-                return JSONResponse(body, refusal.status, _NO_STORE)
+        async def carried_out() -> Response:
+            tenant = request.path_params["tenant"]
+            check_tenant(tenant)
+            answer = run(tenant, request.query_params, await form_of(request))
+            return Response(answer, 200, _NO_STORE, "application/json") if isinstance(answer, str) else answer
 
-        return answer
+        def shown(refused: Refusal) -> Response:
+            correlation = request.headers.get("client-request-id") or str(uuid.uuid4())
+            return JSONResponse(self._described(refused, correlation), refused.status, _NO_STORE)
 
-    async def discovery(self, request: Request) -> Response:
-        text = self._tokens.discovered(self._discovered(request.path_params["tenant"]))
-        return Response(text, media_type="application/json")
+        return await self._ground.faults.around("identity", {}, carried_out, shown=shown)
 
-    async def keys(self, request: Request) -> Response:
-        return JSONResponse(self._tokens.keys(request.path_params["tenant"]))
-
-    async def device_code(self, request: Request) -> Response:
-        form = await form_of(request)
-        return JSONResponse(self._grants.device_code(request.path_params["tenant"], form), headers=_NO_STORE)
-
-    async def token(self, request: Request) -> Response:
-        text = self._grants.redeem(request.path_params["tenant"], await form_of(request))
-        return Response(text, headers=_NO_STORE, media_type="application/json")
+    def _described(self, refused: Refusal, correlation: str) -> Document:
+        return described(refused, self._ground.clock.now(), correlation, self._config.url)
 
     def _discovered(self, tenant: str) -> Document:
         base = f"{self._config.url}/{tenant}"
@@ -151,9 +153,8 @@ class IdentityProvider:
             "tenant_region_scope": "EU",
         }
 
-    async def accounts(self, request: Request) -> Response:
+    def _accounts(self, tenant: str, query: Mapping[str, str], _: Mapping[str, str]) -> Response:
         """List the accounts that may sign in to the tenant."""
-        tenant, query = request.path_params["tenant"], request.query_params
         self._check(tenant, query)
         return render(
             "identity_accounts.html",
@@ -163,29 +164,19 @@ class IdentityProvider:
             accounts=[(one, one.is_guest(tenant)) for one in members(tenant)],
         )
 
-    async def choose(self, request: Request) -> Response:
+    def _choose(self, tenant: str, query: Mapping[str, str], form: Mapping[str, str]) -> Response:
         """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
-        tenant, query = request.path_params["tenant"], request.query_params
         self._check(tenant, query)
-        username = (await form_of(request)).get("account", "")
-        declined = not username or self._switches.holds("consent", tenant)
-        answer = self._declined() if declined else self._chosen(tenant, query, username)
-        if "state" in query:
-            answer["state"] = query["state"]
-        return _answered(query, answer)
-
-    def _chosen(self, tenant: str, query: Mapping[str, str], username: str) -> dict[str, str]:
-        answer = {
-            "code": self._grants.code(tenant, query, username),
-            "session_state": str(uuid.UUID(bytes=secrets.token_bytes(16))),
-        }
-        if "client_info" in query:
-            answer["client_info"] = self._tokens.client_info(ACCOUNTS[username])
-        return answer
-
-    def _declined(self) -> dict[str, str]:
-        body = described(refusal("access_denied"), self._clock.now(), str(uuid.uuid4()), self._config.url)
-        return {name: body[name] for name in ("error", "error_description", "error_uri")}
+        username = form.get("account", "")
+        if not username or self._switches.holds("consent", tenant):
+            refused = self._described(refusal("access_denied"), str(uuid.uuid4()))
+            answer: Document = {name: refused[name] for name in ("error", "error_description", "error_uri")}
+        else:
+            answer = {"code": self._grants.code(tenant, query, username), "session_state": str(uuid.uuid4())}
+            answer |= (
+                {"client_info": self._tokens.client_info(ACCOUNTS[username])} if "client_info" in query else {}
+            )
+        return _answered(query, answer | ({"state": query["state"]} if "state" in query else {}))
 
     def _check(self, tenant: str, query: Mapping[str, str]) -> None:
         for name in ("client_id", "redirect_uri", "response_type", "scope"):
@@ -208,7 +199,7 @@ class IdentityProvider:
         await listen(counted, self._config.listener, self._config.certificate)
 
 
-def _answered(query: Mapping[str, str], answer: dict[str, str]) -> Response:
+def _answered(query: Mapping[str, str], answer: Document) -> Response:
     address = query["redirect_uri"]
     if query.get("response_mode", "query") == "form_post":
         page = render("identity_answer.html", address=address, answer=answer)

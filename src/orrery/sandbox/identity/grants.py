@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from orrery.ports.clock import Clock
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount, refusal
 from orrery.sandbox.identity.switches import Switches
 from orrery.sandbox.identity.tokens import Signed, TokenEndpoint
@@ -28,15 +27,12 @@ Form = Mapping[str, str]
 class Grants:
     """Device codes, authorization codes and refresh tokens, kept in the sandbox's state."""
 
-    def __init__(
-        self, state: DocumentStore, clock: Clock, tokens: TokenEndpoint, page: str, interval: int
-    ) -> None:
-        self._state = state
-        self._clock = clock
+    def __init__(self, ground: SandboxGround, tokens: TokenEndpoint, page: str, interval: int) -> None:
+        self._ground = ground
+        self._state = ground.state
         self._tokens = tokens
-        self._page = page
-        self._interval = interval
-        self._switches = Switches(state)
+        self._about = {"verification_uri": page, "interval": interval}
+        self._switches = Switches(ground.state)
 
     def redeem(self, tenant: str, form: Form) -> str:
         """Return the JSON text of the answer to a token request; raise `Refusal`."""
@@ -72,7 +68,7 @@ class Grants:
         self._state.save(
             {
                 "object": _DEVICE,
-                "id": device_code,
+                "id": _digest(device_code),
                 "user_code": user_code,
                 "tenant": tenant,
                 "client": client,
@@ -85,11 +81,9 @@ class Grants:
         return {
             "user_code": user_code,
             "device_code": device_code,
-            "verification_uri": self._page,
+            **self._about,
             "expires_in": DEVICE_CODE_LIFETIME,
-            "interval": self._interval,
-            "message": f"To sign in, use a web browser to open the page {self._page} and enter the code "
-            f"{user_code} to authenticate.",
+            "message": f"To sign in, open {self._about['verification_uri']} and enter the code {user_code}.",
         }
 
     def waiting(self) -> Iterator[Document]:
@@ -101,7 +95,7 @@ class Grants:
     def approve(self, user_code: str, username: str) -> None:
         """Let an account approve a user code; `ValueError` gives the reason why not."""
         code = self._waiting(user_code)
-        if username not in _members(code["tenant"]):
+        if ACCOUNTS.get(username) not in members(code["tenant"]):
             raise ValueError(f"{username!r} is no account of the tenant {code['tenant']}.")
         self._state.save(code | {"standing": "approved", "account": username})
 
@@ -111,13 +105,13 @@ class Grants:
 
     def code(self, tenant: str, query: Form, username: str) -> str:
         """Return the authorization code of an account that was chosen; raise `Refusal`."""
-        if username not in _members(tenant):
-            raise refusal("not_a_member", username=username, home=_home(username), tenant=tenant)
+        if ACCOUNTS.get(username) not in members(tenant):
+            raise refusal("not_a_member", username=username, home="nowhere", tenant=tenant)
         code = f"0.code-{secrets.token_urlsafe(48)}"
         self._state.save(
             {
                 "object": _CODE,
-                "id": code,
+                "id": _digest(code),
                 "tenant": tenant,
                 "client": query["client_id"],
                 "scopes": _scopes(query),
@@ -132,59 +126,58 @@ class Grants:
         return code
 
     def _by_device_code(self, tenant: str, form: Form) -> Signed:
-        code = self._state.get(_DEVICE, _required(form, "device_code"))
-        if code is None or code["tenant"] != tenant or code["client"] != form["client_id"]:
-            raise refusal("bad_grant", parameter="device_code")
+        code = self._granted(_DEVICE, form, "device_code", tenant)
         self._slow_down()
-        if code["standing"] == "redeemed":
-            raise refusal("bad_grant", parameter="device_code")
-        if code["expires"] <= self._now():
-            raise refusal("expired_device_code")
-        if code["standing"] == "declined":
-            raise refusal("declined")
-        if code["standing"] == "waiting":
-            raise refusal("pending")
-        if self._switches.holds("device_code", tenant):
-            raise refusal("blocked")
+        _refuse_first(
+            ("bad_grant", code["standing"] == "redeemed"),
+            ("expired_device_code", code["expires"] <= self._now()),
+            ("declined", code["standing"] == "declined"),
+            ("pending", code["standing"] == "waiting"),
+            ("blocked", self._switches.holds("device_code", tenant)),
+            parameter="device_code",
+        )
         self._state.save(code | {"standing": "redeemed"})
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]))
+
+    def _granted(self, kind: str, form: Form, name: str, tenant: str = "") -> Document:
+        """Return what is known of the code or token of a form: it is bound to its client, a code to a tenant."""
+        found = self._state.get(kind, _digest(_required(form, name)))
+        if found is None or found["client"] != form["client_id"] or tenant not in {"", found.get("tenant")}:
+            raise refusal("bad_grant", parameter=name)
+        return found
 
     def _slow_down(self) -> None:
         values = self._switches.values("slow_down")
         if values is None:
             return
-        left = int(values.get("count", 1)) - 1
-        if left > 0:
-            self._switches.turn_on("slow_down", values | {"count": left})
+        if values["count"] > 1:
+            self._switches.turn_on("slow_down", values | {"count": values["count"] - 1})
         else:
             self._switches.turn_off("slow_down")
-        raise refusal("too_fast", int(values.get("status", 400)))
+        raise refusal("too_fast", values["status"])
 
     def _by_code(self, tenant: str, form: Form) -> Signed:
-        code = self._state.get(_CODE, _required(form, "code"))
-        if code is None or code["tenant"] != tenant or code["client"] != form["client_id"]:
-            raise refusal("bad_grant", parameter="code")
-        if code["redeemed"]:
-            raise refusal("redeemed_code")
-        if code["expires"] <= self._now():
-            raise refusal("expired_code")
-        if form.get("redirect_uri", "") != code["redirect_uri"]:
-            raise refusal("other_redirect")
-        if code["challenge"] and challenge_of(_required(form, "code_verifier")) != code["challenge"]:
-            raise refusal("bad_verifier")
+        code = self._granted(_CODE, form, "code", tenant)
+        _refuse_first(
+            ("redeemed_code", code["redeemed"]),
+            ("expired_code", code["expires"] <= self._now()),
+            ("other_redirect", form.get("redirect_uri", "") != code["redirect_uri"]),
+            ("bad_verifier", challenge_of(form.get("code_verifier", "")) != code["challenge"]),
+        )
         self._state.save(code | {"redeemed": True})
         return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]), code["nonce"])
 
     def _by_refresh_token(self, tenant: str, form: Form) -> Signed:
         """Return who signed in once: in any tenant, since the vendor does not bind a refresh token to one."""
-        token = self._state.get(_REFRESH, _digest(_required(form, "refresh_token")))
-        if token is None or token["client"] != form["client_id"]:
-            raise refusal("bad_grant", parameter="refresh_token")
-        if token["expires"] <= self._now():
-            raise refusal("expired_refresh_token")
+        token = self._granted(_REFRESH, form, "refresh_token")
         account = ACCOUNTS[token["account"]]
-        if tenant not in account.object_ids:
-            raise refusal("not_a_member", username=account.username, home=account.home, tenant=tenant)
+        _refuse_first(
+            ("expired_refresh_token", token["expires"] <= self._now()),
+            ("not_a_member", tenant not in account.object_ids),
+            username=account.username,
+            home=account.home,
+            tenant=tenant,
+        )
         scopes = _scopes(form) if "scope" in form else token["scopes"]
         return Signed(account, tenant, token["client"], tuple(scopes))
 
@@ -211,7 +204,14 @@ class Grants:
         raise ValueError(f"There is no code {user_code!r} that waits.")
 
     def _now(self) -> float:
-        return self._clock.now().timestamp()
+        return self._ground.clock.now().timestamp()
+
+
+def _refuse_first(*wrong: tuple[str, bool], **words: str) -> None:
+    """Raise the first of these refusals that there is a reason for."""
+    for name, holds in wrong:
+        if holds:
+            raise refusal(name, 400, **words)
 
 
 def members(tenant: str) -> list[SignInAccount]:
@@ -235,14 +235,6 @@ def check_tenant(tenant: str) -> None:
     """Return if there is such a tenant; `common` and the like are none here, so that a use of them is seen."""
     if tenant not in TENANTS:
         raise refusal("no_tenant", tenant=tenant)
-
-
-def _members(tenant: str) -> set[str]:
-    return {one.username for one in members(tenant)}
-
-
-def _home(username: str) -> str:
-    return ACCOUNTS[username].home if username in ACCOUNTS else "nowhere"
 
 
 def _required(form: Form, name: str) -> str:

@@ -1,54 +1,33 @@
 """The levers that are on: what the identity provider does wrongly, until they are undone."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from orrery.sandbox.ground import Document, DocumentStore
-from orrery.sandbox.identity.directory import TENANTS
 
 PARTS = ("id", "access", "client_info", "answer", "discovery")
 """What can be changed: the claims of either token, client_info, and the members of the answer and of the discovery
 document."""
 
-SIGNERS = ("foreign", "none")
-"""How an id token can be signed wrongly: with a key that is not published, or not at all."""
+_HOW = ("drop", "set", "double", "sign")
+"""How: `sign` is for the id token, with a key that is not published (`foreign`), or not at all (`none`)."""
 
 
 def changed_members(members: Mapping[str, object], changes: Iterable[Mapping[str, Any]]) -> str:
     """Return a JSON text with the members, some dropped, set or doubled: a doubled one is there twice."""
     pairs = list(members.items())
     for change in changes:
-        pairs = _changed(pairs, change)
+        [(how, name)] = [(one, change[one]) for one in _HOW if one in change]
+        others = [one for one in pairs if one[0] != name]
+        changed = (name, change.get("value", dict(pairs).get(name)))
+        pairs = {"drop": others, "set": [*others, changed], "double": [*pairs, changed], "sign": pairs}[how]
     return "{" + ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in pairs) + "}"
-
-
-def _changed(pairs: list[tuple[str, object]], change: Mapping[str, Any]) -> list[tuple[str, object]]:
-    known = dict(pairs)
-    match change:
-        case {"drop": name}:
-            return [one for one in pairs if one[0] != name]
-        case {"set": name}:
-            return [*(one for one in pairs if one[0] != name), (name, change.get("value"))]
-        case {"double": name}:
-            return [*pairs, (name, change.get("value", known.get(name)))]
-        case _:
-            return pairs
 
 
 def signed_by(changes: Iterable[Mapping[str, Any]]) -> str:
     """Return who signs an id token by a change; empty without one."""
     return next((one["sign"] for one in reversed(list(changes)) if "sign" in one), "")
-
-
-def why_refused(change: Mapping[str, Any]) -> str:
-    """Return why a change cannot be made; empty when it can."""
-    asked = [one for one in ("drop", "set", "double", "sign") if one in change]
-    if change.get("part") not in PARTS or len(asked) != 1:
-        return f"`part` is one of {', '.join(PARTS)}; with it comes one of drop, set, double and sign."
-    if "sign" in change and (change["part"] != "id" or change["sign"] not in SIGNERS):
-        return f"`sign` is for `id` only, and one of {', '.join(SIGNERS)}."
-    return ""
 
 
 _KIND = "_identity_lever"
@@ -94,7 +73,7 @@ class Switches:
         """Turn a lever on: `keys` rotates once more, `doctor` adds a change. Raises `ValueError`."""
         if name not in SWITCHES:
             raise ValueError(f"A lever is one of {', '.join(SWITCHES)}.")
-        self.turn_on(name, _values(name, given, self.values(name) or {}))
+        self.turn_on(name, _VALUES.get(name, lambda given, _: given)(given, self.values(name) or {}))
 
     def turn_on(self, name: str, values: Document) -> None:
         self._state.save({"object": _KIND, "id": name, "values": values})
@@ -112,22 +91,17 @@ class Switches:
         return [one for one in asked if one["part"] == part]
 
 
-def _values(name: str, given: Document, before: Document) -> Document:
-    """Return what a lever is turned on with."""
-    match name:
-        case "keys":
-            return {"rotated": before.get("rotated", 0) + 1}
-        case "skew":
-            return {"seconds": int(given["seconds"])}
-        case "slow_down":
-            return {"count": int(given.get("count", 1)), "status": int(given.get("status", 400))}
-        case "scopes":
-            return {"add": str(given["add"]).split() if isinstance(given["add"], str) else list(given["add"])}
-        case "doctor":
-            if why := why_refused(given):
-                raise ValueError(why)
-            return {"changes": [*before.get("changes", []), given]}
-        case _:
-            if (tenant := given.get("tenant")) not in {None, *TENANTS}:
-                raise ValueError(f"{tenant!r} is no tenant: one of {', '.join(TENANTS)}.")
-            return {} if tenant is None else {"tenant": tenant}
+def _doctored(given: Document, before: Document) -> Document:
+    if given.get("part") not in PARTS or sum(one in given for one in _HOW) != 1:
+        raise ValueError(f"`part` is one of {', '.join(PARTS)}; with it comes one of {', '.join(_HOW)}.")
+    return {"changes": [*before.get("changes", []), given]}
+
+
+_VALUES: dict[str, Callable[[Document, Document], Document]] = {
+    "keys": lambda _, before: {"rotated": before.get("rotated", 0) + 1},
+    "skew": lambda given, _: {"seconds": int(given["seconds"])},
+    "slow_down": lambda given, _: {"count": int(given.get("count", 1)), "status": int(given.get("status", 400))},
+    "scopes": lambda given, _: {"add": list(given["add"])},
+    "doctor": _doctored,
+}
+"""What a lever is turned on with, of what is given and what it was turned on with before."""

@@ -18,8 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from orrery.ports.clock import Clock
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.ground import Document, DocumentStore, SandboxGround
 from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, IdentityConfig, SignInAccount
 from orrery.sandbox.identity.switches import Switches, changed_members, signed_by
 
@@ -143,12 +142,11 @@ class Signed:
 class TokenEndpoint:
     """Makes the answer to a grant."""
 
-    def __init__(self, config: IdentityConfig, state: DocumentStore, clock: Clock) -> None:
+    def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
         self._config = config
-        self._clock = clock
-        self._switches = Switches(state)
-        self._keys = SigningKeys(state)
-        self._state = state
+        self._ground = ground
+        self._switches = Switches(ground.state)
+        self._keys = SigningKeys(ground.state)
 
     def answer(self, signed: Signed, refresh_token: str | None, *, client_info: bool) -> str:
         """Return the JSON text of a token answer."""
@@ -160,12 +158,9 @@ class TokenEndpoint:
             "ext_expires_in": LIFETIME - 1,
             "access_token": self._access_token(signed, frozenset(short(one) for one in granted)),
         }
-        if refresh_token is not None:
-            body["refresh_token"] = refresh_token
-        if "openid" in signed.scopes:
-            body["id_token"] = self._id_token(signed)
-        if client_info:
-            body["client_info"] = self.client_info(signed.account)
+        body |= {"refresh_token": refresh_token} if refresh_token is not None else {}
+        body |= {"id_token": self._id_token(signed)} if "openid" in signed.scopes else {}
+        body |= {"client_info": self.client_info(signed.account)} if client_info else {}
         return changed_members(body, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
@@ -187,7 +182,7 @@ class TokenEndpoint:
 
     def _times(self) -> dict[str, int]:
         skew = int((self._switches.values("skew") or {}).get("seconds", 0))
-        now = int(self._clock.now().timestamp()) + skew
+        now = int(self._ground.clock.now().timestamp()) + skew
         return {"iat": now, "nbf": now, "exp": now + LIFETIME}
 
     def _id_token(self, signed: Signed) -> str:
@@ -205,9 +200,8 @@ class TokenEndpoint:
             "uti": secrets.token_urlsafe(16),
             "rh": f"0.{secrets.token_urlsafe(24)}",
             **_identity_provider(signed),
+            **({} if signed.nonce is None else {"nonce": signed.nonce}),
         }
-        if signed.nonce is not None:
-            claims["nonce"] = signed.nonce
         changes = self._switches.changes("id")
         by = signed_by(changes)
         header = {"typ": "JWT", "alg": "none" if by == "none" else "RS256", "kid": kid(self._switches.key())}
@@ -217,13 +211,11 @@ class TokenEndpoint:
         return f"{text}.{self._keys.signature(FOREIGN if by == FOREIGN else self._switches.key(), text)}"
 
     def _access_token(self, signed: Signed, scopes: frozenset[str]) -> str:
-        token = self._opaque() if self._switches.values("opaque") is not None else self._jwt(signed, scopes)
-        expires = self._clock.now().timestamp() + LIFETIME
-        register(self._state, token, Issued(signed.account, signed.tenant, scopes, expires))
+        opaque = self._switches.values("opaque") is not None
+        token = f"EwSandbox{secrets.token_urlsafe(96)}" if opaque else self._jwt(signed, scopes)
+        expires = self._ground.clock.now().timestamp() + LIFETIME
+        register(self._ground.state, token, Issued(signed.account, signed.tenant, scopes, expires))
         return token
-
-    def _opaque(self) -> str:
-        return f"EwSandbox{secrets.token_urlsafe(96)}"
 
     def _jwt(self, signed: Signed, scopes: frozenset[str]) -> str:
         account = signed.account

@@ -4,46 +4,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from orrery.sandbox.ground import Document
-from orrery.sandbox.processor.parameters import Form, Shape, read_parameters
+from orrery.sandbox.processor.parameters import Shape
 from orrery.sandbox.processor.world import World, invalid, no_such
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """`params` are typed by the operation's description, `ids` are the path's, `version` is the API version."""
+    """`params` are typed by the operation's description, `id` is that in the path, `version` is the API's."""
 
     world: World
     path: str
-    ids: dict[str, str]
+    id: str
     params: Document
     version: str
 
 
 @dataclass(frozen=True, slots=True)
-class ApiOperation:
-    """One row of the API: `path` has `{names}`; `permission` is what a restricted key must hold."""
+class ApiRun:
+    """What an operation takes, and what it does."""
 
-    method: str
-    path: str
-    permission: str
     parameters: Shape
     run: Callable[[ApiCall], Document]
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A request whose parameters are not checked yet."""
-
-    operation: ApiOperation
-    path: str
-    ids: dict[str, str]
-    form: dict[str, Form]
-    version: str
-
-    def read(self, world: World) -> ApiCall:
-        """Return the call, or raise the refusal of its first wrong parameter."""
-        params = read_parameters(self.operation.parameters, self.form)
-        return ApiCall(world, self.path, self.ids, params, self.version)
 
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import httpx2
 
-from orrery.sandbox.ground import Document
+from orrery.sandbox.ground import Document, rest
 from orrery.sandbox.processor.resources import endpoint_view, sign, wants
 from orrery.sandbox.processor.world import World
 from orrery.trust import WELL_KNOWN, Trust
@@ -97,14 +97,7 @@ class Courier:
         deadline = self._world.next_deadline()
         if deadline is not None:
             times.append(deadline)
-        until = min([*times, self._now() + _IDLE])
-        woken = asyncio.ensure_future(self._wake.wait())
-        rested = asyncio.ensure_future(self._world.clock.sleep(until - self._now()))
-        try:
-            _ = await asyncio.wait({woken, rested}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            _ = woken.cancel()
-            _ = rested.cancel()
+        await rest(self._world.clock, min([*times, self._now() + _IDLE]) - self._now(), self._wake)
 
     def _delivery(self, event: Document, endpoint: Document) -> Document:
         now, kind = self._now(), event["type"]

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from typing import get_args
-from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.board import Fields, money, render
+from orrery.sandbox.board import Fields, form_of, money, render
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
@@ -42,20 +41,17 @@ class PayPage:
     async def show(self, request: Request) -> Response:
         """Show the page, or the reason why nothing can be paid here."""
         world, session = self._found(request)
-        closed = _closed(session)
-        if closed is not None or session is None:
-            return closed or _gone()
+        if session is None or session["status"] != "open":
+            return _closed(session)
         return _form(world, session, {})
 
     async def submit(self, request: Request) -> Response:
         """Pay: redirect to the success page after a payment, else back to the form with the fault."""
         world, session = self._found(request)
-        closed = _closed(session)
-        if closed is not None or session is None:
-            return closed or _gone()
-        fields = dict(parse_qsl((await request.body()).decode(errors="replace")))
-        problems = _problems(session, fields)
-        if problems:
+        if session is None or session["status"] != "open":
+            return _closed(session)
+        fields = await form_of(request)
+        if problems := _problems(session, fields):
             return _form(world, session, fields, problems, 422)
         if _needs_challenge(session, fields):
             return render("challenge.html", session=session, fields=fields, amount=_amount(session))
@@ -80,9 +76,12 @@ def _form(
         "pay.html",
         status,
         session=session,
-        items=[(item["description"], item["quantity"], _money_of(item)) for item in items["items"]],
+        items=[
+            (one["description"], one["quantity"], money(one["amount_total"], one["currency"]))
+            for one in items["items"]
+        ],
         amount=_amount(session),
-        seller=_seller(world),
+        seller=world.find("account", ACCOUNT_ID, "account")["business_profile"]["name"],
         message=_message(session),
         methods=[(slug, slug.replace("_", " ").title()) for slug in _methods(session)],
         verdicts=_VERDICTS,
@@ -90,15 +89,6 @@ def _form(
         problems=problems or {},
         terms=_terms_required(session),
     )
-
-
-def _seller(world: World) -> str:
-    account = world.find("account", ACCOUNT_ID, "account")
-    return account["business_profile"]["name"]
-
-
-def _money_of(item: Document) -> str:
-    return money(item["amount_total"], item["currency"])
 
 
 def _amount(session: Document) -> str:
@@ -120,16 +110,9 @@ def _message(session: Document) -> str | None:
     return slot["message"] if slot else None
 
 
-def _closed(session: Document | None) -> Response | None:
-    if session is None:
-        return _gone()
-    if session["status"] == "open":
-        return None
-    return render("closed.html", 410 if session["status"] == "expired" else 200, session=session)
-
-
-def _gone() -> Response:
-    return render("closed.html", 404, session=None)
+def _closed(session: Document | None) -> Response:
+    status = 404 if session is None else 410 if session["status"] == "expired" else 200
+    return render("closed.html", status, session=session)
 
 
 def _problems(session: Document, fields: Fields) -> dict[str, str]:

@@ -40,16 +40,6 @@ def endpoint_view(endpoint: Document) -> Document:
     return {key: value for key, value in endpoint.items() if key not in _PRIVATE}
 
 
-def read_endpoint_changes(params: Document) -> Document:
-    """Return the changes, after checking the version."""
-    if "api_version" in params:
-        _ = known_version(params["api_version"], "api_version")
-    changes = {key: value for key, value in params.items() if key not in ("disabled", "expand")}
-    if "disabled" in params:
-        changes["status"] = "disabled" if params["disabled"] else "enabled"
-    return changes
-
-
 def configure_endpoints(world: World, wanted: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
     """Make the endpoints of the configuration exist with their secrets, and those no longer in it go."""
     known = {endpoint["id"]: endpoint for endpoint in world.state.newest_first("webhook_endpoint")}
@@ -93,7 +83,7 @@ def lister(kind: str) -> Callable[[ApiCall], Document]:
 
 def getter(kind: str, name: str) -> Callable[[ApiCall], Document]:
     """Return the operation that reads an object of a kind, by the id of that name in the path."""
-    return lambda call: call.world.find(kind, call.ids[name], name)
+    return lambda call: call.world.find(kind, call.id, name)
 
 
 def list_reviews(call: ApiCall) -> Document:
@@ -114,7 +104,7 @@ def create_configuration(call: ApiCall) -> Document:
 
 def update_configuration(call: ApiCall) -> Document:
     """POST /v1/payment_method_configurations/{configuration}."""
-    configuration = call.world.find(_CONFIGURATION, call.ids["configuration"], "configuration")
+    configuration = call.world.find(_CONFIGURATION, call.id, "configuration")
     configuration |= {key: call.params[key] for key in ("name", "active") if key in call.params}
     return _switched(call, configuration)
 
@@ -178,7 +168,7 @@ def create_value_list_item(call: ApiCall) -> Document:
 
 def delete_value_list_item(call: ApiCall) -> Document:
     """DELETE /v1/radar/value_list_items/{item}."""
-    item = call.world.find(_ITEM, call.ids["item"], "item")
+    item = call.world.find(_ITEM, call.id, "item")
     call.world.state.remove(_ITEM, item["id"])
     return item | {"deleted": True}
 
@@ -244,26 +234,9 @@ def list_endpoints(call: ApiCall) -> Document:
 
 def create_endpoint(call: ApiCall) -> Document:
     """POST /v1/webhook_endpoints: the one answer that shows the signing secret."""
-    _ = read_endpoint_changes(call.params)
+    if "api_version" in call.params:
+        _ = known_version(call.params["api_version"], "api_version")
     secret = new_id("whsec_sandbox_", 8)
     endpoint = new_endpoint(call.params, call.world.now(), (secret,))
     call.world.save(endpoint)
     return endpoint_view(endpoint) | {"secret": secret}
-
-
-def update_endpoint(call: ApiCall) -> Document:
-    """POST /v1/webhook_endpoints/{webhook_endpoint}."""
-    endpoint = _endpoint(call) | read_endpoint_changes(call.params)
-    call.world.save(endpoint)
-    return endpoint_view(endpoint)
-
-
-def delete_endpoint(call: ApiCall) -> Document:
-    """DELETE /v1/webhook_endpoints/{webhook_endpoint}."""
-    endpoint = _endpoint(call)
-    call.world.state.remove(_ENDPOINT, endpoint["id"])
-    return endpoint_view(endpoint) | {"deleted": True}
-
-
-def _endpoint(call: ApiCall) -> Document:
-    return call.world.find(_ENDPOINT, call.ids["webhook_endpoint"], "webhook_endpoint")

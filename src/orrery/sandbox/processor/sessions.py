@@ -123,7 +123,7 @@ def _email(session: Document) -> str | None:
 
 def expire_one(call: ApiCall) -> Document:
     """POST /v1/checkout/sessions/{session}/expire."""
-    session = call.world.find(_KIND, call.ids["session"], "session")
+    session = call.world.find(_KIND, call.id, "session")
     if session["status"] != "open":
         message = f"Only Checkout Sessions with a status of open can be expired; this one is {session['status']}."
         raise api_error(400, message)
