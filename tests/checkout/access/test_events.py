@@ -11,6 +11,7 @@ import pytest
 import orrery
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.events import KnownEvent
+from orrery.checkout.records import COMPLETED
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
@@ -38,20 +39,30 @@ async def became(shop: Shop) -> tuple[str, str]:
     return event.became, event.why
 
 
-async def test_an_event_that_came_in(shop: Shop) -> None:
-    """An event that granted is told as stored and granted, with its session and its pending deliveries."""
-    shop.happened(START, pending=0)
-    await shop.offered("cs_1")
-    await shop.receive("evt_1", session_json())
+EXPIRED = "checkout.session.expired"
+BECAME: list[tuple[dict[str, Any], str, str, tuple[str, str]]] = [
+    ({}, COMPLETED, "cissp", ("granted", "")),
+    ({"payment_status": "unpaid"}, COMPLETED, "cissp", ("waiting", "unpaid")),
+    ({}, COMPLETED, "ccsp", ("refused", "another product")),
+    ({"metadata": {}}, COMPLETED, "cissp", ("foreign", "none of our products")),
+    ({}, EXPIRED, "cissp", ("ignored", "")),
+]
+"""The session, the type, the certification that was offered; and what the event became, and why."""
+
+
+@pytest.mark.parametrize(("fields", "kind", "cert_code", "expected"), BECAME)
+async def test_what_an_event_became(
+    fields: dict[str, Any], kind: str, cert_code: str, expected: tuple[str, str], shop: Shop
+) -> None:
+    """Before it is in the store it never came; then its result is told, with its session and its deliveries."""
+    shop.happened(START, kind=kind, pending=0)
+    assert await became(shop) == ("never came", "")
+    await shop.offered("cs_1", cert_code=cert_code)
+    await shop.receive("evt_1", session_json(**fields), kind)
+    assert await became(shop) == expected
     (event,) = await listed(shop)
     assert (event.id, event.session_id, event.pending, event.stored) == ("evt_1", "cs_1", 0, True)
-    assert (event.became, event.why, event.failed) == ("granted", "", False)
-
-
-async def test_an_event_that_never_came(shop: Shop) -> None:
-    """A completed session whose event is not in the store never came."""
-    shop.happened(START)
-    assert await became(shop) == ("never came", "")
+    assert not event.failed
 
 
 async def test_what_another_way_granted(shop: Shop) -> None:
@@ -62,32 +73,10 @@ async def test_what_another_way_granted(shop: Shop) -> None:
     assert (event.became, event.why, event.stored) == ("granted", "by reconcile", False)
 
 
-async def test_what_waits_and_what_was_refused() -> None:
-    """A session that is not paid waits, and one with another product is refused, each with its reason."""
-    unpaid, other = Shop(), Shop()
-    for shop, fields in ((unpaid, {"payment_status": "unpaid"}), (other, {})):
-        shop.happened(START)
-        await shop.offered("cs_1", cert_code="cissp" if shop is unpaid else "ccsp")
-        await shop.receive("evt_1", session_json(**fields))
-    assert await became(unpaid) == ("waiting", "unpaid")
-    assert await became(other) == ("refused", "another product")
-
-
-async def test_what_is_not_ours_and_what_asks_for_nothing() -> None:
-    """A session without our metadata is foreign; a type that is not handled is ignored, once it is stored."""
-    foreign, expired = Shop(), Shop()
-    foreign.happened(START)
-    await foreign.receive("evt_1", session_json(metadata={}))
-    expired.happened(START, kind="checkout.session.expired")
-    assert await became(expired) == ("never came", "")
-    await expired.receive("evt_1", session_json(), "checkout.session.expired")
-    assert await became(foreign) == ("foreign", "none of our products")
-    assert await became(expired) == ("ignored", "")
-
-
-async def test_only_events_about_sessions(shop: Shop) -> None:
-    """Charges and all else that happens at the account are not listed."""
+async def test_what_is_not_listed(shop: Shop) -> None:
+    """Charges and all else that happens at the account are not listed, nor what is older than the window."""
     shop.happened(START, kind="charge.succeeded")
+    shop.happened(START - WEEK - HOUR)
     assert await listed(shop) == []
 
 
@@ -100,12 +89,6 @@ async def test_only_what_failed(shop: Shop) -> None:
     for number, name in ((1, "evt_well"), (2, "evt_pending")):
         await shop.receive(name, session_json(f"cs_{number}"))
     assert [event.id for event in await listed(shop, failed=True)] == ["evt_lost", "evt_pending"]
-
-
-async def test_nothing_older_than_asked_for(shop: Shop) -> None:
-    """Events from before the window are not listed."""
-    shop.happened(START - WEEK - HOUR)
-    assert await listed(shop) == []
 
 
 async def test_a_replay_grants_once(shop: Shop) -> None:
@@ -121,46 +104,40 @@ async def test_a_replay_grants_once(shop: Shop) -> None:
     assert await shop.entries() == before
 
 
-async def test_a_replay_of_what_came_in(shop: Shop) -> None:
-    """A replay of what the webhook has granted writes nothing and tells nobody."""
+@pytest.mark.parametrize("replayed_first", [False, True])
+async def test_a_replay_and_the_webhook(replayed_first: bool, shop: Shop) -> None:  # noqa: FBT001  a row of the table
+    """Whichever comes second, nothing more is granted, written or told."""
     shop.happened(START)
     await shop.offered("cs_1")
-    await shop.receive("evt_1", session_json())
+    ways = [lambda: shop.receive("evt_1", session_json()), lambda: replay(shop)]
+    first, second = reversed(ways) if replayed_first else ways
+    assert await first() == "granted"
     before = await shop.entries()
-    replayed = await shop.events.replay("evt_1")
-    assert (replayed.result, replayed.session_id) == ("already", "cs_1")
+    assert await second() == "already"
     assert await shop.entries() == before
 
 
-async def test_the_webhook_after_a_replay(shop: Shop) -> None:
-    """When the processor's own delivery comes after the replay, nothing more is granted or told."""
-    shop.happened(START)
+async def replay(shop: Shop) -> str:
+    """Replay the event; return what came of it."""
+    return (await shop.events.replay("evt_1")).result
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "results", "told"),
+    [
+        ({"payment_status": "unpaid"}, COMPLETED, ["waiting"] * 3, ["withheld-cs_1-unpaid"]),
+        ({}, EXPIRED, ["ignored", "duplicate", "duplicate"], []),
+        ({"metadata": {}}, COMPLETED, ["foreign"] * 3, []),
+    ],
+)
+async def test_a_replay_that_grants_nothing(
+    fields: dict[str, Any], kind: str, results: list[str], told: list[str], shop: Shop
+) -> None:
+    """What is not paid, asks for nothing or is not ours is told as that, once, however often it is replayed."""
+    shop.happened(START, kind=kind, **fields)
     await shop.offered("cs_1")
-    await shop.events.replay("evt_1")
-    before = await shop.entries()
-    assert await shop.receive("evt_1", session_json()) == "already"
-    assert await shop.entries() == before
-
-
-async def test_a_replay_of_what_waits_tells_once(shop: Shop) -> None:
-    """Replaying a session that is not paid yet tells the owner once, however often."""
-    shop.happened(START, payment_status="unpaid")
-    await shop.offered("cs_1")
-    assert [(await shop.events.replay("evt_1")).result for _ in range(3)] == ["waiting"] * 3
-    assert ids(await shop.told()) == ["withheld-cs_1-unpaid"]
-
-
-async def test_a_replay_of_what_asks_for_nothing(shop: Shop) -> None:
-    """An event of another type is stored, and the second time found there."""
-    shop.happened(START, kind="checkout.session.expired")
-    assert [(await shop.events.replay("evt_1")).result for _ in range(2)] == ["ignored", "duplicate"]
-
-
-async def test_a_replay_of_what_is_not_ours(shop: Shop) -> None:
-    """A session without our metadata grants nothing, and that is said."""
-    shop.happened(START, metadata={})
-    assert (await shop.events.replay("evt_1")).result == "foreign"
-    assert not await shop.told()
+    assert [await replay(shop) for _ in range(3)] == results
+    assert ids(await shop.told()) == told
 
 
 @pytest.mark.parametrize(
@@ -285,56 +262,31 @@ async def test_the_first_stands_whole(other: dict[str, Any], shop: Shop) -> None
     assert (push.priority, "cs_" in push.model_dump_json()) == ("urgent", False)
 
 
-async def test_another_session_under_the_id_of_one_that_waits(shop: Shop) -> None:
-    """A paid session under the id of an unpaid one's event opens nothing."""
+UNPAID, ODD = {"payment_status": "unpaid"}, session_json("cs_2", payment_status="halfway")
+SALE = (session_json(), COMPLETED)
+OTHER_EVENTS = [(session_json(), EXPIRED), (session_json(), "customer.created"), (ODD, COMPLETED)]
+CONFLICTS: list[tuple[tuple[dict[str, Any], str], tuple[dict[str, Any], str]]] = [
+    ((session_json(**UNPAID), COMPLETED), (session_json("cs_2"), COMPLETED)),
+    ((session_json(**UNPAID), COMPLETED), SALE),
+    ((session_json("cs_9", metadata={}), COMPLETED), SALE),
+    *((other, SALE) for other in OTHER_EVENTS),
+    *((SALE, other) for other in OTHER_EVENTS),
+]
+"""Two events under one id: another session, paid where it was unpaid, one of ours where it was foreign, another
+type, and what cannot be read and is about another session."""
+
+
+@pytest.mark.parametrize(("first", "second"), CONFLICTS)
+async def test_another_event_under_a_known_id(
+    first: tuple[dict[str, Any], str], second: tuple[dict[str, Any], str], shop: Shop
+) -> None:
+    """What an event tells never changes: the first is kept, and the second opens nothing, whichever sells."""
     await shop.offered("cs_1", "cs_2")
-    await shop.receive("evt_1", session_json(payment_status="unpaid"))
-    assert await shop.receive("evt_1", session_json("cs_2")) == "conflict"
-    assert await shop.entries("access:") == []
-    assert await shop.raw_events.body("evt_1") == event_body("evt_1", session_json(payment_status="unpaid"))
-
-
-async def test_paid_under_the_id_of_unpaid(shop: Shop) -> None:
-    """What an event tells never changes: a body that says paid where the first said unpaid is another event."""
-    await shop.offered("cs_1")
-    await shop.receive("evt_1", session_json(payment_status="unpaid"))
-    assert await shop.receive("evt_1", session_json()) == "conflict"
-    assert await shop.entries("access:") == []
-
-
-@pytest.mark.parametrize("kind", ["checkout.session.expired", "customer.created"])
-async def test_another_type(kind: str) -> None:
-    """A sale under the id of another type's event opens nothing, and the other way round."""
-    first, second = Shop(), Shop()
-    for shop in (first, second):
-        await shop.offered("cs_1")
-    await first.receive("evt_1", session_json(), kind)
-    assert await first.receive("evt_1", session_json()) == "conflict"
-    assert await first.entries("access:") == []
-    await second.receive("evt_1", session_json())
-    assert await second.receive("evt_1", session_json(), kind) == "conflict"
-    assert await second.raw_events.body("evt_1") == event_body("evt_1", session_json())
-
-
-async def test_another_foreign_session(shop: Shop) -> None:
-    """A sale under the id of a foreign session's event opens nothing."""
-    await shop.offered("cs_1")
-    await shop.receive("evt_1", session_json("cs_9", metadata={}))
-    assert await shop.receive("evt_1", session_json()) == "conflict"
-    assert await shop.entries("access:") == []
-
-
-async def test_an_unreadable_one_about_another_session() -> None:
-    """What cannot be read must at least be about the same: else it is another event, whichever came first."""
-    odd = session_json("cs_2", payment_status="halfway")
-    first, second = Shop(), Shop()
-    for shop in (first, second):
-        await shop.offered("cs_1", "cs_2")
-    await first.receive("evt_1", session_json())
-    assert await first.receive("evt_1", odd) == "conflict"
-    await second.receive("evt_1", odd)
-    assert await second.receive("evt_1", session_json()) == "conflict"
-    assert await second.entries("access:") == []
+    await shop.receive("evt_1", *first)
+    access = await shop.entries("access:")
+    assert await shop.receive("evt_1", *second) == "conflict"
+    assert await shop.entries("access:") == access
+    assert await shop.raw_events.body("evt_1") == event_body("evt_1", *first)
 
 
 async def test_the_same_session_in_a_form_that_cannot_be_read(shop: Shop) -> None:
