@@ -18,6 +18,7 @@ from structlog.typing import EventDict
 from orrery.logs import HIDDEN, Redaction, refer_to_sessions
 from orrery.runtime.references import References
 from tests.support.log_speaker import SECRETS, fail
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 SPEAKER = Path(__file__).parent / "support" / "log_speaker.py"
@@ -31,7 +32,7 @@ def redacted(redaction: Redaction = REDACTION, /, **event: object) -> EventDict:
     return redaction(None, "info", event)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "shown"),
     [
         (SECRET, HIDDEN),
@@ -48,7 +49,7 @@ def test_by_value(text: str, shown: str) -> None:
     assert redacted(event=text) == {"event": shown}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "shape",
     [
         "sk_live_abc123",
@@ -72,7 +73,7 @@ def test_by_shape(shape: str) -> None:
         assert shape.rpartition(" ")[2] not in shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "evt_1",
@@ -101,7 +102,7 @@ def test_session_ids() -> None:
     assert shown == {"session": first, "event": f"Session {first}: access:{second}"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "secret",
@@ -126,7 +127,7 @@ def test_by_name(name: str) -> None:
         assert redacted(outer=[{name: value}]) == {"outer": [{name: HIDDEN}]}
 
 
-@pytest.mark.parametrize("name", ["session", "event_id", "status", "address", "id", "channel"])
+@each_case("name", ["session", "event_id", "status", "address", "id", "channel"])
 def test_innocent_names(name: str) -> None:
     """Other fields keep their values."""
     assert redacted(REDACTION, **{name: "x"}) == {name: "x"}
@@ -273,5 +274,6 @@ def test_every_line_is_json() -> None:
         "yes": True,
         "timestamp": "",
     }
-    assert lines[-1]["event"] == "crashed"
+    assert lines[-2]["event"] == "crashed"
+    assert lines[-1]["event"] == "Orrery ended by an error in its code: ValueError, traced above."
     assert lines[-1]["level"] == logging.getLevelName(logging.CRITICAL).lower()

@@ -10,6 +10,7 @@ import pytest
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.errors import NotConfigured
 from tests.support.clock import ManualClock
+from tests.support.tables import each_case
 
 KEY = {
     "type": "service_account",
@@ -54,7 +55,7 @@ def test_no_property(property_id: str | None) -> None:
     assert refusal(analytics(json.dumps(KEY), property_id)) == "The analytics property is not set."
 
 
-@pytest.mark.parametrize(
+@each_case(
     "key",
     [
         "not-json-at-all",
@@ -73,7 +74,7 @@ def test_what_is_no_key(key: str) -> None:
     assert refusal(analytics(key)) == "The analytics key is not the JSON key of a service account."
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     ["http://token.example.test/", "token.example.test", "", "http://[", "ftp://127.0.0.1/", "file:///etc/hosts"],
 )

@@ -2,12 +2,11 @@
 
 import base64
 
-import pytest
-
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of, preview_of
 from orrery.adapters.imap_mailbox.headers import LONGEST_SUBJECT, address_of, headers_of, message_of, words_of
 from orrery.ports.comms.messages import Person, Priority
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 PARTS = (
     b"Content-Type: multipart/alternative; boundary=x\r\n\r\nnot shown\r\n--x\r\n"
@@ -29,7 +28,7 @@ def nested(levels: int) -> bytes:
     return b"".join(boundary % (level, level) for level in range(levels)) + b"\r\nDeep.\r\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("header", "words"),
     [
         ("=?utf-8?q?Gr=C3=BC=C3=9Fe?= from =?iso-8859-1?b?5A==?=", "Grüße from ä"),
@@ -46,7 +45,7 @@ def test_encoded_words(header: str, words: str) -> None:
     assert words_of(header) == words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "subject"),
     [
         (b"Subject: Gr\xc3\xbc\xc3\x9fe\r\n", "Grüße"),
@@ -67,7 +66,7 @@ def test_a_subject_without_an_end() -> None:
     assert len(words_of("=?utf-8?q?a?= " * 100_000)) < LONGEST_SUBJECT
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "found"),
     [
         ('"Ann, B." <ann@lab.example>', ("Ann, B.", "ann@lab.example")),
@@ -93,7 +92,7 @@ def test_whom_to_answer() -> None:
     assert message_of("1", START, headers | {"reply-to": "none"}, "").address == "ann@lab.example"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "priority"),
     [
         ({"importance": "High"}, "high"),
@@ -109,7 +108,7 @@ def test_priorities(headers: dict[str, str], priority: Priority) -> None:
     assert message_of("1", START, headers, "").priority == priority
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "kind", "text"),
     [
         (b"Subject: x\r\n\r\nBare.\r\n", "text/plain", "Bare.\n"),
@@ -138,7 +137,7 @@ def test_texts(raw: bytes, kind: str, text: str) -> None:
     assert (body.media_type, body.content) == (kind, text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "raw",
     [
         nested(60_000),
@@ -155,7 +154,7 @@ def test_a_hostile_message_comes_to_an_end(raw: bytes) -> None:
     assert len(body_of(raw[:LARGEST_BODY]).content) <= LARGEST_BODY
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("parameters", "text", "shown"),
     [
         (b"format=flowed", b"One \r\ntwo.\r\nThree.", "One two.\nThree."),
@@ -171,7 +170,7 @@ def test_flowed_text(parameters: bytes, text: bytes, shown: str) -> None:
     assert body_of(b"Content-Type: text/plain; " + parameters + b"\r\n\r\n" + text).content == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("head", "text", "preview"),
     [
         (b"Subject: x\r\n", b"Hello,\r\n\r\n  Ann", "Hello, Ann"),

@@ -24,6 +24,7 @@ from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import MessageBody
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
+from tests.support.tables import each_case
 
 HEADERS = {"from": "Cy <cy@lab.example>", "subject": "Noon", "message-id": "<1@lab.example>"}
 PLAIN = MessageBody("text/plain", "Is noon well?\n> Perhaps.\n")
@@ -69,7 +70,7 @@ def test_a_reply_to_mark_up() -> None:
     assert quoted_text.startswith("<p>Noon?</p>")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("subject", "written"),
     [
         ("RE: Noon", "RE: Noon"),
@@ -87,7 +88,7 @@ def test_subjects(subject: str, written: str) -> None:
     assert found["Bcc"] is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "headers",
     [
         {"subject": "x" * 1_000_000},
@@ -172,7 +173,7 @@ def test_what_was_fetched() -> None:
     assert second == {b"UID": b"6", b"BODY[": b""}
 
 
-@pytest.mark.parametrize("piece", [b"1 (UID 5", b"1 UID 5)", b'1 (UID "5)', b"(" * 100, b"1 (X {5}"])
+@each_case("piece", [b"1 (UID 5", b"1 UID 5)", b'1 (UID "5)', b"(" * 100, b"1 (X {5}"])
 def test_an_answer_that_is_none(piece: bytes) -> None:
     """What does not close, or what was not announced, is refused."""
     with pytest.raises(NotImapError):

@@ -74,6 +74,27 @@ def test_sleepers_wake(path: Path) -> None:
     asyncio.run(sleep_and_advance())
 
 
+def test_each_sleeper_wakes_in_its_time(path: Path) -> None:
+    """One that gave up wakes nobody; one that sleeps longer sleeps on; one that comes when all are awake wakes."""
+    clock = MovableClock(path)
+
+    async def sleep_and_advance() -> None:
+        first, second, long = (asyncio.create_task(clock.sleep(days * DAY)) for days in (1, 1, 2))
+        await asyncio.sleep(0)
+        first.cancel()
+        clock.advance(DAY)
+        await asyncio.wait_for(second, PATIENCE)
+        assert (first.done(), long.done()) == (True, False)
+        clock.advance(DAY)
+        await asyncio.wait_for(long, PATIENCE)
+        late = asyncio.create_task(clock.sleep(DAY))
+        await asyncio.sleep(0)
+        clock.advance(DAY)
+        await asyncio.wait_for(late, PATIENCE)
+
+    asyncio.run(sleep_and_advance())
+
+
 def test_no_time_to_sleep(path: Path) -> None:
     """Sleeping for no time, or less, returns at once."""
     clock = MovableClock(path)

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import apsw
-import pytest
 
 from orrery.adapters.sqlite.trouble import unavailable
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "sentence"),
     [
         (errno.ENOSPC, "the disk is full"),
@@ -28,7 +28,7 @@ def test_an_error_of_the_system(code: int, sentence: str) -> None:
     assert sentence in said
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "sentence"),
     [
         (apsw.SQLITE_FULL, "the disk is full"),

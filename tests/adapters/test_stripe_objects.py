@@ -12,6 +12,7 @@ from orrery.adapters.stripe.objects import read_event
 from orrery.ports.processor import CheckoutSession, ProcessorEvent
 from tests.support.checkout import event_body, session_json
 from tests.support.soak import rounds
+from tests.support.tables import each_case
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -108,7 +109,7 @@ def test_fields_that_we_do_not_know() -> None:
     assert completed(brand_new=[{"a": 1}], status_details={"x": None}) is not None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [
         ("id", ""),
@@ -137,7 +138,7 @@ def test_what_makes_no_event(field: str, value: object) -> None:
     assert reads(json.dumps(lacking).encode()) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changed",
     [{"id": ""}, {"status": "paid"}, {"payment_status": "maybe"}, {"livemode": "true"}, {"metadata": {"a": 1}}],
 )
@@ -159,7 +160,7 @@ def test_a_reference_is_an_id_or_the_object(reference: object, told: str | None)
 CONSENT = "marketing_consent"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "consent"),
     [
         ([], None),

@@ -17,8 +17,9 @@ from orrery.runtime.runtime import NotDeclaredError
 from orrery.runtime.tasks import Tasks
 from tests.support.modules import folders, targets
 from tests.support.package_copy import SOURCE
-from tests.support.reading import BYTES, READERS
+from tests.support.reading import DECLARED, KINDS
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 SETTINGS = settings_from({}, Path())
 
@@ -32,7 +33,7 @@ NAMES: dict[str, Callable[[Module], Iterable[str]]] = {
 }
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@each_case("names", NAMES.values())
 def test_a_name_is_declared_once(names: Callable[[Module], Iterable[str]]) -> None:
     """No two modules, and no module twice, declare the same name."""
     found = Counter(name for module in MODULES for name in names(module))
@@ -102,7 +103,6 @@ def test_a_secret_of_another_module_is_read_by_its_name() -> None:
         runtime_of(Module("other"), SETTINGS, secrets).secret("processor_api_key")
 
 
-def test_every_key_that_is_stored_has_its_module() -> None:
-    """Each kind of record begins with a prefix that one module declares."""
-    declared = tuple(prefix for module in MODULES for prefix in module.prefixes)
-    assert [prefix for prefix in (*READERS, *BYTES) if not prefix.startswith(declared)] == []
+def test_every_record_that_is_stored_has_its_module() -> None:
+    """The prefix of each collection of the source belongs to a module."""
+    assert [prefix for prefix in KINDS if not prefix.startswith(DECLARED)] == []

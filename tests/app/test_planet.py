@@ -13,6 +13,7 @@ from orrery.app.cli.demo import _SETTINGS  # pyright: ignore[reportPrivateUsage]
 from orrery.app.cli.sandbox import PRICE
 from orrery.checkout.catalogue import Product
 from orrery.sandbox.site import PAGES, WEB, create_site
+from tests.support.tables import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = WEB / "site" / "data" / "tool_counters.toml"
@@ -45,7 +46,7 @@ def get(path: str) -> httpx2.Response:
     return anyio.run(ask)
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each_case("address", ADDRESSES)
 def test_pages_need_no_inline_code_and_no_other_host(address: str) -> None:
     """No page has inline scripts, styles or handlers, nor an address on another host; each file is there."""
     for tag, attributes in Markup(get(address).text).tags:
@@ -58,7 +59,7 @@ def test_pages_need_no_inline_code_and_no_other_host(address: str) -> None:
             assert not there.startswith("/site/") or get(there).status_code == 200
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each_case("address", ADDRESSES)
 def test_pages_have_one_heading_and_one_main(address: str) -> None:
     """Every page has one main landmark with one first heading, names its language, and keeps its address."""
     page = get(address)

@@ -39,15 +39,15 @@ def typed(folder: Path) -> dict[str, str]:
     """Type every command that the new domain has a part in."""
     config, secrets = folder / "orrery.toml", folder / "secrets"
     said = {"init": orrery("init", folder), "template": config.read_text()}
-    (folder / "mistyped.toml").write_text("[waitlist]\nmany = 1\n")
-    said["unknown key"] = orrery("waitlist", "list", "-c", folder / "mistyped.toml")
-    (secrets / "waitlist_token").write_text("one value\nanother value\n")
-    said["unusable secret"] = orrery("waitlist", "list", "-c", config)
-    (secrets / "waitlist_token").unlink()
+    (folder / "mistyped.toml").write_text("[recipes]\nmany = 1\n")
+    said["unknown key"] = orrery("recipes", "list", "-c", folder / "mistyped.toml")
+    (secrets / "recipes_token").write_text("one value\nanother value\n")
+    said["unusable secret"] = orrery("recipes", "list", "-c", config)
+    (secrets / "recipes_token").unlink()
     said["without secret"] = orrery("doctor", "--json", "-c", config)
     os.environ["CREDENTIALS_DIRECTORY"] = str(copied(folder))  # noqa: TID251  the service manager's own
-    said["add"] = orrery("waitlist", "add", EMAIL, "-c", config)
-    said["list"] = orrery("waitlist", "list", "-c", config)
+    said["add"] = orrery("recipes", "add", EMAIL, "-c", config)
+    said["list"] = orrery("recipes", "list", "-c", config)
     said["doctor"] = orrery("doctor", "--json", "-c", config)
     said["secrets"] = orrery("secrets", "check", "-c", config)
     said["export"] = orrery("privacy", "export", EMAIL, "-c", config)
@@ -62,7 +62,7 @@ def copied(folder: Path) -> Path:
     """Return a folder with secrets as the unit's `LoadCredential=site:…` copies them."""
     credentials = folder / "credentials"
     credentials.mkdir(mode=0o700)
-    (credentials / "site_waitlist_token").write_text("a-token-of-the-partner\n")
+    (credentials / "site_recipes_token").write_text("a-token-of-the-mirror\n")
     (credentials / "site_admin_password_hash").write_text(f"{hashed(b'open sesame')}\n")
     return credentials
 
@@ -74,21 +74,21 @@ async def asked(folder: Path) -> dict[str, Any]:
         public, private = (_client(app) for app in orrery.apps())
         wish = {"email": EMAIL}
         for name, client in (("public", public), ("private", private)):
-            answer = await client.post("/guided/api/waitlist", json=wish)
+            answer = await client.post("/guided/api/recipes", json=wish)
             said[f"joined {name}"] = answer.status_code
-            said[f"counted {name}"] = (await client.get("/waitlist")).status_code
-        said["count"] = (await private.get("/waitlist")).json()
+            said[f"counted {name}"] = (await client.get("/recipes")).status_code
+        said["count"] = (await private.get("/recipes")).json()
         _ = await orrery[Readiness].run_round()
         said["readyz"] = (await private.get("/readyz")).text
         said["metrics"] = (await private.get("/metrics")).text
         said["owner"] = (await private.get("/owner", auth=("owner", "open sesame"))).text
         said["openapi"] = (await private.get("/openapi.json")).text
-        draft = IntentDraft("close-waitlist", "waitlist", {}, "Close it.", "enough")
+        draft = IntentDraft("close-recipes", "recipes", {}, "Close it.", "enough")
         said["proposed"] = (await orrery[Approvals].propose(draft)).operation
-        jobs = [job for parts in orrery.modules for job in parts.jobs if parts.module == "waitlist"]
+        jobs = [job for parts in orrery.modules for job in parts.jobs if parts.module == "recipes"]
         said["counted by the job"] = [await job.run() for job in jobs]
-        limit = await public.post("/guided/api/waitlist", json={"email": "bob@buyer.example"})
-        wrong = await public.post("/guided/api/waitlist", json={"email": "nobody"})
+        limit = await public.post("/guided/api/recipes", json={"email": "bob@buyer.example"})
+        wrong = await public.post("/guided/api/recipes", json={"email": "no address"})
         said["wrong"] = [wrong.status_code, wrong.json().get("error")]
         said["full"] = [limit.status_code, limit.json().get("error")]
     return said
@@ -101,5 +101,5 @@ def _client(app: Any) -> httpx2.AsyncClient:  # noqa: ANN401  any application
 if __name__ == "__main__":
     there = Path(sys.argv[1])
     came = typed(there)
-    os.environ["ORRERY_WAITLIST__MOST"] = "1"  # noqa: TID251  a setting of the new domain
+    os.environ["ORRERY_RECIPES__MOST"] = "1"  # noqa: TID251  a setting of the new domain
     print(json.dumps(came | asyncio.run(asked(there))))  # noqa: T201  what the test reads

@@ -1,107 +1,199 @@
-"""A domain is one folder and one line: one that is added to a copy of the package is seen by everything."""
+"""`./run new` adds a domain and an adapter to a copy of the repository, and everything sees them."""
 
-import filecmp
 import json
 import re
+import shutil
+import subprocess
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.package_copy import LISTING, ROOT, SOURCE, line_of, loaded, package_with, run_python
+from orrery.adapters.sqlite import create
+from tests.support.package_copy import LISTING, ROOT, loaded, run_python
+from tools.new import EXAMPLES, Refused, checked
 
 SESSION = Path(__file__).with_name("new_domain_session.py")
-LINE = line_of("waitlist")
+LONG = "suppliersuppliers"[:16]
+"""The longest name that there may be."""
+
+HELD = ("src", "tests", "tools", "docs", "pyproject.toml")
+"""What the generator reads of a repository, and what its tests ask for."""
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder that holds a copy of the package with one domain more."""
-    return package_with(tmp_path_factory.mktemp("copy"), "waitlist")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the repository, to which a domain and an adapter were added."""
+    copy = tmp_path_factory.mktemp("repository")
+    for name in HELD:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name)  # with what is compiled, which stays valid
+        else:
+            shutil.copy(ROOT / name, copy)
+    for kind, name in (("domain", "recipes"), ("adapter", LONG)):
+        came = new(copy, kind, name)
+        assert came.returncode == 0, came.stdout + came.stderr
+        assert came.stdout.count("  ./run test tests/") == 5
+    return copy
+
+
+def new(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the generator of a copy of the repository."""
+    return run_python(repository / "src", "-m", "tools.new", *words, folder=repository)
+
+
+@pytest.fixture
+def copy(repository: Path) -> Path:
+    """Return the folder of the package with the domain."""
+    return repository / "src"
 
 
 @pytest.fixture(scope="module")
-def came(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def came(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return what came of each step in a deployment of the copy."""
     folder = tmp_path_factory.mktemp("deployment")
-    result = run_python(copy, SESSION, folder, folder=folder)
+    result = run_python(repository / "src", SESSION, folder, folder=folder)
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def differences(compared: filecmp.dircmp[str], within: str = "") -> Iterator[str]:
-    """Yield what is in one folder only, or is not the same in both."""
-    yield from (f"{within}{name}" for name in (*compared.left_only, *compared.right_only, *compared.diff_files))
-    for name, below in compared.subdirs.items():
-        yield from differences(below, f"{within}{name}/")
+def texts(repository: Path) -> dict[str, bytes]:
+    """Return what each file of a copy of the repository says."""
+    files = (file for name in HELD for file in (repository / name, *(repository / name).rglob("*")))
+    wanted = (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+    return {str(file.relative_to(repository)): file.read_bytes() for file in wanted}
 
 
-def test_a_domain_is_its_folder_and_one_line(copy: Path) -> None:
-    """Nothing else of the package was touched for it."""
-    compared = filecmp.dircmp(SOURCE, copy / "orrery", ignore=["__pycache__"])
-    assert set(differences(compared)) == {"waitlist", "app/modules.py"}
-    before, after = (one / "app" / "modules.py" for one in (SOURCE, copy / "orrery"))
-    assert after.read_text().replace(LINE, "", 1) == before.read_text()
+def test_what_is_written(repository: Path) -> None:
+    """Files gain lines and lose none; of the package, the lists of modules, adapters and stand-ins do."""
+    before, after = texts(ROOT), texts(repository)
+    changed = {name for name, text in before.items() if after[name] != text}
+    assert {name for name in changed if name.startswith("src")} == {
+        f"src/orrery/{name}" for name in ("app/modules.py", "app/adapters/__init__.py", "sandbox/app.py")
+    }
+    for name in changed - {"tools/statements.toml"}:
+        lines = iter(after[name].splitlines())
+        assert all(line in lines for line in before[name].splitlines()), name
 
 
-def test_it_is_held_to_the_import_rules(copy: Path) -> None:
-    """A violation in the new domain breaks its own contract and closes a circle; but for that every rule holds."""
-    planted = copy / "orrery" / "waitlist" / "records.py"
-    kept = planted.read_text()
-    planted.write_text(f"{kept}\nimport orrery.waitlist.service\nimport orrery.fraud\nimport httpx2\n")
-    try:
-        found = run_python(copy, ROOT / "tools" / "import_rules.py", copy)
-    finally:
-        planted.write_text(kept)
-    said = " ".join(found.stdout.split())
-    assert " kept, 4 broken" in said, found.stdout + found.stderr
-    for violation in ("orrery.waitlist.service", "orrery.fraud", "httpx2"):
-        assert f"orrery.waitlist.records -> {violation}" in said
+def test_they_pass_the_tests_that_are_named(repository: Path) -> None:
+    """The style holds, and of those tests the ones that meet what is new, without a further change."""
+    named = (("domain", "recipes"), ("adapter", LONG))
+    tests = {test.replace(EXAMPLES[kind].word, name) for kind, name in named for test in EXAMPLES[kind].tests}
+    meet = ["-k", f"recipes or {LONG} or every or planted_violation_is_caught"]
+    for words in (["ruff", "check"], ["ruff", "format", "--check"], ["pytest", *meet, *tests]):
+        came = run_python(repository / "src", "-m", *words, folder=repository)
+        assert came.returncode == 0, came.stdout[-3000:] + came.stderr
+
+
+TAKEN, USED = "is taken: something in Orrery has this name.", "cannot be a name: Python uses it."
+REFUSED = [
+    *((kind, "checkout", TAKEN) for kind in EXAMPLES),
+    *(("domain", name, TAKEN) for name in ("push", "access", "journeys", "doctor")),
+    *(("adapter", name, TAKEN) for name in ("cloud", "notifier", "ntfy", "stripe")),
+    *((kind, "lambda", USED) for kind in EXAMPLES),
+    ("domain", "filter", USED),
+    ("domain", "utils", "cannot be a name: the rules of the house refuse the word."),
+    ("domain", "count", "cannot be a name: the worked example uses the word for something else."),
+    *(
+        ("domain", name, "cannot be a name: it has 3 to 16 letters from a to z, such as 'recipes'.")
+        for name in ("", "ab", f"{LONG}s", "Recipes", "two_words", "../away", "recipes2")
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "said"), REFUSED)
+def test_a_name_that_cannot_be_used_is_refused(kind: str, name: str, said: str) -> None:
+    """One sentence gives the reason."""
+    with pytest.raises(Refused, match=re.escape(f"'{name}' {said}")):
+        _ = checked(kind, name)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["domain", "recipes"], f"'recipes' {TAKEN} Nothing was changed.\n"),
+        (["chapter", "one"], "usage: ./run new domain NAME, or ./run new adapter NAME\n"),
+    ],
+)
+def test_a_refusal_changes_nothing(repository: Path, words: list[str], said: str) -> None:
+    """The second time, and for another kind, it ends with a sentence and exit code 2."""
+    before = texts(repository)
+    came = new(repository, *words)
+    assert (came.returncode, came.stdout, came.stderr) == (2, "", said)
+    assert texts(repository) == before
+
+
+def test_a_first_shape_is_never_written_again(repository: Path) -> None:
+    """A record that lost a field is named, and its entry stays as it was released."""
+    shapes, records = (
+        repository / "tests/architecture/record_shapes.json",
+        repository / "src/orrery/recipes/records.py",
+    )
+    first, text = shapes.read_text(), records.read_text()
+    records.write_text(text.replace("    email: str\n", ""))
+    came = run_python(repository / "src", "-m", "tools.shapes", folder=repository)
+    records.write_text(text)
+    assert came.returncode == 1
+    assert "RecipesEntry has lost email" in came.stderr
+    assert shapes.read_text() == first
 
 
 def test_its_commands_are_listed_and_load_little(copy: Path, tmp_path: Path) -> None:
     """The help has the group, and a plain command runs with argparse and the standard library alone."""
-    assert "Show who waits; add a person." in run_python(copy, "-m", "orrery", "--help").stdout
-    assert "Count the lines of a file." in run_python(copy, "-m", "orrery", "waitlist", "--help").stdout
+    assert "List the entries of the recipes; add one." in run_python(copy, "-m", "orrery", "--help").stdout
+    assert "Count the addresses in a file." in run_python(copy, "-m", "orrery", "recipes", "--help").stdout
     (tmp_path / "people").write_text("ann@buyer.example\nbob@buyer.example\n")
-    counted = run_python(copy, "-c", LISTING, "waitlist", "count", tmp_path / "people")
+    counted = run_python(copy, "-c", LISTING, "recipes", "count", tmp_path / "people")
     found = loaded(counted)
     assert (counted.returncode, counted.stdout) == (0, "2\n")
-    assert "orrery.waitlist.cli.count" in found
+    assert "orrery.recipes.cli.count" in found
     assert not found & {
         "typer",
         "pydantic",
         "asyncio",
         "structlog",
         "importlib.metadata",
-        "orrery.waitlist.service",
+        "orrery.recipes.service",
     }
 
 
 def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     """`init` explains its section and names its secret; what is unknown or unusable is refused in a sentence."""
     assert came["init"].startswith("0 ")
-    assert " waitlist_token " in came["init"]
-    assert tomllib.loads(came["template"])["waitlist"] == {"most": 100}
-    assert re.search(r"(?m)^#   waitlist_token$", came["template"])
-    refusal = "1 The settings cannot be used: waitlist.many: Extra inputs are not permitted."
+    assert " recipes_token " in came["init"]
+    assert tomllib.loads(came["template"])["recipes"] == {"most": 100}
+    assert re.search(r"(?m)^#   recipes_token$", came["template"])
+    refusal = "1 The settings cannot be used: recipes.many: Extra inputs are not permitted."
     assert came["unknown key"][1:] == refusal[1:]
-    assert "The secret waitlist_token has more than one line" in came["unusable secret"]
+    assert "The secret recipes_token has more than one line" in came["unusable secret"]
+
+
+def test_a_section_that_nobody_explains_is_named(copy: Path, tmp_path: Path) -> None:
+    """`init` names the file that is missing, and writes nothing."""
+    template = copy / "orrery" / "recipes" / "init" / "recipes.toml"
+    kept = template.rename(template.with_name("kept"))
+    try:
+        came = run_python(copy, "-m", "orrery", "init", tmp_path / "new")
+    finally:
+        kept.rename(template)
+    sentence = "orrery.recipes has no init/recipes.toml, which explains each key of [recipes]."
+    assert (came.returncode, came.stderr.strip()) == (1, sentence)
+    assert not (tmp_path / "new").exists()
 
 
 def test_its_commands_run_against_the_store(came: dict[str, Any]) -> None:
     """What one command stored another shows."""
-    assert came["add"] == "0 One more waits."
+    assert came["add"] == "0 The entry is there."
     assert came["list"].startswith("0 email since ann@buyer.example ")
 
 
 def test_the_unit_hands_its_secret_over(came: dict[str, Any]) -> None:
     """A folder of credentials, whose files have the role's name before them, is enough: no unit names a secret."""
-    assert parts(came["without secret"])["waiting list's partner"] == "off"
-    assert parts(came["doctor"])["waiting list's partner"] == "ok"
-    assert "waitlist_token" in came["secrets"]
+    assert parts(came["without secret"])["mirror of recipes"] == "off"
+    assert parts(came["doctor"])["mirror of recipes"] == "ok"
+    assert "recipes_token" in came["secrets"]
     unit = (ROOT / "deploy/systemd/orrery.service").read_text()
     assert "LoadCredential=site:" in unit
 
@@ -115,31 +207,63 @@ def test_its_routes_are_on_their_listeners(came: dict[str, Any]) -> None:
     """The public route answers on the public listener, the private one on the private listener only."""
     assert came["joined public"] == 200
     assert (came["counted public"], came["counted private"]) == (404, 200)
-    assert came["count"] == {"waiting": 1}
-    assert "/guided/api/waitlist" in came["openapi"]
-    assert came["full"] == [409, "waitlist-full"]
-    assert came["wrong"] == [400, "invalid-request"]
+    assert came["count"] == {"entries": 1}
+    assert "/guided/api/recipes" in came["openapi"]
+    assert came["full"] == [409, "recipes-full"]
+    assert came["wrong"] == [422, "invalid-field"]
 
 
 def test_the_centre_shows_it(came: dict[str, Any]) -> None:
     """Its check, its panel and its figure are where all of them are; its job runs, its operation is proposed."""
-    assert parts(came["doctor"])["waiting list"] == "ok"
+    assert parts(came["doctor"])["recipes"] == "ok"
     ready = json.loads(came["readyz"])
-    assert {one["part"]: one["state"] for one in ready["parts"]}["waiting list"] == "broken"
-    assert ready["ready"]  # a full list is no reason to send visitors away
-    assert "Waiting list" in came["owner"]
-    assert 'orrery_waitlist_joined_total{by="site"} 1.0' in came["metrics"]
+    assert {one["part"]: one["state"] for one in ready["parts"]}["recipes"] == "broken"
+    assert ready["ready"]  # that no more entries fit is no reason to send visitors away
+    assert "Recipes" in came["owner"]
+    assert 'orrery_recipes_added_total{by="site"} 1.0' in came["metrics"]
     assert came["counted by the job"] == [1]
-    assert came["proposed"] == "close-waitlist"
+    assert came["proposed"] == "close-recipes"
 
 
 def test_its_personal_data_are_exported_and_erased(came: dict[str, Any]) -> None:
     """An export names its records by its own name, and an erasure reaches them."""
-    assert json.loads(came["export"].partition(" ")[2])["waiting"][0]["email"] == "ann@buyer.example"
-    assert "1 waiting" in came["erase"]
-    assert json.loads(came["export after"].partition(" ")[2])["waiting"] == []
+    assert json.loads(came["export"].partition(" ")[2])["recipes"][0]["email"] == "ann@buyer.example"
+    assert "1 recipes" in came["erase"]
+    assert json.loads(came["export after"].partition(" ")[2])["recipes"] == []
 
 
 def test_a_restore_is_followed_by_its_sentence(came: dict[str, Any]) -> None:
     """What it does after a restore is done, and told."""
-    assert "1 people wait, as in the snapshot." in came["restore"]
+    assert "The recipes has 1 entries, as in the snapshot." in came["restore"]
+
+
+UNFIT = {
+    "prefixes": (
+        "module.py",
+        '"recipes-entry:"',
+        '"other:"',
+        "keeps records under recipes-entry:, which its `prefixes` do not",
+    ),
+    "provides": ("module.py", "service:Recipes", "errors:RecipesFull", "which its `provides` does not name."),
+    "build": ("build.py", "return Parts(", "return 1 / Parts(", "while the module recipes was built: TypeError"),
+}
+"""What a domain may get wrong: file, text, what takes its place, and the end of the sentence."""
+
+
+@pytest.mark.parametrize("what", UNFIT)
+def test_what_does_not_fit_ends_the_start_with_its_sentence(copy: Path, tmp_path: Path, what: str) -> None:
+    """The module is named, and what it lacks; of an error in its code the trace comes before the sentence."""
+    name, text, other, sentence = UNFIT[what]
+    file = copy / "orrery" / "recipes" / name
+    kept = file.read_text()
+    assert kept.count(text) == 1
+    file.write_text(kept.replace(text, other))
+    create(tmp_path / "orrery.db")
+    (tmp_path / "orrery.toml").write_text('store.path = "orrery.db"\n')
+    try:
+        came = run_python(copy, "-m", "orrery", "doctor", "-c", tmp_path / "orrery.toml")
+    finally:
+        file.write_text(kept)
+    assert (came.returncode, came.stdout) == (1, "")
+    assert sentence in came.stderr.splitlines()[-1]
+    assert ("Traceback" in came.stderr) == (what == "build")

@@ -19,6 +19,7 @@ from tests.architecture.sending_walk import (
     modules,
     strings,
 )
+from tests.support.tables import each_case
 
 GRAPH = "adapters/microsoft_mailbox"
 IMAP = "adapters/imap_mailbox"
@@ -185,7 +186,7 @@ def test_what_the_page_asks() -> None:
     }
 
 
-@pytest.mark.parametrize("call", sorted(SENDS))
+@each_case("call", sorted(SENDS))
 def test_a_permission_that_sends_is_refused(call: str) -> None:
     """Whatever permission a sending call takes: it is asked for by nobody, and a token that has it is refused."""
     assert not_allowed(SCOPES[call]) == sorted(SCOPES[call])
@@ -212,7 +213,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize(("line", "call"), PLANTED.items())
+@each_case(("line", "call"), PLANTED.items())
 def test_a_call_that_is_added_is_found(line: str, call: str) -> None:
     """Whatever way its path is written."""
     assert http_calls({"added.py": line}) == {call}

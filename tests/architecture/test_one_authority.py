@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_case
+
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "orrery"
 
 CLIENTS = {
@@ -94,7 +96,7 @@ def test_no_adapter_is_made_without_it() -> None:
     assert {path: what for path, what in outside.items() if what} == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     [
         "httpx2.AsyncClient(timeout=1)",

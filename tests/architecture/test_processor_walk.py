@@ -2,8 +2,6 @@
 
 from pathlib import Path, PurePosixPath
 
-import pytest
-
 from tests.architecture.processor_walk import (
     PORT,
     Module,
@@ -14,6 +12,7 @@ from tests.architecture.processor_walk import (
     reached,
     stray_writes,
 )
+from tests.support.tables import each_case
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "orrery"
 ALLOWED = {
@@ -120,7 +119,7 @@ def test_what_an_approval_may_do() -> None:
     assert {one for one in others if not one.startswith(("get_", "list_", "first_"))} == {"create_session"}
 
 
-@pytest.mark.parametrize(("path", "lines"), PLANTS)
+@each_case(("path", "lines"), PLANTS)
 def test_a_planted_way_is_found(path: str, lines: str) -> None:
     """A way that is written into the source turns the walk red."""
     port = module(PACKAGE, PORT)

@@ -1,7 +1,6 @@
 """The table of statements: what counts, and what fails the check."""
 
-import pytest
-
+from tests.support.tables import each_case
 from tools.statements import ROOT, TABLE, Row, files, problems, rows, shown, statements, updated
 
 RECORDS = ROOT / "docs" / "decisions"
@@ -9,7 +8,7 @@ RECORD = "0082"
 """A decision record that there is."""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "count"),
     [
         ("", 0),
@@ -25,7 +24,7 @@ def test_what_counts(text: str, count: int) -> None:
     assert statements(text.encode()) == count
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "present", "binds", "said"),
     [
         (Row("app", 10), 10, False, []),

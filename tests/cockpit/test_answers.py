@@ -9,6 +9,7 @@ from orrery.cockpit.answers import newest_of, quoted, recipients_of
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import MailboxMessage, Person, Standing
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 OWN = ["ann@corp.example", "a.lind@corp.example"]
 CY, BO, DI = (Person(one, f"{one.lower()}@lab.example") for one in ("Cy", "Bo", "Di"))
@@ -45,7 +46,7 @@ WHOM: dict[str, tuple[MailboxMessage, list[Person], list[Person], list[Person]]]
 }
 
 
-@pytest.mark.parametrize("name", WHOM)
+@each_case("name", WHOM)
 def test_whom_it_goes_to(name: str) -> None:
     """To the sender alone, or to all; the owner's own addresses are left out."""
     message, alone, to, cc = WHOM[name]

@@ -5,6 +5,7 @@ import pytest
 from orrery.cockpit.plain_text import SUSPECTED, plain_text
 from orrery.cockpit.plain_text.hiding import LONGEST_PREHEADER
 from orrery.ports.comms.mailboxes import MessageBody
+from tests.support.tables import each_case
 
 HIDES = {
     "display": "display:none",
@@ -57,8 +58,8 @@ def text_of(html: str) -> str:
     return plain_text(MessageBody("text/html", html))
 
 
-@pytest.mark.parametrize("element", ["div", "p", "span", "font", "td"])
-@pytest.mark.parametrize("name", HIDES)
+@each_case("element", ["div", "p", "span", "font", "td"])
+@each_case("name", HIDES)
 def test_hidden(name: str, element: str) -> None:
     """Each way to hide is seen on blocks, in lines and in tables; what stands around it is shown."""
     hidden = f'<{element} style="{HIDES[name]}">three</{element}>'
@@ -71,7 +72,7 @@ def test_hidden(name: str, element: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@each_case("name", SHOWN)
 def test_shown(name: str) -> None:
     """A style that hides nothing leaves the text as it is."""
     assert text_of(f'<p>before <span style="{SHOWN[name]}">three</span> after</p>') == "before three after"
@@ -80,14 +81,14 @@ def test_shown(name: str) -> None:
 BY_COLOUR = {"white on white", "white on white by name", "white on white by numbers", "almost white"}
 
 
-@pytest.mark.parametrize("name", sorted(HIDES.keys() - BY_COLOUR - {"black on black", "one colour"}))
+@each_case("name", sorted(HIDES.keys() - BY_COLOUR - {"black on black", "one colour"}))
 def test_a_style_sheet(name: str) -> None:
     """What only a style sheet hides is shown, and named."""
     sheet = f"p {{color: red}} @media screen {{ .a, #b {{ {HIDES[name]} }} }}"
     assert text_of(f"<style>{sheet}</style><p class=a>Text.") == f"Text.\n\n{SUSPECTED}"
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@each_case("name", SHOWN)
 def test_a_style_sheet_that_hides_nothing(name: str) -> None:
     """Nearly every message has one."""
     assert text_of(f"<style>p {{ {SHOWN[name]} }} /* q {{display:none}} */</style><p>Text.") == "Text."
@@ -133,7 +134,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("name", NESTED)
+@each_case("name", NESTED)
 def test_nested(name: str) -> None:
     """What holds around an element holds in it, unless the element says otherwise."""
     html, shown, *hidden = NESTED[name]

@@ -12,6 +12,7 @@ from orrery.cockpit.plain_text import EMPTY, NO_TEXT, plain_text
 from orrery.cockpit.plain_text.named import MOST_NAMED, PGP_ENCRYPTED, PGP_SIGNED, SMIME_ENCRYPTED, SMIME_SIGNED
 from orrery.ports.comms.mailboxes import Attachment, Invitation, MessageBody
 from orrery.ports.comms.messages import Person
+from tests.support.tables import each_case
 
 
 def text_of(html: str) -> str:
@@ -104,7 +105,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
+@each_case("rule", RULES)
 def test_rule(rule: str) -> None:
     """Each kind of mark-up becomes the text that its rule names."""
     html, text = RULES[rule]

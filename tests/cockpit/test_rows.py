@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from orrery.cockpit.errors import NotARow
 from orrery.cockpit.rows import LONGEST_TEXT, RowId, merged, newest_first, parse_row_id, row_of
 from orrery.ports.comms.messages import MailboxMessage, Priority
+from tests.support.tables import each_case
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -57,7 +58,7 @@ def test_an_id_is_fit_for_an_address() -> None:
     assert str(RowId("A", "ann@corp.example", "mail", "AAk/+=ä")).replace("-", "").replace("_", "").isalnum()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -139,7 +140,7 @@ def test_texts_of_others_are_one_plain_line() -> None:
         assert len(shown[name]) == LONGEST_TEXT
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     [
         "javascript:alert(1)",

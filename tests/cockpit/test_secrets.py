@@ -13,6 +13,7 @@ from orrery.cockpit.secrets import IMAP_PASSWORDS, imap_passwords
 from orrery.ports.comms.errors import SignInNeeded
 from orrery.ports.comms.mailboxes import Mailboxes
 from tests.support.clock import ManualClock
+from tests.support.tables import each_case
 
 LETTERS = "0x5eedmarked"
 TWO = f"ann@lab.example {LETTERS}\n\n  ben@lab.example\tlong pass {LETTERS}\n"
@@ -34,7 +35,7 @@ def test_a_line_for_each_account() -> None:
     assert why_unusable(TWO) == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "sentence"),
     [
         (LETTERS, "has a line that is not an account"),

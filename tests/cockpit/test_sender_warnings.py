@@ -11,6 +11,7 @@ from orrery.cockpit.correspondents import Correspondents, person_key
 from orrery.cockpit.sender_warnings import ENOUGH, warnings_of
 from orrery.ports.comms.messages import MailboxMessage, Person, Standing
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 OWN = ("Ann@Corp.example", "ann@lab.example")
 BOSS = "odile.marchetti@partner.example"
@@ -134,7 +135,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("message", "kinds"), WARNED, ids=lambda one: getattr(one, "sender", ""))
+@each_case(("message", "kinds"), WARNED)
 def test_warned(message: MailboxMessage, kinds: Sequence[str]) -> None:
     """Each way to pose as another is found, in the order of its weight; each sentence names an address."""
     found = warnings_of(message, KNOWN)
@@ -142,7 +143,7 @@ def test_warned(message: MailboxMessage, kinds: Sequence[str]) -> None:
     assert all(one.words.endswith(".") and one.words.isprintable() for one in found)
 
 
-@pytest.mark.parametrize("message", SILENT, ids=lambda one: f"{one.sender} {one.sender_address}")
+@each_case("message", SILENT)
 def test_silent(message: MailboxMessage) -> None:
     """What looks alike and is usual is not warned of."""
     assert [one.words for one in warnings_of(message, KNOWN)] == []
@@ -210,7 +211,7 @@ def test_enough_was_read(count: int, kinds: Sequence[str]) -> None:
     assert [one.kind for one in warnings_of(mail("Stranger", "s@strange.example"), known)] == kinds
 
 
-@pytest.mark.parametrize("name", ["", "Odile", "Support", "Support Team", "O. M.", "123", "@", "(CEO)", "\u202e"])
+@each_case("name", ["", "Odile", "Support", "Support Team", "O. M.", "123", "@", "(CEO)", "\u202e"])
 def test_what_names_no_person(name: str) -> None:
     """A first name, a desk, initials."""
     assert person_key(name) == ""

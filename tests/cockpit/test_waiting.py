@@ -11,6 +11,7 @@ from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, mid
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Person, Source, Standing
 from tests.support.clock import START
 from tests.support.mailboxes import a_message
+from tests.support.tables import each_case
 
 WATCHED = frozenset({"course.lab.example", "all@lab.example"})
 BULK = Standing(is_bulk=True, addressed="unnamed", lists=("other.lab.example",))
@@ -37,8 +38,8 @@ STANDINGS: dict[str, tuple[Standing, Reason | None]] = {
 }
 
 
-@pytest.mark.parametrize("source", get_args(Source))
-@pytest.mark.parametrize("name", STANDINGS)
+@each_case("source", get_args(Source))
+@each_case("name", STANDINGS)
 def test_the_same_for_every_source(name: str, source: Source) -> None:
     """A standing means the same whatever it came by."""
     standing, reason = STANDINGS[name]
@@ -76,7 +77,7 @@ MEETINGS = {
 }
 
 
-@pytest.mark.parametrize("name", MEETINGS)
+@each_case("name", MEETINGS)
 def test_meetings_that_are_over(name: str) -> None:
     """A meeting waits until its end; one whose end is not known waits until its day is over."""
     begins, ends, over = MEETINGS[name]

@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.docs.documents import LINK, ROOT, anchors, documents
 from tests.docs.test_reference import openapi
 from tests.support.commands import help_texts
+from tests.support.tables import each_case
 
 CITATION = re.compile(r"\b(?:decisions?|change rules?|spec|issue(?: item)?)\s+\d+", re.IGNORECASE)
 CHANGE_RULE = re.compile(r"\bchange rules? (?P<number>\d+)", re.IGNORECASE)
@@ -72,7 +71,7 @@ def test_files_that_are_handed_out_cite_nothing() -> None:
     assert [path for path in HANDED_OUT if cited(path.read_text(encoding="utf-8"))] == []
 
 
-@pytest.mark.parametrize("page", documents(), ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", documents())
 def test_pages_cite_what_they_explain(page: Path) -> None:
     """A page cites one of its own decisions by a link, a change rule beside a link to the rules, and no other."""
     text = page.read_text(encoding="utf-8")

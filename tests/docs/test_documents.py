@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.docs.documents import ROOT, Example, anchors, broken_links, commands, documents, examples, run
+from tests.support.tables import each_case
 
 EXAMPLES = [example for page in documents() for example in examples(page)]
 
 
-@pytest.mark.parametrize("page", documents(), ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", documents())
 def test_links_lead_somewhere(page: Path) -> None:
     """Every link of a page to a file or heading of this project exists."""
     assert list(broken_links(page)) == []

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.docs.documents import FENCE, ROOT, documents
+from tests.support.tables import each_case
 
 GLOSSARY = ROOT / "docs/reference/glossary.md"
 SOURCE = ROOT / "src/orrery"
@@ -70,7 +69,7 @@ def test_the_glossary_has_words_to_avoid() -> None:
     assert {"can not", "whoever", "is told"} <= set(avoided())
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each_case("page", PAGES)
 def test_a_page_uses_the_glossarys_words(page: Path) -> None:
     """No page has a word that the glossary says not to write."""
     assert found(page.read_text(encoding="utf-8")) == []

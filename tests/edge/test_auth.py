@@ -11,6 +11,7 @@ from orrery.edge.auth import FIRST_DELAY, LONGEST_DELAY, MOST_GUESSES, ServiceBe
 from orrery.edge.problems import Problem
 from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 TOKEN = b"the-token-of-the-tests"
@@ -45,7 +46,7 @@ def test_the_right_token(scheme: str) -> None:
     assert status(f"{scheme} {TOKEN.decode()}") == 200
 
 
-@pytest.mark.parametrize(
+@each_case(
     "authorization",
     [
         None,
@@ -135,15 +136,15 @@ def basic(credentials: bytes) -> str:
     return f"Basic {base64.b64encode(credentials).decode()}"
 
 
-@pytest.mark.parametrize("credentials", [b"owner:open: sesame", b":open: sesame", b"\xff:open: sesame"])
-@pytest.mark.parametrize("scheme", ["Basic", "basic", "BASIC"])
+@each_case("credentials", [b"owner:open: sesame", b":open: sesame", b"\xff:open: sesame"])
+@each_case("scheme", ["Basic", "basic", "BASIC"])
 def test_the_password_of_http_basic(scheme: str, credentials: bytes) -> None:
     """What follows the first colon is the password, whatever name stands before it."""
     header = f"{scheme} {base64.b64encode(credentials).decode()}"
     assert basic_password(request(("authorization", header))) == b"open: sesame"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "authorization",
     ["", "Basic", "Basic ", "Basic !!!", "Basic é", "Basic YQ", basic(b"open sesame"), "Bearer b3duZXI6b3Blbg=="],
 )

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from orrery.edge.client_address import UNKNOWN, ClientAddresses, rate_scopes
 from tests.support.requests import request
+from tests.support.tables import each_case
 
 PROXY, VISITOR = "10.0.0.1", "203.0.113.7"
 TRUSTED = ("10.0.0.0/8", "fd00::/8", "192.0.2.1")
@@ -56,7 +57,7 @@ def test_a_header_in_parts() -> None:
     assert seen(PROXY, "198.51.100.1", f"{VISITOR},10.0.0.2") == VISITOR
 
 
-@pytest.mark.parametrize(
+@each_case(
     "garbage",
     [
         *("", " ", ",", ",,,", "unknown", "_hidden", "localhost", "999.1.1.1", "1.2.3", "é", "-"),
@@ -78,7 +79,7 @@ def test_garbage_from_a_proxy(garbage: str) -> None:
     assert seen(PROXY, f"{VISITOR}, {garbage}, 10.0.0.2") == "10.0.0.2"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("told", "address"),
     [
         ("203.0.113.7:5678", VISITOR),
@@ -99,8 +100,8 @@ def untrusted(peer: str | None, *headers: tuple[str, str], trusted: tuple[str, .
     return ClientAddresses(trusted).untrusted_proxy(request(*headers, client=(peer, 1) if peer else None))
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
-@pytest.mark.parametrize(
+@each_case("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
+@each_case(
     "peer", ["127.0.0.1", "::1", "10.0.0.5", "172.16.9.9", "192.168.1.1", "fd00::5", "169.254.1.1", "100.64.0.1"]
 )
 def test_an_untrusted_proxy(peer: str, header: str) -> None:
@@ -154,7 +155,7 @@ def test_no_header_breaks_it(peer: str, forwarded: list[str]) -> None:
         assert rate_scopes(ClientAddresses(TRUSTED).of(request(*headers, client=(client, 1))))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "scopes"),
     [
         (VISITOR, (VISITOR,)),

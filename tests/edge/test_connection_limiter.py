@@ -17,6 +17,7 @@ from orrery.edge.connection_limiter import (
     most_connections,
 )
 from tests.support.hasty_loop import HastyLoop
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
@@ -150,7 +151,7 @@ def test_an_answer_that_nobody_reads_has_a_deadline() -> None:
         assert runner.run(unread()) == [0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("descriptors", "most"),
     [(64, 32), (256, 128), (1024, 896), (4096, MOST_CONNECTIONS), (2**30, MOST_CONNECTIONS)],
 )

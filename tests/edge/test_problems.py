@@ -24,6 +24,7 @@ from orrery.ports.publications import PublicationRefused
 from orrery.ports.tracker import TrackerFailed
 from orrery.tenants.errors import SignInRefused
 from tests.support.errors import kinds_of_errors
+from tests.support.tables import each_case
 
 INSIDE = "internal: disk sda1"
 
@@ -77,7 +78,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "status", "tag"), TABLE)
+@each_case(("error", "status", "tag"), TABLE)
 def test_each_error_has_its_answer(error: errors.OrreryError, status: int, tag: str) -> None:
     """Every error of the tree has its status and tag; a caller's own mistake is told, what is inside is not."""
     problem = problem_of(error)
@@ -106,7 +107,7 @@ def test_an_error_that_a_domain_adds(answered: int, says: str) -> None:
     assert (problem.status, problem.tag, problem.message) == (answered, "added", says)
 
 
-@pytest.mark.parametrize(("error", "status", "tag"), TABLE)
+@each_case(("error", "status", "tag"), TABLE)
 def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: int, tag: str) -> None:
     """The body is `{"error": tag, "message": sentence}` and nothing else, and is kept by nobody."""
     response = problem_of(error).response()

@@ -6,11 +6,11 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from orrery.edge import uvicorn_protocol
+from tests.support.tables import each_case
 
 CLASSES = {"protocol": HttpToolsProtocol, "cycle": RequestResponseCycle, "flow": FlowControl}
 
@@ -61,7 +61,7 @@ def test_every_private_thing_is_named() -> None:
     assert STATUS_LINE[431] == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
 
 
-@pytest.mark.parametrize(("method", "digest"), (METHODS | REPLACED).items())
+@each_case(("method", "digest"), (METHODS | REPLACED).items())
 def test_a_private_method_is_the_one_that_was_read(method: str, digest: str) -> None:
     """A new version of uvicorn that changes one is read beside our file; then its digest is written here."""
     name, _, member = method.partition(".")

@@ -2,15 +2,14 @@
 
 from datetime import timedelta
 
-import pytest
-
 from orrery.gateway.causes import CHAIN_BROKEN_AFTER, Ping, diagnosis, kind_of
+from tests.support.tables import each_case
 
 SECOND = timedelta(seconds=1)
 NO_CREDENTIALS = Ping("failed", "502", "failed", "exit-code", 243)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "ping",
     [
         *(Ping("active", probe) for probe in ("200", "404", "", "ok")),
@@ -27,7 +26,7 @@ def test_a_good_ping_has_no_cause(ping: Ping) -> None:
     assert diagnosis(ping).cause == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ping", "kind", "cause", "fix"),
     [
         (Ping("active", "502"), "tunnel", "The tunnel works", "layer 3"),

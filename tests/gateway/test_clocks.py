@@ -18,6 +18,7 @@ from orrery.gateway.reports import Reports
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.watch import EVERY, OVER_AFTER, OutageWatch
 from tests.support.clock import WallClock
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ MAY = {"recover.lib": {"clock", "read_clock", "started"}}
 """The functions of the scripts that read the one clock."""
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda file: file.name)
+@each_case("script", SCRIPTS)
 def test_the_scripts_have_one_clock(script: Path) -> None:
     """No line of a script takes a time from anything but the function that reads CLOCK_BOOTTIME."""
     function, found = "", list[str]()

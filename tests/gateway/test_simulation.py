@@ -28,6 +28,7 @@ from orrery.ports.cloud.machine import LookAtPower, MachineReply, SignIn, Start,
 from tests.docs.documents import ROOT
 from tests.support.program import run_orrery
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 OPERATOR_ONLY, LAYER_1, LAYERS_1_2, AS_SPECIFIED, SECOND_ALERT, AS_BUILT, CEILING = COMBINATIONS
 PAGE = ROOT / "docs/explanation/what-each-layer-is-worth.md"
@@ -85,7 +86,7 @@ def test_the_earlier_alert_starts_the_machine() -> None:
     assert (found.running, found.jobs) == (205, [75, 0])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("combination", "credential", "answers"),
     [
         (LAYER_1, 100, 205 + 105),
@@ -97,7 +98,6 @@ def test_the_earlier_alert_starts_the_machine() -> None:
         (AS_BUILT, 1141, 205 + 1142),
         (CEILING, 1141, 205 + 1141),
     ],
-    ids=str,
 )
 def test_a_late_credential(combination: Combination, credential: float, answers: float) -> None:
     """It is waited for by starts, 15 or 60 s apart, until the budget is used up; the timer refills that."""

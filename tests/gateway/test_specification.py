@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.documents import ROOT
+from tests.support.tables import each_case
 
 SPECIFICATION = ROOT.parent / "shared" / "spec" / "3-operations.md"
 TABLES = ("Resources and their fields", "States and transitions", "Endpoints", "Errors", "Limits")
@@ -187,7 +188,7 @@ def test_every_row_of_the_gateway_has_a_test() -> None:
     assert sorted(rows()) == sorted(PROVEN)
 
 
-@pytest.mark.parametrize("test", sorted({test for tests in PROVEN.values() for test in tests}))
+@each_case("test", sorted({test for tests in PROVEN.values() for test in tests}))
 def test_the_test_of_a_row_is_there(test: str) -> None:
     """A row is proven by tests that there are."""
     file, _, name = test.partition("::")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 GUARDS = {
     "account/account.py": ["tests/account/test_account.py"],
@@ -273,7 +274,7 @@ MUTATIONS = [
 TRIED = tried(MUTATIONS)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.what)
+@each_case("mutation", MUTATIONS)
 def test_the_check_stands_where_it_is_taken_out(mutation: Mutation) -> None:
     """Each check is in its file, once, and has tests that guard it."""
     see_fit(mutation, GUARDS)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 PREFLIGHT, FORGED = (f"tests/checkout/selling/test_preflight{one}.py" for one in ("", "_kills"))
 WEBHOOK = "tests/checkout/access/test_webhook.py"
@@ -367,7 +368,7 @@ MUTATIONS = [
 TRIED = tried(MUTATIONS)
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.what)
+@each_case("mutation", MUTATIONS)
 def test_the_check_stands_where_it_is_taken_out(mutation: Mutation) -> None:
     """Each check is in its file, once, and has tests that guard it."""
     see_fit(mutation, GUARDS)

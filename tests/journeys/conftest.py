@@ -20,7 +20,7 @@ def running_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deploymen
         Product("changing", price_id="price_changing"),
         Product("withdrawn", price_id="price_withdrawn"),
     ]
-    with running(Deployment(tmp_path_factory.mktemp("shop"), products)) as deployment:
+    with running(Deployment(tmp_path_factory.mktemp("shop"), products, plain=99)) as deployment:
         yield deployment
 
 

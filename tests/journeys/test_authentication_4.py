@@ -135,14 +135,16 @@ def test_track_b_never_quotes_real_customers(folder: Path) -> None:
     assert tenants(folder, "watch", "new-key")[0] == 0
     assert tenants(folder, "watch", "add", "--kind", "customer", given="Fabrikam Museum\n")[0] == 0
     post = folder / "post.md"
-    for text in ("Thanks to our customer Fabrikam Museum.", "see fabrikam-museum", "F&#97;brikam M\u200buseum"):
-        post.write_text(text)
-        before = places(folder)
-        code, printed, said = tenants(folder, "publish", str(post), "blog")
-        assert (code, printed, places(folder)) == (1, "", before)
-        assert "customer in post.md" in said
-        assert "abrikam" not in said
-        assert tenants(folder, "publish", "--stdin", "posts", given=text)[:2] == (1, "")
+    before = places(folder)
+    (folder / "notes").mkdir()
+    for name, text in (("named", "Thanks to our customer Fabrikam Museum."), ("linked", "see fabrikam-museum")):
+        (folder / "notes" / f"{name}.md").write_text(text)
+    code, printed, said = tenants(folder, "publish", str(folder / "notes"), "blog")
+    assert (code, printed, places(folder)) == (1, "", before)
+    assert "customer in notes/named.md" in said
+    assert "customer in notes/linked.md" in said
+    assert "abrikam" not in said
+    assert tenants(folder, "publish", "--stdin", "posts", given="F&#97;brikam M\u200buseum")[:2] == (1, "")
     post.write_text("Nothing of anybody.")
     (folder / "secrets" / "watch_list_key").unlink()
     assert "cannot be opened" in tenants(folder, "publish", str(post), "blog")[2]

@@ -19,7 +19,8 @@ from orrery.ports.store import Put, StoreEntry
 from orrery.record import Sealed
 from tests.support.demo import running_demo
 from tests.support.lived_in import LivedIn
-from tests.support.reading import READERS, entries, prefix_of
+from tests.support.reading import entries
+from tests.support.reading import read as record_in
 from tests.support.soak import SOAKING
 
 pytestmark = pytest.mark.skipif(not SOAKING, reason="only ./run soak runs an older release")
@@ -93,8 +94,8 @@ async def extend(store_file: Path) -> set[str]:
 
 def is_extensible(entry: StoreEntry) -> bool:
     """Return whether an entry holds a record that a later release may extend while the store is in use."""
-    reader = READERS.get(prefix_of(entry.key))
-    return reader is not None and not isinstance(reader(entry.value), Sealed) and entry.value != b"{}"
+    record = record_in(entry)
+    return record is not None and not isinstance(record, Sealed) and entry.value != b"{}"
 
 
 async def extended(store_file: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from orrery.live.answers import CachedAnswer, cosmos, site
 from orrery.live.freshness import Freshness, age, freshness, until_next
 from orrery.live.records import Active, PageCount, Pages, Snapshot
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 AGES = st.integers(0, 2_000_000).map(lambda milliseconds: milliseconds / 1000)
 """Ages in seconds, as exact as a stored time is."""
@@ -180,7 +181,7 @@ def test_titles_are_passed_on_as_they_are() -> None:
 ORDER: list[Freshness] = ["fresh", "stale", "too-old"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seconds", "state"),
     [
         (0, "fresh"),

@@ -22,6 +22,7 @@ from tests.support.quotas import (
     readable,
     told,
 )
+from tests.support.tables import each_case
 
 ALL = ("total", "pages", "planets")
 WAITS = [
@@ -52,8 +53,8 @@ def test_a_back_off_for_all(cause: Obstacle, wait: timedelta) -> None:
     assert planned(answered(blocked, then, "total"), then + MINUTE).run == BOTH
 
 
-@pytest.mark.parametrize(("cause", "wait"), WAITS)
-@pytest.mark.parametrize("query", ["pages", "planets", "guided"])
+@each_case(("cause", "wait"), WAITS)
+@each_case("query", ["pages", "planets", "guided"])
 def test_a_back_off_for_all_but_the_total(cause: Obstacle, wait: timedelta, query: str) -> None:
     """What another query meets leaves the total alone, and holds the others back for its time."""
     blocked, then = after(cause, query), NOW + wait
@@ -101,8 +102,8 @@ def test_a_probe_in_an_hour_that_seemed_empty() -> None:
     assert planned(unanswered, NOW - 3 * MINUTE).run == ()
 
 
-@pytest.mark.parametrize(("cause", "minutes"), [("thresholded", 15), ("forbidden", 60), ("refused", 60)])
-@pytest.mark.parametrize(("query", "other"), [("total", "pages"), ("pages", "total")])
+@each_case(("cause", "minutes"), [("thresholded", 15), ("forbidden", 60), ("refused", 60)])
+@each_case(("query", "other"), [("total", "pages"), ("pages", "total")])
 def test_a_back_off_for_one(cause: Cause, minutes: int, query: str, other: str) -> None:
     """What concerns one query leaves the others alone; after its time it probes, and its success lifts it."""
     blocked, then = after(cause, query), NOW + minutes * MINUTE
@@ -125,8 +126,8 @@ def test_a_probe_without_an_answer(cause: Cause) -> None:
     assert planned(probed, NOW + 16 * MINUTE) == TickPlan(("total",), {"pages": "hour"})
 
 
-@pytest.mark.parametrize("cause", ["hour", "unauthorized", "forbidden"])
-@pytest.mark.parametrize("first", ["total", "pages"])
+@each_case("cause", ["hour", "unauthorized", "forbidden"])
+@each_case("first", ["total", "pages"])
 def test_a_success_of_the_same_moment(first: str, cause: Obstacle) -> None:
     """A total that succeeds beside a failing query lifts nothing, in whichever order the two come back."""
     budget, then = NEW.charged(BOTH, NOW), NOW + timedelta(seconds=1)

@@ -12,6 +12,7 @@ from orrery.live.monitor import judge
 from orrery.ports.counter import PublicCount
 from tests.support.clock import START
 from tests.support.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
@@ -61,7 +62,7 @@ VERDICTS: list[tuple[PublicCount | None, PublicCount | None, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "expected"), VERDICTS)
+@each_case(("one", "other", "expected"), VERDICTS)
 def test_what_is_bad(one: PublicCount | None, other: PublicCount | None, expected: str | None) -> None:
     """Whichever read is bad, and why (decision 29): each kind is a reason of its own."""
     assert kind(one, other) == kind(other, one) == expected

@@ -27,6 +27,7 @@ from tests.support.quotas import (
     readable,
     told,
 )
+from tests.support.tables import each_case
 
 times = st.datetimes(datetime(2026, 1, 1), datetime(2027, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - given a zone here
 any_time = st.one_of(times, st.just(datetime.min.replace(tzinfo=UTC)), st.just(datetime.max.replace(tzinfo=UTC)))
@@ -152,7 +153,7 @@ def test_a_refill_at_another_minute() -> None:
     assert NOW + 57 * MINUTE <= seen.hour.refills_at < NOW + 58 * MINUTE
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("budget", "reason"),
     [
         (NEW, None),

@@ -27,9 +27,10 @@ from tests.support.metered import (
     service,
 )
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "refill"),
     [
         (datetime(2026, 7, 1, 6, 59, 59, tzinfo=UTC), datetime(2026, 7, 1, 7, tzinfo=UTC)),
@@ -38,7 +39,6 @@ from tests.support.soak import SOAKING
         (datetime(2026, 3, 8, 8, tzinfo=UTC), datetime(2026, 3, 9, 7, tzinfo=UTC)),
         (datetime(2026, 11, 1, 7, tzinfo=UTC), datetime(2026, 11, 2, 8, tzinfo=UTC)),
     ],
-    ids=["before it in summer", "at it", "in winter", "after 23 hours", "after 25 hours"],
 )
 def test_midnights(now: datetime, refill: datetime) -> None:
     """The day's quota refills at 07:00 UTC in summer and at 08:00 in winter."""

@@ -2,14 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from orrery.runtime.backups import LATE, backup_finding
+from tests.support.tables import each_case
 
 NOW = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("age", "state"),
     [
         (timedelta(0), "ok"),

@@ -22,6 +22,7 @@ from orrery.runtime.parts import (
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource
 from orrery.runtime.search_terms import SearchTerms
 from orrery.runtime.secret_probe import ProbeContext, Remark, SecretProbe
+from tests.support.tables import each_case
 
 
 async def nothing(*_: object) -> None:
@@ -112,7 +113,7 @@ CLASHES: Sequence[tuple[Parts, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("second", "name"), CLASHES, ids=[name for _, name in CLASHES])
+@each_case(("second", "name"), CLASHES)
 def test_a_name_is_brought_once(second: Parts, name: str) -> None:
     """What two modules call the same is refused, naming both."""
     with pytest.raises(DuplicateNameError, match=f"{name} is there twice, in one and {second.module}"):

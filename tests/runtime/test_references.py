@@ -8,6 +8,7 @@ from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.runtime.references import References, ReferringNotifier, as_reference
 from tests.support.clock import START
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.tables import each_case
 
 KEY = b"k" * 32
 REFERENCES = References.of_store(KEY)
@@ -32,8 +33,8 @@ def test_key_is_not_shown() -> None:
     assert repr(REFERENCES) == "References()"
 
 
-@pytest.mark.parametrize("session_id", IDS)
-@pytest.mark.parametrize(
+@each_case("session_id", IDS)
+@each_case(
     "text",
     [
         "{}",
@@ -56,9 +57,7 @@ def test_id_behind_a_letter(text: str) -> None:
     assert SESSION not in REFERENCES.within(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["docs_page", "evt_1 pi_1 ch_1", "owner_keys", "import_1", "Sold: CISSP", "price_cs"]
-)
+@each_case("text", ["docs_page", "evt_1 pi_1 ch_1", "owner_keys", "import_1", "Sold: CISSP", "price_cs"])
 def test_other_texts_stay(text: str) -> None:
     """What is no session id stays as it is, and so does a text with references."""
     assert REFERENCES.within(text) == text

@@ -16,6 +16,7 @@ from orrery.runtime.raw_values import RawValues
 from orrery.runtime.runtime import NotDeclaredError, Runtime, in_order, needed_by, provided
 from orrery.runtime.settings import ServerSettings
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 NEEDED = target_of(Workers)
 
@@ -34,7 +35,7 @@ PREFIXED: list[Callable[[Runtime, str], object]] = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "what"), ASKED)
+@each_case(("ask", "what"), ASKED)
 def test_what_is_not_named_is_refused(ask: Callable[[Runtime], object], what: str) -> None:
     """A module that does not name what it asks for is told which, so that its lists stay true."""
     runtime = runtime_of(Module("curious"), settings_from({}, Path()))

@@ -3,11 +3,10 @@
 from datetime import date
 from typing import get_args
 
-import pytest
-
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import NEVER
 from orrery.scanner.findings import Kind, Match, ScanFinding
+from tests.support.tables import each_case
 
 TODAY = date(2026, 11, 23)
 GOOD = 'orrery:allow push-token until=2027-01-31 reason="made up"'
@@ -22,7 +21,7 @@ def judged(text: str, kind: Kind = "secret", rule: str = "push-token") -> list[t
     return [(one.kind, one.line, one.why.removeprefix("This allowance does not count: ")) for one in left]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"found  # {GOOD}",
@@ -43,7 +42,7 @@ def test_an_allowance_that_counts(text: str) -> None:
     assert judged(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "found",
@@ -61,7 +60,7 @@ def test_what_is_no_allowance_of_it(text: str) -> None:
     assert [kind for kind, _, _ in judged(text)] == ["secret"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("allowance", "why"),
     [
         ("orrery:allow secret until=2027-01-31", "it gives no reason."),
@@ -86,7 +85,7 @@ def test_an_allowance_that_does_not_count(allowance: str, why: str) -> None:
     assert judged(f"# {allowance}\nfound") == [("secret", 2, ""), ("allowance", 1, why)]
 
 
-@pytest.mark.parametrize("kind", sorted(NEVER - {"unreadable", "allowance"}))
+@each_case("kind", sorted(NEVER - {"unreadable", "allowance"}))
 def test_what_nothing_allows(kind: Kind) -> None:
     """A customer, and what one may hide in, stays a finding; the allowance is one, too."""
     left = judged(f'# orrery:allow {kind} until=2027-01-31 reason="why"\nfound', kind, "")

@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from orrery.scanner.batches import Batch, Subject, TextOfItem
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secret_format import read
@@ -11,6 +9,7 @@ from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.findings import Detector, Match
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.unpack.view import View
+from tests.support.tables import each_case
 
 TERMS = ("Zanzibrook Holdings", "Борисов Групп", "三菱", "Мир", "Zürn", "COPA")
 BINARY = bytes(range(32)) * 10
@@ -41,7 +40,7 @@ def alone(every: list[Detector], texts: list[bytes]) -> set[tuple[int, Match]]:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("term", "texts"),
     [
         ("三菱", ["三菱\n日立\n".encode(), b"x"]),
@@ -57,7 +56,7 @@ def test_a_neighbour_does_not_change_how_a_text_is_read(term: str, texts: list[b
     assert together(every, texts) == alone(every, texts) != set()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "texts"),
     [
         (UNFINISHED, [b"token key_1", b"key_2"]),

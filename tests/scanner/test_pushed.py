@@ -1,9 +1,8 @@
 """What was pushed is not pushed again, unless it had gone; and a push that was refused counts for nothing."""
 
-import pytest
-
 from orrery.scanner.findings import ScanFinding
 from orrery.scanner.pushed import Looked, PushedFindings
+from tests.support.tables import each_case
 
 ONE = ScanFinding("customer", "a.md", 3, "", "0123456789ab")
 OTHER = ScanFinding("secret", "b.md", 1, "github-pat")
@@ -71,7 +70,7 @@ def test_the_file_names_no_place_and_no_trouble() -> None:
     assert PushedFindings.of(written[0]).findings != PushedFindings.of(written[1]).findings
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"key": 1}', b'{"key": "00", "findings": []}', b"\xff"])
+@each_case("content", [b"", b"{", b"[]", b'{"key": 1}', b'{"key": "00", "findings": []}', b"\xff"])
 def test_a_damaged_file_says_nothing(content: bytes) -> None:
     """Everything is told once more: a leak twice rather than never."""
     assert PushedFindings.of(content).news([Looked("blog", (ONE,))]).findings == [("blog", ONE)]

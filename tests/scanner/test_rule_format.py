@@ -10,6 +10,7 @@ from orrery.scanner.detectors.secret_format import read
 from orrery.scanner.detectors.secret_rules import RuleSet
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import MOST_BYTES, rules_of
+from tests.support.tables import each_case
 
 RULE = '[[rules]]\nid = "key"\nregex = "key_([a-z0-9]{4,})"\n'
 OTHER = '[[rules]]\nid = "user"\nregex = "user_([a-z]+)"\n'
@@ -24,7 +25,7 @@ def found(rules: str, text: str, place: str = "a.txt") -> list[str]:
     return [f"{one.rule}: {one.value}" for one in detector.matches(text.encode(), place)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rules", "text", "expected"),
     [
         (RULE, "a key_aaaa and key_bbbb", ["key: aaaa", "key: bbbb"]),
@@ -58,7 +59,7 @@ def test_a_rule(rules: str, text: str, expected: list[str]) -> None:
     assert found(rules, text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("allowed", "text", "place", "expected"),
     [
         ('regexes = ["^a+$"]', "key_aaaa key_abaa", "a.txt", ["key: abaa"]),
@@ -96,7 +97,7 @@ def test_an_allowlist_for_some_rules() -> None:
     assert found(rules, "key_aaaa user_aaaa") == ["user: aaaa"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("nearby", "text", "expected"),
     [
         ("", "key_aaaa", []),
@@ -155,7 +156,7 @@ def test_a_generic_rule_gives_way() -> None:
     assert found(rules, "=key_aaaa\n=aaaa") == ["key: key_aaaa", "my-generic-one: aaaa"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rules", "said"),
     [
         ("a = ", "rules.toml is not TOML (at end of document)."),

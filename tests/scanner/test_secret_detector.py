@@ -10,6 +10,7 @@ from orrery.scanner.detectors.secret_format import read
 from orrery.scanner.detectors.secret_rules import RuleMatch
 from orrery.scanner.detectors.secrets import PIECE, REACH, SecretDetector
 from orrery.scanner.regex import PaddedRegex, PatternSet, Prefilter, of_rule
+from tests.support.tables import each_case
 
 RULES = """
 [[rules]]
@@ -41,10 +42,8 @@ def values(text: bytes) -> list[str]:
     return [one.value for one in DETECTOR.matches(text, "a.txt")]
 
 
-@pytest.mark.parametrize(
-    ("secret", "value"), list(zip(SECRETS, VALUES, strict=True)), ids=["padded", "lines", "word"]
-)
-@pytest.mark.parametrize("behind", [0, 1, 30, 4000, REACH - 200])
+@each_case(("secret", "value"), list(zip(SECRETS, VALUES, strict=True)))
+@each_case("behind", [0, 1, 30, 4000, REACH - 200])
 def test_a_secret_across_two_pieces(secret: str, value: str, behind: int) -> None:
     """It is found once and whole, wherever the text is cut to be searched."""
     start = max(0, PIECE - behind)
@@ -114,7 +113,7 @@ def test_a_beginning_that_may_be_empty(pattern: str, text: str, pos: int, end: i
     assert places[0] == places[1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         b"",
@@ -124,7 +123,6 @@ def test_a_beginning_that_may_be_empty(pattern: str, text: str, pos: int, end: i
         b'key = "' * 200_000 + b" tk_abcd",
         b"-----BEGIN\n" * 100_000 + b" tk_abcd",
     ],
-    ids=["empty", "binary", "one line", "one word", "nearly", "never ended"],
 )
 def test_an_odd_text(text: bytes) -> None:
     """It is searched to its end."""

@@ -13,6 +13,7 @@ from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import secret_rules, shipped
 from tests.support.package_copy import ROOT
 from tests.support.planted_secrets import BASE62, BASE64, HEX, PLANTED, key
+from tests.support.tables import each_case
 
 RULES = shipped()
 DETECTOR = SecretDetector(RULES)
@@ -57,7 +58,7 @@ def test_a_planted_key(
     assert [one for one in found if start <= one.start < one.end and one.value.encode() in text[start:]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "pk_" + "live_" + key(RANDOM, 24),
@@ -123,7 +124,7 @@ def _repeated(letters: str) -> str:
     return (begun[0] if begun else "").ljust(len(letters), "7")
 
 
-@pytest.mark.parametrize("name", [*secret_names(), "watch_list_key"])
+@each_case("name", [*secret_names(), "watch_list_key"])
 def test_a_secret_file(name: str) -> None:
     """A file of the folder of secrets is found by its name, in an archive, and as a service manager calls it."""
     places = (name, f"etc/secrets/{name}", f"a.zip!secrets/{name}", f"cockpit_{name}")
@@ -132,7 +133,7 @@ def test_a_secret_file(name: str) -> None:
     assert rules_found("any value\n", f"docs/{name}.md") == set()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "rules"),
     [
         (".orrery/orrery.db", {"store-file"}),

@@ -14,6 +14,7 @@ from orrery.scanner.watch_list import (
     opened,
     sealed,
 )
+from tests.support.tables import each_case
 
 KEYS = WatchListKeys.of(new_key())
 LIST = WatchList(
@@ -93,7 +94,7 @@ def test_nothing_shows_a_term() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "short", "x" * 42, "ü" * 43, "x" * 42 + "\n!", "a" * 44, "a" * 43 + "!!!!"])
+@each_case("text", ["", "short", "x" * 42, "ü" * 43, "x" * 42 + "\n!", "a" * 44, "a" * 43 + "!!!!"])
 def test_what_is_no_key(text: str) -> None:
     """Only 32 bytes in the alphabet of a key are one."""
     assert is_key(new_key())

@@ -19,6 +19,7 @@ from orrery.secrets.baseline import (
 )
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 NAME = "processor_api_key"
 OLD, NEW = "0123456789ab", "ba9876543210"
@@ -49,7 +50,7 @@ def step(
     return after, kind
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "now", "told"),
     [
         (FILE, FILE, None),
@@ -268,8 +269,8 @@ TABLE: list[tuple[SecretObservation, SecretObservation, bool, SecretEventKind | 
 ]
 
 
-@pytest.mark.parametrize("rotated", [False, True])
-@pytest.mark.parametrize(("right", "now", "announced", "told"), TABLE)
+@each_case("rotated", [False, True])
+@each_case(("right", "now", "announced", "told"), TABLE)
 def test_the_table_of_changes(
     right: SecretObservation,
     now: SecretObservation,

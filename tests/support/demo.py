@@ -8,11 +8,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx2
 import stamina
 
 from orrery.app.cli.demo import ADMIN_PASSWORD_FILE
+from tests.support.forks import Forked
 from tests.support.ports import free_ports, is_taken
 from tests.support.waiting import PATIENCE
 
@@ -21,7 +23,7 @@ from tests.support.waiting import PATIENCE
 class Demo:
     """A running demo: `process` leads a process group of its own, so that what it leaves behind is seen."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     ports: tuple[int, int, int, int, int]
     output: Path
     data: Path
@@ -70,16 +72,19 @@ class Demo:
 
 
 @contextmanager
-def running_demo(data: Path) -> Generator[Demo]:
-    """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened."""
+def running_demo(data: Path, *, forked: bool = True) -> Generator[Demo]:
+    """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened.
+
+    It is `forked`, or starts a new interpreter as a person's does.
+    """
     public, private, sandbox, smtp, cloud = free_ports(5)
     ports = (public, private, sandbox, smtp, cloud)
     names = ("--port", "--private-port", "--sandbox-port", "--smtp-port", "--cloud-port")
     options = zip(names, map(str, ports), strict=True)
-    command = [sys.executable, "-m", "orrery", "demo", "--data", str(data), *sum(options, ())]
+    words = ["demo", "--data", str(data), *sum(options, ())]
     output = data.with_suffix(".log")
     with output.open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603 - our own command
+        process = Forked(words, 0, log.fileno(), log.fileno()) if forked else _interpreted(words, log)
     demo = Demo(process, ports, output, data)
     try:
         _wait_for(demo)
@@ -88,6 +93,11 @@ def running_demo(data: Path) -> Generator[Demo]:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(PATIENCE)
+
+
+def _interpreted(words: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "orrery", *words]
+    return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603 - our own command
 
 
 @stamina.retry(on=httpx2.TransportError, attempts=None, timeout=PATIENCE, wait_initial=0.05, wait_max=0.2)

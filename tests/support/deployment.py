@@ -28,7 +28,7 @@ PRICE = "price_cloud_navigator"
 
 SIGNING_SECRET = SECRETS["webhook_signing_secret"].splitlines()[1]
 ANALYTICS_KEY = "analytics_service_account_key"
-PRODUCTS = 60
+PRODUCTS = 12
 
 _SETTINGS = """\
 mode = {mode}

@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import weakref
@@ -25,10 +26,14 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TextIO, TypedDict
+from typing import IO, TextIO, TypedDict, get_args
+
+import certifi
 
 import orrery
 from orrery.app.main import main
+from orrery.app.settings.sections import file_model
+from orrery.runtime.module import Role
 from orrery.syntax.web_address import find_web_address
 from tests.support.waiting import PATIENCE
 
@@ -67,6 +72,7 @@ class Forked:
         weakref.finalize(self, os.close, self._line)
         with theirs:
             folder, environment = place or (str(Path.cwd()), dict(os.environ))  # noqa: TID251  passed on
+            environment = {"SSL_CERT_FILE": _few_authorities().name} | environment
             request = _Request(arguments=[*arguments], folder=folder, environment=environment)
             files = [stdin, stdout, stderr, theirs.fileno()]
             socket.send_fds(_forker(tuple(inside)), [json.dumps(request).encode()], files)
@@ -141,6 +147,19 @@ def _fork_what_is_typed(door: socket.socket) -> None:
                     line.send(str(process.wait(PATIENCE)).encode())
                 finally:
                     process.kill()
+
+
+@cache
+def _few_authorities() -> IO[str]:
+    """Return a file with one of the well-known authorities: nobody here is certified by any of them.
+
+    To read all of them is a fifth of what a start of the service does.
+    """
+    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
+    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115  it goes with this process
+    file.write(f"{first}{end}\n")
+    file.flush()
+    return file
 
 
 @cache
@@ -268,6 +287,8 @@ def _import(names: Sequence[str]) -> None:
         importlib.import_module(name)
     if not names:
         find_web_address("a.word")  # which reads the list of domains
+        for role in get_args(Role):
+            _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()

@@ -10,7 +10,7 @@ from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "orrery"
-FURTHER = ROOT / "tests" / "architecture" / "new_domain" / "orrery"
+FURTHER = ROOT / "tests" / "architecture" / "new_domain" / "src" / "orrery"
 
 LISTING = """\
 import atexit, sys

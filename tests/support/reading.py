@@ -4,105 +4,82 @@ It prints the keys that cannot be read, one a line, and exits with 1 when there 
 over what today's code wrote.
 """
 
+import ast
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from pydantic import ValidationError
 
+import orrery
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.approvals.chain import LogEntry
-from orrery.approvals.intents import Erased
-from orrery.approvals.progress import IntentProgress
-from orrery.checkout import records as checkout
-from orrery.checkout.records import DriftResult, JournalEntry, OwnSession, PreflightTrial, Receipt
-from orrery.fraud.records import LastSearch
-from orrery.gateway.records import LastPing
-from orrery.live import records as live
-from orrery.live.monitor import MonitorState
-from orrery.live.quota import QuotaBudget
+from orrery.app.modules import MODULES
 from orrery.ports.clock import Clock
 from orrery.ports.store import StoreEntry
 from orrery.record import Record
-from orrery.runtime import lease, restored
-from orrery.runtime.operations import Intent
-from orrery.runtime.outbox import Notification
-from orrery.secrets.baseline import Announcement, Baseline
 
-Reader = Callable[[bytes], Record]
+SOURCE = Path(orrery.__file__).parent
+MAKERS = {"Collection", "cached_counts"}
+"""What makes a collection: store, clock, the kind of its records, and their prefix."""
 
-
-def either(*kinds: type[Record]) -> Reader:
-    """Return a reader of a record of one of these kinds."""
-
-    def read(value: bytes) -> Record:
-        for kind in kinds[:-1]:
-            try:
-                return kind.from_bytes(value)
-            except ValidationError:
-                continue
-        return kinds[-1].from_bytes(value)
-
-    return read
+DECLARED = tuple(prefix for module in MODULES for prefix in module.prefixes)
 
 
-READERS: dict[str, Reader] = {
-    "access:": checkout.AccessRecord.from_bytes,
-    "access-end:": checkout.AccessEnd.from_bytes,
-    "approval:": IntentProgress.from_bytes,
-    "approval-log:": LogEntry.from_bytes,
-    "approval-log-head": LogEntry.from_bytes,
-    "attempt:": checkout.Attempt.from_bytes,
-    "checkout-drift": DriftResult.from_bytes,
-    "fraud:found": LastSearch.from_bytes,
-    "gateway:ping": LastPing.from_bytes,
-    "intent:": either(Intent, Erased),
-    "journal:": JournalEntry.from_bytes,
-    "lease:": lease.Holder.from_bytes,
-    "offer:": checkout.Offer.from_bytes,
-    "outbox:": Notification.from_bytes,
-    "own-session:": OwnSession.from_bytes,
-    "pending:": checkout.WithheldSession.from_bytes,
-    "preflight:": PreflightTrial.from_bytes,
-    "realtime:active": live.Active.from_bytes,
-    "realtime:last_error": live.LastError.from_bytes,
-    "realtime:monitor": MonitorState.from_bytes,
-    "realtime:outcome": live.RefreshOutcome.from_bytes,
-    "realtime:pages": live.Pages.from_bytes,
-    "realtime:quota": QuotaBudget.from_bytes,
-    "receipt:": Receipt.from_bytes,
-    "reconciled": checkout.LastReconciliation.from_bytes,
-    "restored-at": restored.Restored.from_bytes,
-    "secret:": Baseline.from_bytes,
-    "secret-announced:": Announcement.from_bytes,
-}
-"""How the value under each prefix is read."""
+def collections(path: Path) -> Iterator[tuple[str, type[Record]]]:
+    """Yield the prefix and the kind of each collection that a module makes, but where its caller names them."""
+    module = import_module(".".join(("orrery", *path.relative_to(SOURCE).with_suffix("").parts)))
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    for kind, prefix in (node.args[2:4] for node in calls if ast.unparse(node.func) in MAKERS):
+        if ast.unparse(kind) not in {"kind", "Record"}:
+            yield _meant(prefix, module), _meant(kind, module)
 
-BYTES = (
-    "access-by-email:",
-    "access-by-time:",
-    "event:",
-    "imported:",
-    "index-key",
-    "offer-address:",
-    "outbox-dead:",
-    "outbox-due:",
-    "outbox-held:",
-    "outbox-next:",
-    "outbox-unreadable:",
-    "preflight-left:",
-    "realtime:budget",
-    "verifying:",
-    "written",
-)
-"""The prefixes of values that are no records: indexes, raw events, keys, and what only earlier releases read."""
+
+def _meant(written: ast.expr, module: ModuleType) -> Any:  # noqa: ANN401  a text or a class
+    """Return what an expression is; of a text with something filled in, what is before that."""
+    if isinstance(written, ast.JoinedStr):
+        written = written.values[0]
+    return written.value if isinstance(written, ast.Constant) else attrgetter(ast.unparse(written))(module)
+
+
+def _kinds() -> dict[str, list[type[Record]]]:
+    found: defaultdict[str, list[type[Record]]] = defaultdict(list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        if any(f"{one}(" in path.read_text(encoding="utf-8") for one in MAKERS) and "sandbox" not in path.parts:
+            for prefix, kind in collections(path):
+                found[prefix] += [kind] if kind not in found[prefix] else []
+    return dict(found)
+
+
+KINDS = _kinds()
+"""The kinds of the records under each prefix, from the collections of the source."""
 
 
 def prefix_of(key: str) -> str:
-    """Return the longest prefix of `READERS` and `BYTES` that a key has, or an empty text."""
-    return max((prefix for prefix in (*READERS, *BYTES) if key.startswith(prefix)), key=len, default="")
+    """Return the longest prefix that a key has, of those with a collection and those that a module declares."""
+    return max((prefix for prefix in (*KINDS, *DECLARED) if key.startswith(prefix)), key=len, default="")
+
+
+def read(entry: StoreEntry) -> Record | None:
+    """Return the record in an entry, or None for what is no record; raise `ValidationError`."""
+    kinds = KINDS.get(prefix_of(entry.key), [])
+    return _either(kinds, entry.value) if kinds else None
+
+
+def _either(kinds: Sequence[type[Record]], value: bytes) -> Record:
+    first, *others = kinds
+    try:
+        return first.from_bytes(value)
+    except ValidationError:
+        if not others:
+            raise
+        return _either(others, value)
 
 
 async def entries(path: Path, clock: Clock) -> AsyncIterator[StoreEntry]:
@@ -122,10 +99,8 @@ async def unreadable(path: Path, clock: Clock) -> list[str]:
     """Return the keys of a store whose records cannot be read; a key that nobody knows here is not looked at."""
     found: list[str] = []
     async for entry in entries(path, clock):
-        reader = READERS.get(prefix_of(entry.key))
         try:
-            if reader:
-                reader(entry.value)
+            _ = read(entry)
         except ValidationError:
             found.append(entry.key)
     return found

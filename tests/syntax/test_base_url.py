@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import Invalid
 from orrery.syntax.base_url import checked_base_url
+from tests.support.tables import each_case
 
 BASE = "https://counter.example.org"
 
@@ -70,13 +71,13 @@ INJECTIONS = [
 CLEAR = ["http://counter.example.org", "http://192.0.2.7", "http://[2001:db8::1]", "http://localhost.example.org"]
 
 
-@pytest.mark.parametrize("address", GOOD)
+@each_case("address", GOOD)
 def test_an_address_of_a_service_is_taken(address: str) -> None:
     """Web addresses are taken, in clear for this machine only, and lose the slash at their end."""
     assert checked_base_url(address) == address.rstrip("/")
 
 
-@pytest.mark.parametrize("address", [*STRANGE, *INJECTIONS])
+@each_case("address", [*STRANGE, *INJECTIONS])
 def test_any_other_address_is_refused(address: str) -> None:
     """What is no plain address, or could mean something to a unit, a workflow or a script, is refused."""
     with pytest.raises(Invalid, match="The address must be like"):

@@ -1,11 +1,10 @@
 """What headers say of mailing lists and machines."""
 
-import pytest
-
 from orrery.syntax.bulk_mail import is_bulk, lists_of
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "bulk"),
     [
         ({}, False),
@@ -30,7 +29,7 @@ def test_what_is_bulk(headers: dict[str, str], bulk: bool) -> None:  # noqa: FBT
     assert is_bulk(headers) is bulk
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "post", "lists"),
     [
         ("", "", ()),

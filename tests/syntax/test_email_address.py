@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     [
         "ann@example.org",
@@ -27,7 +28,7 @@ def test_what_is_an_address(address: str) -> None:
     assert is_email_address(address)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",
@@ -64,10 +65,8 @@ def test_what_is_none(text: str) -> None:
     assert not is_email_address(text)
 
 
-@pytest.mark.parametrize("character", ["\n", "\r", "\x00", "\t", "\u00a0", "\u200b", "\u2028", "\x7f", "\udc80"])
-@pytest.mark.parametrize(
-    "place", ["{}ann@example.org", "a{}n@example.org", "ann@exa{}mple.org", "ann@example.org{}"]
-)
+@each_case("character", ["\n", "\r", "\x00", "\t", "\u00a0", "\u200b", "\u2028", "\x7f", "\udc80"])
+@each_case("place", ["{}ann@example.org", "a{}n@example.org", "ann@exa{}mple.org", "ann@example.org{}"])
 def test_every_character_is_seen(place: str, character: str) -> None:
     """A line end, white space or what cannot be seen is nowhere in an address: it could forge a header."""
     assert not is_email_address(place.format(character))

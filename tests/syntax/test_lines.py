@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.syntax.lines import is_header_text, is_line, one_line
+from tests.support.tables import each_case
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", False), ("x", True), ("x y", True), ("xxxx", False)])
@@ -13,7 +14,7 @@ def test_a_line_has_a_length(text: str, expected: bool) -> None:  # noqa: FBT001
     assert is_line(text, 3) is expected
 
 
-@pytest.mark.parametrize("character", ["\n", "\r", "\x1b", "\u202e", "\u2028", "\udc80", "\u200b"])
+@each_case("character", ["\n", "\r", "\x1b", "\u202e", "\u2028", "\udc80", "\u200b"])
 def test_a_line_hides_nothing(character: str) -> None:
     """A text with a line end, or with a character that steers or hides, is no line."""
     assert not is_line(f"a{character}b", 9)
@@ -50,7 +51,7 @@ def test_what_travels_in_a_header(text: str) -> None:
     assert is_header_text(text)
 
 
-@pytest.mark.parametrize("text", ["", " x", "x ", "a\nb", "a\x00b", "pässword", "\x7f"])
+@each_case("text", ["", " x", "x ", "a\nb", "a\x00b", "pässword", "\x7f"])
 def test_what_does_not(text: str) -> None:
     """Nothing, a space at an end, a control character or another letter does not."""
     assert not is_header_text(text)

@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.syntax.retry_after import LONGEST, retry_after
+from tests.support.tables import each_case
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OTHERWISE = 7.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "seconds"),
     [
         ("0", 0),

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from orrery.syntax.track import TRACKS, Track, label, labelled, labels_in, without_tokens
+from tests.support.tables import each_case
 
 ROW = {"id": "x", "track": "A", "title": "A secret"}
 
@@ -73,8 +74,8 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+@each_case("copy", COPIES.values())
+@each_case("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
 def test_a_copy_still_has_its_label(copy: str, encoding: str) -> None:
     """However it was printed, quoted or encoded, a copy says whose data it is."""
     assert labels_in(copy.encode(encoding if copy.isascii() else "utf-8")) == {"A"}
@@ -86,7 +87,7 @@ def test_both_labels_are_found() -> None:
     assert labels_in(b'{"track": "B"}') == {"B"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

@@ -1,10 +1,10 @@
 """What looks like a web address, in whatever script and disguise, and what does not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.syntax.web_address import PRODUCT_NAMES, find_web_address
+from tests.support.tables import each_case
 
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
 
@@ -67,14 +67,14 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("text", ADDRESSES)
+@each_case("text", ADDRESSES)
 def test_an_address_is_found(text: str) -> None:
     """A URL, a domain in any script, an IP address, an e-mail address: also beside what cannot be seen."""
     for around in ("{}", "One year. {}", "{} is here", "Look: «{}»!"):
         assert find_web_address(around.format(text)), around
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

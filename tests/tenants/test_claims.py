@@ -8,6 +8,7 @@ import pytest
 
 from orrery.tenants.claims import SKEW, Expected, judge_access, judge_sign_in
 from orrery.tenants.errors import SignInRefused
+from tests.support.tables import each_case
 
 TENANT, OTHER = "00000000-0000-4000-8000-0000000000a0", "00000000-0000-4000-8000-0000000000b0"
 CLIENT, PERSON = "00000000-0000-4000-8000-0000000000a1", "00000000-0000-4000-8000-0000000000a2"
@@ -88,40 +89,40 @@ def test_a_token_of_the_second_version() -> None:
     assert access(second) == ("User.Read", "Mail.Read")
 
 
-@pytest.mark.parametrize("name", ID)
+@each_case("name", ID)
 def test_each_claim_of_a_sign_in_is_needed(name: str) -> None:
     """A missing one is named."""
     assert f"claim {name} is missing" in refused_sign_in({key: ID[key] for key in ID if key != name})
 
 
-@pytest.mark.parametrize("name", sorted(ACCESS.keys() - OPTIONAL))
+@each_case("name", sorted(ACCESS.keys() - OPTIONAL))
 def test_each_claim_of_a_token_is_needed(name: str) -> None:
     """A missing one is named."""
     assert f"claim {name} is missing" in refused_access({key: ACCESS[key] for key in ACCESS if key != name})
 
 
-@pytest.mark.parametrize("other", [None, True, 1.5, [], ["x"], {}, "", " "])
-@pytest.mark.parametrize("name", ID)
+@each_case("other", [None, True, 1.5, [], ["x"], {}, "", " "])
+@each_case("name", ID)
 def test_a_claim_of_a_sign_in_of_another_type(name: str, other: object) -> None:
     """It is refused by name, whatever it is instead."""
     assert f"claim {name} is not a" in refused_sign_in({**ID, name: other})
 
 
-@pytest.mark.parametrize("other", [None, True, 1.5, [], ["User.Read"], {}, "", " "])
-@pytest.mark.parametrize("name", ACCESS)
+@each_case("other", [None, True, 1.5, [], ["User.Read"], {}, "", " "])
+@each_case("name", ACCESS)
 def test_a_claim_of_a_token_of_another_type(name: str, other: object) -> None:
     """It is refused by name, whatever it is instead."""
     assert f"claim {name} is not a" in refused_access({**ACCESS, name: other})
 
 
-@pytest.mark.parametrize("name", ID)
+@each_case("name", ID)
 def test_a_claim_of_a_sign_in_that_stands_twice(name: str) -> None:
     """Readers differ about which of two counts, so neither does."""
     with pytest.raises(SignInRefused, match=f"claim {name} occurs twice"):
         judge_sign_in(doubled(ID, name, "first"), HOME, EXPECTED, NOW)
 
 
-@pytest.mark.parametrize("name", ACCESS)
+@each_case("name", ACCESS)
 def test_a_claim_of_a_token_that_stands_twice(name: str) -> None:
     """The same is true of an access token."""
     with pytest.raises(SignInRefused, match=f"claim {name} occurs twice"):
@@ -149,7 +150,7 @@ FOREIGN_SIGN_INS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "why"), FOREIGN_SIGN_INS)
+@each_case(("changed", "why"), FOREIGN_SIGN_INS)
 def test_a_sign_in_that_is_not_this_accounts(changed: dict[str, Any], why: str) -> None:
     """What differs is named."""
     assert f"claim {why}" in refused_sign_in({**ID, **changed})
@@ -173,7 +174,7 @@ FOREIGN_TOKENS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "why"), FOREIGN_TOKENS)
+@each_case(("changed", "why"), FOREIGN_TOKENS)
 def test_a_token_that_is_not_this_accounts(changed: dict[str, Any], why: str) -> None:
     """What differs is named."""
     assert f"claim {why}" in refused_access({**ACCESS, **changed})
@@ -204,7 +205,7 @@ def test_the_case_of_an_id_does_not_count() -> None:
     assert sign_in(shouted, f"ABCDEF{PERSON[6:]}.{TENANT.upper()}") == "abcdef" + PERSON[6:]
 
 
-@pytest.mark.parametrize("home", ["", PERSON, f"{PERSON}.", f"{PERSON}.{TENANT}.{TENANT}", "pairwise"])
+@each_case("home", ["", PERSON, f"{PERSON}.", f"{PERSON}.{TENANT}.{TENANT}", "pairwise"])
 def test_a_home_account_that_is_not_said(home: str) -> None:
     """Without it nobody knows whether the account is a guest."""
     assert "client_info" in refused_sign_in(ID, home)
@@ -226,7 +227,7 @@ def test_an_opaque_token() -> None:
         judge_access(None, (), PERSON, EXPECTED, NOW)
 
 
-@pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"null", b"\xff", b'"text"', b"[" * 100_000])
+@each_case("payload", [b"", b"{", b"[]", b"null", b"\xff", b'"text"', b"[" * 100_000])
 def test_what_is_no_object(payload: bytes) -> None:
     """A payload that is no JSON object is refused with one sentence."""
     with pytest.raises(SignInRefused, match="cannot be read"):

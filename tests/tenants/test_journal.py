@@ -12,6 +12,7 @@ from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.journal import LONGEST_TEXT, Journal, NewEntry
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, opened
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +79,7 @@ def test_an_account_is_of_the_entry_s_track() -> None:
         _ = NewEntry("B", "one", TrackAccount("ann@corp.example", "A", "Corporate"))
 
 
-@pytest.mark.parametrize("text", ["", " \n", "x" * (LONGEST_TEXT + 1), "a\x1b[2Jb", "a\0b", "a\u202eb"])
+@each_case("text", ["", " \n", "x" * (LONGEST_TEXT + 1), "a\x1b[2Jb", "a\0b", "a\u202eb"])
 def test_a_text_can_be_read(text: str) -> None:
     """Empty, without end, or steering a terminal, it is refused; several lines are one text."""
     assert NewEntry("A", "one\n\ttwo").text == "one\n\ttwo"

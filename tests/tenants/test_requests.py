@@ -1,10 +1,9 @@
 """What a direct request makes of the API's answer."""
 
-import pytest
-
 from orrery.ports.delegated import ApiAnswer
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.requests import Labelled
+from tests.support.tables import each_case
 
 ANN = TrackAccount("ann@corp.example", "A", "Corporate")
 
@@ -15,7 +14,7 @@ def test_when_a_request_went_well() -> None:
     assert [one for one in statuses if Labelled(ANN, ApiAnswer(one, {}, b"")).is_success] == [200, 204]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "content"),
     [
         (b'{"a": 1}', {"body": {"a": 1}}),

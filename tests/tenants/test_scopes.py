@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orrery.tenants.scopes import not_allowed
+from tests.support.tables import each_case
 
 PERMISSIONS = Path(__file__).resolve().parents[3] / "shared" / "contracts" / "mail.permissions.json"
 
@@ -28,7 +29,7 @@ def test_every_permission_that_sends_is_refused(operation: str) -> None:
     assert not_allowed(scopes) == sorted(scopes)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "scope",
     [
         *("Mail.Send", "Mail.Send.Shared", "SMTP.Send", "ChatMessage.Send", "ChannelMessage.Send"),
@@ -43,7 +44,7 @@ def test_what_sends_shares_or_is_not_known(scope: str) -> None:
     assert not_allowed(["User.Read", scope]) == [scope.removeprefix("https://graph.microsoft.com/")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "scope",
     [
         *("openid", "profile", "email", "offline_access", "User.Read", "Mail.ReadBasic", "Mail.Read"),

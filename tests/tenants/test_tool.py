@@ -12,13 +12,14 @@ from orrery.errors import Invalid
 from orrery.tenants.settings import ToolSettings
 from orrery.tenants.tool import arguments
 from tests.support.recording_tool import used
+from tests.support.tables import each_case
 
 TOOL = ToolSettings(account_aliases=("--user", "-a"))
 ANN, BO, JOANN = "ann@corp.example", "bo@lab.example", "joann@corp.example"
 ACCOUNTS = (ANN, BO, JOANN)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "accepted",
     [
         ["mail", "list", "--top", "5"],
@@ -43,7 +44,7 @@ def test_a_tool_that_takes_the_account_behind_its_command() -> None:
             _ = arguments(tool, ANN, ACCOUNTS, wrong)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "word",
     [
         *("--account", "--account=x", "--account:x", "-account", "--ACCOUNT", "--Account=x", "---account"),
@@ -51,14 +52,14 @@ def test_a_tool_that_takes_the_account_behind_its_command() -> None:
         *("\u2013\u2013account", "\u2014account", "--acc_ount", " --account"),
     ],
 )
-@pytest.mark.parametrize("before", [[], ["list"], ["list", "--"]])
+@each_case("before", [[], ["list"], ["list", "--"]])
 def test_the_account_flag_is_refused(before: list[str], word: str) -> None:
     """In each form that some parser reads as the flag, behind `--` too; the sentence has the argument's place."""
     with pytest.raises(Invalid, match=rf"^Argument {len(before) + 1}\b.* may be read as the flag -"):
         _ = arguments(TOOL, ANN, ACCOUNTS, [*before, word, "y"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "word",
     [
         *(BO, BO.upper(), f"--as={BO}", f"-i{BO}", f"https://api.example/users/{BO}/mail", "bo%40lab.example"),
@@ -81,14 +82,14 @@ def test_an_account_within_another_is_told_apart() -> None:
         _ = arguments(TOOL, ANN, (*ACCOUNTS, longer), ["get", longer])
 
 
-@pytest.mark.parametrize("word", ["@more", "--args=@more", "--args:@more", "-f@more", " @more"])
+@each_case("word", ["@more", "--args=@more", "--args:@more", "-f@more", " @more"])
 def test_a_response_file_is_refused(word: str) -> None:
     """What is in it is unknown: it may name another account."""
     with pytest.raises(Invalid, match=r"^Argument 1 begins with @ .*response file"):
         _ = arguments(TOOL, ANN, ACCOUNTS, [word])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "word", ["mcp", "MCP", "serve", "server", "serve=8080", "--server", "--serve", "--ser=8080", "--s", "--mcp"]
 )
 def test_server_mode_is_refused(word: str) -> None:

@@ -8,8 +8,10 @@ import os
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 SLICE_SECONDS = 0.1
 """The longest real wait between two reads of a moved clock while sleeping."""
@@ -26,6 +28,7 @@ class MovableClock:
         self._lock = threading.Lock()
         self._offset = 0.0
         self._read_from: tuple[int, int] | None = None
+        self._in_loops = WeakKeyDictionary[asyncio.AbstractEventLoop, _Sleepers]()
 
     def now(self) -> datetime:
         """Return the moved time in UTC."""
@@ -39,8 +42,10 @@ class MovableClock:
     async def sleep(self, seconds: float) -> None:
         """Wait until `seconds` have passed on the moved clock."""
         due = self.monotonic() + seconds
-        while (left := due - self.monotonic()) > 0:  # noqa: ASYNC110 - another process may move the clock
-            await asyncio.sleep(min(left, SLICE_SECONDS))
+        while (left := due - self.monotonic()) > SLICE_SECONDS:
+            await self._sleepers().until(due)
+        if left > 0:
+            await asyncio.sleep(left)
 
     def offset(self) -> float:
         """Return the seconds by which this clock is ahead of real time."""
@@ -60,6 +65,9 @@ class MovableClock:
             _write_atomically(self._path, repr(self._offset))
         return self._offset
 
+    def _sleepers(self) -> "_Sleepers":
+        return self._in_loops.setdefault(asyncio.get_running_loop(), _Sleepers(self.monotonic))
+
     def _reread(self) -> None:
         # Looking at the file's status each time costs two microseconds. A look now and then would leave moments in
         # which two processes disagree by all that the clock was moved, and a signature made in one is refused.
@@ -70,6 +78,36 @@ class MovableClock:
                 self._read_from = found
         except FileNotFoundError:
             return
+
+
+class _Sleepers:
+    """Those who sleep in one event loop: one look at the clock serves all, as a service has dozens for hours."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._waiting: dict[asyncio.Future[None], float] = {}
+        self._looks = False
+
+    async def until(self, due: float) -> None:
+        """Return when less than a slice is left, or earlier."""
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[waiting] = due
+        if not self._looks:
+            self._look()
+        try:
+            await waiting
+        finally:
+            _ = self._waiting.pop(waiting, None)
+
+    def _look(self) -> None:
+        soon = self._monotonic() + SLICE_SECONDS
+        for waiting in [one for one, due in self._waiting.items() if due <= soon]:
+            del self._waiting[waiting]
+            if not waiting.done():
+                waiting.set_result(None)
+        self._looks = bool(self._waiting)
+        if self._looks:
+            _ = asyncio.get_running_loop().call_later(SLICE_SECONDS, self._look)
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -23,7 +23,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
-from orrery.runtime.module import load, target_of
+from orrery.runtime.module import Module, load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
@@ -121,6 +121,14 @@ def _deployment_id(settings: Settings, store_key: bytes) -> str:
     return sha256(json.dumps([store_key.hex(), settings.mode, *values]).encode()).hexdigest()[:16]
 
 
+def _built(module: Module, runtime: Runtime) -> Parts:
+    try:
+        return load(module.build)(runtime)
+    except Exception as error:
+        error.add_note(f"while the module {module.name} was built")
+        raise
+
+
 def composed(
     adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
 ) -> Orrery:
@@ -141,7 +149,7 @@ def composed(
     offers = {target_of(kind): one for kind, one in given.items()}
     built = dict[str, Parts]()
     for module in in_order(chosen, set(offers)):
-        parts = built[module.name] = load(module.build)(Runtime(module, ground, offers))
+        parts = built[module.name] = _built(module, Runtime(module, ground, offers))
         offers |= provided(module, parts)
     modules = [built[module.name] for module in chosen]
     refuse_duplicates(modules)

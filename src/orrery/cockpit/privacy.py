@@ -6,7 +6,8 @@ from orrery.cockpit.ledger import items
 from orrery.cockpit.records import LedgerItem
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.personal_entries import PersonalEntries
+from orrery.runtime.collection import Collection
+from orrery.runtime.personal_entries import EntryErasure, PersonalEntries
 from orrery.runtime.privacy import PersonalDataSource
 
 ERASED = "ledger-erased:"
@@ -22,7 +23,8 @@ class LedgerData:
     @property
     def entries(self) -> PersonalEntries[LedgerItem]:
         """The items that may name a person, and their erasures."""
-        return PersonalEntries(items(self.store, self.clock), ERASED, lambda item: item.created_at)
+        erasures = Collection(self.store, self.clock, EntryErasure, ERASED)
+        return PersonalEntries(items(self.store, self.clock), erasures, lambda item: item.created_at)
 
     def source(self) -> PersonalDataSource:
         """Return what the cockpit keeps about people."""

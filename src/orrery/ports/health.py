@@ -12,10 +12,10 @@ PartState = Literal["ok", "broken", "off"]
 class Finding:
     """The state of one part, the reason, and what to do. `off`: the part is not configured.
 
-    The service is not ready while an `essential` part is broken: each check says whether its part is. What only a
-    command looks at is not. `told`: another push reports it. `cause` names the part that this one follows from:
-    while both are broken it is one fault, with a push about the cause only. `settled`: the part has judged its
-    state over time, so that pushes about its beginning and its end need no further wait. `early`: the part is
+    The service is not ready while an `essential` part is broken: each check decides whether its part is one. What
+    only a command looks at is not. `told`: another push reports it. `cause` names the part that this one follows
+    from: while both are broken it is one fault, with a push about the cause only. `settled`: the part has judged
+    its state over time, so that pushes about its beginning and its end need no further wait. `early`: the part is
     broken, and not for long enough for a push. `urgent`: its push is urgent, though the service is ready without
     the part. `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before.

@@ -1,6 +1,7 @@
 """Entries of a collection whose texts may name a person: each that does is exported, and erased as a whole."""
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Generic, Literal, TypeVar
@@ -35,19 +36,15 @@ class EntryErasure(Record):
 class PersonalEntries(Generic[R]):
     """Finds and erases entries that name a person in any of their texts, readable or not.
 
-    `erased` is the prefix under which each erasure is noted, by the id of its entry; `made_at` returns when an
-    entry was made.
+    `erasures` has each erasure by the id of its entry; `made_at` returns when an entry was made.
     """
 
-    def __init__(self, entries: Collection[R], erased: str, made_at: Callable[[R], datetime]) -> None:
-        self._entries = entries
+    def __init__(
+        self, entries: Collection[R], erasures: Collection[EntryErasure], made_at: Callable[[R], datetime]
+    ) -> None:
+        self._entries, self.erasures = entries, erasures
         self._store, self._clock = entries.store, entries.clock
-        self._erased, self._made_at = erased, made_at
-
-    @property
-    def erasures(self) -> Collection[EntryErasure]:
-        """The collection of the erasures, by the ids of the erased entries."""
-        return self._erasures_in(self._store)
+        self._made_at = made_at
 
     def source(self, name: str, order: int) -> PersonalDataSource:
         """Return the entries as one kind of data about people."""
@@ -64,7 +61,7 @@ class PersonalEntries(Generic[R]):
         return ErasureRound(found)
 
     async def _to_repeat(self, before: Store) -> list[RepeatErasure]:
-        done = await self._erasures_in(before).all()
+        done = await replace(self.erasures, store=before).all()
         return [partial(self._repeat, one.id, one.record) for one in done.records]
 
     async def _repeat(self, entry_id: str, done: EntryErasure, _: EraseAddress) -> bool:
@@ -87,6 +84,3 @@ class PersonalEntries(Generic[R]):
         async for entry in self._entries.entries():
             if terms.addressed_in(entry.value):
                 yield entry
-
-    def _erasures_in(self, store: Store) -> Collection[EntryErasure]:
-        return Collection(store, self._clock, EntryErasure, self._erased)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.personal_entries import PersonalEntries
+from orrery.runtime.collection import Collection
+from orrery.runtime.personal_entries import EntryErasure, PersonalEntries
 from orrery.runtime.privacy import PersonalDataSource
 from orrery.tenants.journal import entries
 from orrery.tenants.records import TrackJournalEntry
@@ -22,7 +23,8 @@ class JournalData:
     @property
     def entries(self) -> PersonalEntries[TrackJournalEntry]:
         """The entries that may name a person, and their erasures."""
-        return PersonalEntries(entries(self.store, self.clock), ERASED, lambda entry: entry.created_at)
+        erasures = Collection(self.store, self.clock, EntryErasure, ERASED)
+        return PersonalEntries(entries(self.store, self.clock), erasures, lambda entry: entry.created_at)
 
     def source(self) -> PersonalDataSource:
         """Return what the journal keeps about people."""

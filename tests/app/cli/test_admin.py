@@ -12,6 +12,7 @@ from orrery.edge.auth import AdminBearer, GuessLimiter
 from orrery.errors import Invalid
 from tests.support.clock import ManualClock
 from tests.support.requests import request
+from tests.support.tables import each_case
 
 PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 HASH = hashlib.sha256(PASSWORD.encode()).hexdigest()
@@ -39,7 +40,7 @@ async def test_the_service_admits_what_was_hashed() -> None:
     assert await bearer.admits(request(("authorization", f"Bearer {PASSWORD}")))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "sentence"),
     [
         (b"", "printable ASCII"),

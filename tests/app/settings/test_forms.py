@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from orrery.app.settings.reader import Secrets, settings_from, uses_of
 from orrery.app.settings.secrets import secret_kinds
 from orrery.runtime.secret import SecretUse
 from tests.support.marked import MARK, SECRETS, analytics_key, assert_unmarked
+from tests.support.tables import each_case
 
 ANALYTICS = "analytics_service_account_key"
 
@@ -18,7 +17,7 @@ def secrets_with(name: str, value: str) -> Secrets:
     return Secrets.of({name: value})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [
         *((name, value) for name, value in SECRETS.items()),
@@ -36,7 +35,7 @@ def test_what_looks_right(name: str, value: str) -> None:
     assert_unmarked(form.note)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "sentence"),
     [
         ("processor_api_key", f"pk_test_{MARK}", "is a publishable key"),
@@ -69,7 +68,7 @@ def test_what_looks_wrong(name: str, value: str, sentence: str) -> None:
     assert_unmarked(form.wrong)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "note"),
     [
         (
@@ -107,7 +106,7 @@ def test_every_secret_has_a_use() -> None:
     assert all(use.idle for use in uses_with().values())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sections", "needed"),
     [
         ({}, set[str]()),

@@ -9,6 +9,7 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.live.build import plan
 from orrery.live.module import MODULE
 from tests.support.runtimes import runtime_of
+from tests.support.tables import each_case
 
 KEY = {"client_email": "counter@example.test", "private_key": "none of the tests needs one"}
 
@@ -54,7 +55,7 @@ def test_a_source_names_nobody() -> None:
 WHOLE = KEY | {"type": "service_account", "token_uri": "https://tokens.example.test"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "usable"),
     [
         (json.dumps(WHOLE), True),

@@ -13,6 +13,7 @@ from orrery.app.settings.reader import load, load_settings, load_usable
 from orrery.app.settings.secret_observation import observe
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
+from tests.support.tables import each_case
 
 MALLORY = 54_321
 """A user who is neither root nor the one who runs the tests."""
@@ -156,7 +157,7 @@ def status(mode: int, user: int, group: int) -> os.stat_result:
     return os.stat_result((0o100000 | mode, 1, 1, 1, user, group, 0, 0, 0, 0))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("mode", "user", "group", "asks", "believed"),
     [
         (0o664, 1000, 1000, 1000, True),  # a group of one's own, as Debian and Fedora give

@@ -23,6 +23,7 @@ from tests.support.cloud_layer import (
     alert,
     text,
 )
+from tests.support.tables import each_case
 
 assert isinstance(COMPLETE.action_group, ActionGroup)
 GROUP_FOUND = COMPLETE.action_group
@@ -58,7 +59,7 @@ def test_ids_are_compared_without_their_case() -> None:
     assert plan(found).is_empty
 
 
-@pytest.mark.parametrize(
+@each_case(
     "scope",
     [SUBSCRIPTION, GROUP, f"{MACHINE}-2", "/", f"{MACHINE}/extensions/one"],
 )
@@ -153,7 +154,7 @@ def test_action_group_calls_the_kept_webhook_with_the_specified_payload() -> Non
     assert changed(replace(COMPLETE, action_group=beside)) == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         replace(alert("health"), enabled=False),

@@ -24,6 +24,7 @@ from tests.support.restarting import (
     table,
 )
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 
 @cache
@@ -49,7 +50,7 @@ def first_difference(text: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.fact)
+@each_case("case", cases())
 def test_the_function_holds_the_case(case: Case) -> None:
     """`restart` takes the steps of the case, whatever form the alert came in, and ends as it says."""
     for one, alert in runs():
@@ -57,7 +58,7 @@ def test_the_function_holds_the_case(case: Case) -> None:
             assert run_python(case, alert) == Ended(case.ends, case.fails), alert
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.fact)
+@each_case("case", cases())
 def test_the_runbook_holds_the_case(case: Case) -> None:
     """So does the runbook, walked by the tests' own interpreter."""
     tree = runbook_tree()
@@ -84,8 +85,8 @@ def is_of(case: Case, step: str, kind: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("step", STEPS)
+@each_case("kind", KINDS)
+@each_case("step", STEPS)
 def test_each_way_to_fail_of_each_step_has_a_case(step: str, kind: str) -> None:
     """Sign-in, context, look and start: refused, passing by each answer, and failing until the end."""
     assert STEPS == ["context", "look", "sign-in", "start"]
@@ -157,14 +158,14 @@ def replaced(node: Node, other: str) -> str:
     return (text[: node.place[0]] + other.encode() + text[node.place[1] :]).decode()
 
 
-@pytest.mark.parametrize("text", ["if ($a) { 1", "$a = ", "$a = 'b", "$a = (1", "param([object $a)", "if { 1 }"])
+@each_case("text", ["if ($a) { 1", "$a = ", "$a = 'b", "$a = (1", "param([object $a)", "if { 1 }"])
 def test_what_is_no_powershell_is_refused(text: str) -> None:
     """A text with an error in it has no tree to be walked."""
     with pytest.raises(SyntaxError):
         _ = parsed(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["foreach ($a in $b) { $a }", "$a ??= 1", "Remove-Item x", "while ($a) { }", "$a = $b + 1", "'{0}' -f $a"],
 )
@@ -182,7 +183,7 @@ def test_the_runbook_in_deploy_is_the_one_that_is_uploaded() -> None:
     assert filled == runbook()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "vm_id", ["", machine() + "'", machine() + "/x", machine().replace("_", "\u2019"), machine() + "\n", "$(evil)"]
 )
 def test_an_id_that_is_none_is_refused(vm_id: str) -> None:

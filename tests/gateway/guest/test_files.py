@@ -9,6 +9,7 @@ from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import unit_name
 from tests.support.guests import DROP_IN, OPTIONS, UNIT
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 FILES = {file.path: file for file in host_files(UNIT, OPTIONS)}
@@ -36,7 +37,7 @@ def test_the_timer_has_the_values_of_the_specification() -> None:
     assert {"OnBootSec=30s", "OnUnitActiveSec=15min", "AccuracySec=1s"} < {*lines}
 
 
-@pytest.mark.parametrize("text", ["gateway", "gw@eu", r"my\x2dgw", "-gw", "a:b_c.d"])
+@each_case("text", ["gateway", "gw@eu", r"my\x2dgw", "-gw", "a:b_c.d"])
 def test_no_placeholder_is_left(text: str) -> None:
     """Every file of every name is filled in, and no two files have one path."""
     files = host_files(unit_name(text), Options(f"{text}.service"))

@@ -11,6 +11,7 @@ from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import unit_name
 from tests.support.program import run_orrery
+from tests.support.tables import each_case
 
 CONF = "usr/local/sbin/gateway-recover.conf"
 FILES = host_files(unit_name("gateway"), Options("gateway.service"))
@@ -254,7 +255,7 @@ def test_the_scripts_of_a_bundle_are_filled_in(tmp_path: Path, unit: str) -> Non
     assert b"@FILES@" not in text
 
 
-@pytest.mark.parametrize("text", ["2", "08h", "2 h", "1w", "-1h", "8d"])
+@each_case("text", ["2", "08h", "2 h", "1w", "-1h", "8d"])
 def test_a_pause_of_no_duration_is_refused(text: str) -> None:
     """The sentence says how a pause is written, and how long it may be."""
     came = run_orrery("gateway", "guest", "pause", "--unit", "gateway", f"--for={text}")
@@ -262,7 +263,7 @@ def test_a_pause_of_no_duration_is_refused(text: str) -> None:
     assert "A pause is written like 30m, 2h or 1d, and lasts at most 7d." in " ".join(came.stderr.split())
 
 
-@pytest.mark.parametrize("words", ["guest plan", "guest install", "guest verify", "guest pause", "drill"])
+@each_case("words", ["guest plan", "guest install", "guest verify", "guest pause", "drill"])
 def test_the_help_shows_what_to_type(words: str) -> None:
     """An example stands on a line of its own, as it is typed."""
     came = run_orrery("gateway", *words.split(), "--help")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from orrery.errors import Invalid
 from orrery.gateway.guest.options import Options, parsed_options, rendered_options, with_given
 from tests.support.guests import OPTIONS
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 COMMANDS = st.text(st.characters(codec="utf-8", exclude_characters="'"), max_size=60).filter(str.isprintable)
@@ -31,7 +32,7 @@ def test_a_shell_reads_the_same() -> None:
     assert came.stdout.splitlines() == [*asdict(replace(OPTIONS, probe=probe, unit=r"my\x2dgw.service")).values()]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line", ["PROBE=x", "PROBE='a'b'", "PROBE='a' PUSH='b'", "EVIL='x'", "reboot", "PROBE='$x", "  PROBE='x'"]
 )
 def test_another_format_is_refused_by_its_line(line: str) -> None:
@@ -54,7 +55,7 @@ def test_an_empty_text_turns_a_part_off() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given_", "said"),
     [
         ({"push": "http://ntfy.example.org"}, "--push: The address must begin with https://"),
@@ -88,9 +89,7 @@ def test_a_value_that_cannot_be_used_is_refused(given_: dict[str, str | None], s
         _ = with_given(OPTIONS, given_)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"), [("600s", "600"), ("10m", "600"), ("1s", "1"), ("90", "90"), ("1m", "60"), ("", "")]
-)
+@each_case(("text", "kept"), [("600s", "600"), ("10m", "600"), ("1s", "1"), ("90", "90"), ("1m", "60"), ("", "")])
 def test_the_patience_is_kept_in_seconds(text: str, kept: str) -> None:
     """It is given in seconds or minutes, and what is kept is taken again."""
     options = with_given(OPTIONS, {"start_within": text})

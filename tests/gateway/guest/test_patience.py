@@ -1,11 +1,10 @@
 """What `install` proposes for the patience, and the drill, from what was seen."""
 
-import pytest
-
 from orrery.gateway.guest.files import template
 from orrery.gateway.guest.observed import UnitState
 from orrery.gateway.guest.options import LONGEST_PATIENCE
 from orrery.gateway.guest.patience import ASSUMED, TIMES, proposals, seconds_shown, start_proposal
+from tests.support.tables import each_case
 
 NOTIFY = {"ActiveState": "active", "Type": "notify"}
 SYSTEMD = UnitState("", {"DefaultTimeoutStartUSec": ("1min 30s",), "DefaultTimeoutStopUSec": ("1min 30s",)})
@@ -24,9 +23,7 @@ def times(begin: str, end: str, took: float) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("took", "within"), [(0.2, 90), (30.0, 90), (30.1, 91), (40.0, 120), (200.0, 600), (900.0, 600)]
-)
+@each_case(("took", "within"), [(0.2, 90), (30.0, 90), (30.1, 91), (40.0, 120), (200.0, 600), (900.0, 600)])
 def test_a_start_may_take_three_times_as_long_as_the_last_one(took: float, within: int) -> None:
     """At least what the scripts take without a measurement: a start after a boot is slower."""
     assert proposed(NOTIFY | times("InactiveExit", "ActiveEnter", took))["start_within"] == within
@@ -34,7 +31,7 @@ def test_a_start_may_take_three_times_as_long_as_the_last_one(took: float, withi
     assert (measured.seconds, "600s is the most" in measured.why) == (within, took > 600 / TIMES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "shown",
     [
         NOTIFY | {"ActiveState": "activating"},
@@ -57,16 +54,14 @@ def test_without_a_probe_an_active_service_has_started() -> None:
     assert proposed(shown, has_probe=False)["start_within"] == 150
 
 
-@pytest.mark.parametrize(
-    ("slowest", "within"), [(0.01, 2), (0.66, 2), (0.67, 3), (2.0, 6), (6.6, 20), (8.0, 20), (19.0, 20)]
-)
+@each_case(("slowest", "within"), [(0.01, 2), (0.66, 2), (0.67, 3), (2.0, 6), (6.6, 20), (8.0, 20), (19.0, 20)])
 def test_an_answer_may_take_three_times_as_long_as_the_slowest_of_ten(slowest: float, within: int) -> None:
     """One slow answer counts, however fast the others are; without any there is no proposal."""
     assert proposed({}, *[0.01] * 9, slowest)["answer_within"] == within
     assert "answer_within" not in proposed({})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shown", "within"),
     [
         ({}, 5),
@@ -94,7 +89,7 @@ def test_the_unit_s_own_time_out_of_the_start_counts() -> None:
     assert proposed(start | {"TimeoutStartUSec": "infinity"})["start_within"] == 90
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "found"),
     [
         ("1min 30s", 90),

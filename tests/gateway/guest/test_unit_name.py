@@ -4,9 +4,10 @@ import pytest
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.unit_name import unit_name
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "unit", "name"),
     [
         ("gateway", "gateway.service", "gateway"),
@@ -26,7 +27,7 @@ def test_a_legal_name_is_taken(text: str, unit: str, name: str) -> None:
     assert (found.unit, found.name) == (unit, name)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("", "not the name of a unit"),

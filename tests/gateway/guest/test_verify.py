@@ -21,6 +21,7 @@ from tests.support.guests import (
     with_source,
     with_unit,
 )
+from tests.support.tables import each_case
 
 
 def said(observed: Observed, options: Options = OPTIONS) -> str:
@@ -34,9 +35,7 @@ def test_a_whole_host_has_no_fault() -> None:
     assert {finding.state for finding in verified(UNIT, OPTIONS, whole())} == {"ok"}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"), [("1800", "30min"), ("60", "1min"), ("30s", "30s"), ("0", "0"), ("90", "1min 30s")]
-)
+@each_case(("text", "shown"), [("1800", "30min"), ("60", "1min"), ("30s", "30s"), ("0", "0"), ("90", "1min 30s")])
 def test_a_time_is_compared_as_systemd_shows_it(text: str, shown: str) -> None:
     """The times of our files are written in several ways."""
     assert shown_time(text) == shown
@@ -105,7 +104,7 @@ def test_a_unit_that_is_gone_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("shown", "what"),
     [
         ({"UnitFileState": "disabled"}, "It is disabled"),
@@ -114,13 +113,13 @@ def test_a_unit_that_is_gone_is_named() -> None:
         ({"ActiveState": "failed"}, "It is failed. Type: systemctl start"),
     ],
 )
-@pytest.mark.parametrize("name", [UNIT.timer, UNIT.watch])
+@each_case("name", [UNIT.timer, UNIT.watch])
 def test_timer_and_watch_must_run(name: str, shown: dict[str, str], what: str) -> None:
     """Each must be active, and enabled so that it lasts through a reboot."""
     assert f"{name}: {what}" in said(with_own(whole(), name, **shown))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "shown", "what"),
     [
         (UNIT.recover_service, {"TimeoutStartUSec": "infinity"}, "TimeoutStartSec is infinity instead of 14min"),

@@ -13,6 +13,7 @@ from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import outages
 from orrery.gateway.timeline.picture import svg
 from orrery.gateway.timeline.pings import ping_events
+from tests.support.tables import each_case
 
 BEGAN = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
 DEEP = "[" * 200_000
@@ -49,7 +50,7 @@ def test_times_of_another_zone_are_told_in_utc() -> None:
     assert (one.id, f"{one.events[0].at:%H:%M}") == ("20261123T030000Z", "03:00")
 
 
-@pytest.mark.parametrize("text", ["\ud800", "\x00\x1b[31m", "<script>&", "]]>", "\ufffe"])
+@each_case("text", ["\ud800", "\x00\x1b[31m", "<script>&", "]]>", "\ufffe"])
 def test_a_picture_stays_one(text: str) -> None:
     """Whatever a message holds, the picture is well-formed, and is text."""
     (guest,) = read_journal(

@@ -3,8 +3,6 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from orrery.gateway.cloud.ping_file import FiledSilence, PingFile, Stretch
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.events import Kind, Source, TimelineEvent
@@ -13,6 +11,7 @@ from orrery.gateway.timeline.outages import Layer, outages, steps
 from orrery.gateway.timeline.picture import lanes, svg
 from orrery.gateway.timeline.pings import ping_events
 from orrery.ports.cloud import MachineEvent, RunbookJob
+from tests.support.tables import each_case
 
 BEGAN = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
 
@@ -70,7 +69,7 @@ def test_sources_are_joined_into_one_outage() -> None:
     assert took["A start of the machine was asked for."] == 6
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("events", "expected"),
     [
         ([event(0, "machine", "down"), event(60, "machine", "asked"), event(90, "machine", "up")], ("by hand",)),

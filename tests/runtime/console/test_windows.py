@@ -6,11 +6,12 @@ import pytest
 
 from orrery.errors import Invalid
 from orrery.runtime.console.windows import parse_window
+from tests.support.tables import each_case
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "window"),
     [("30d", 30 * DAY), ("12h", 12 * HOUR), ("90m", timedelta(minutes=90)), ("1d", DAY), ("9999d", 9999 * DAY)],
 )
@@ -19,7 +20,7 @@ def test_a_window(text: str, window: timedelta) -> None:
     assert parse_window(text) == window
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

@@ -8,6 +8,7 @@ import pytest
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.regex import PatternSet, numbers
+from tests.support.tables import each_case
 
 CUSTOMER = "Zebulon Works"
 POLICY = Policy(
@@ -43,7 +44,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each_case("name", HOSTILE)
 def test_hostile_input_is_searched_to_its_end(name: str) -> None:
     """A term behind it is found."""
     unit = HOSTILE[name]

@@ -6,6 +6,7 @@ import pytest
 
 from orrery.scanner.detectors.canary import DIGITS, LETTERS, canaries, is_canary, new_canary
 from orrery.scanner.detectors.searching import SearchDetector
+from tests.support.tables import each_case
 
 TOKEN = new_canary(b"12345678")
 DETECTOR = SearchDetector(canaries)
@@ -22,7 +23,7 @@ def test_a_token_is_known_by_itself() -> None:
         _ = new_canary(b"1234567")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *(TOKEN, TOKEN.lower(), TOKEN.replace("-", ""), TOKEN.replace("-", " "), " ".join(TOKEN), f"A1B2-{TOKEN}"),

@@ -1,9 +1,8 @@
 """Corporate addresses and domains."""
 
-import pytest
-
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy
+from tests.support.tables import each_case
 
 POLICY = Policy(
     addresses=frozenset({"ann@corp.example", "bob@other.example"}), domains=frozenset({"corp.example"})
@@ -11,7 +10,7 @@ POLICY = Policy(
 DETECTOR = detectors(POLICY)[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "kinds"),
     [
         ("ann@corp.example", ["corporate-address"]),

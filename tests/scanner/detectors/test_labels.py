@@ -2,15 +2,14 @@
 
 import json
 
-import pytest
-
 from orrery.scanner.detectors.labels import labels
 from orrery.scanner.detectors.searching import SearchDetector
+from tests.support.tables import each_case
 
 LABEL = json.dumps({"id": "x", "track": "A"})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *(LABEL, json.dumps({"text": LABEL}), LABEL.replace('"', "&quot;"), LABEL.replace('"', "“"), "track: A"),
@@ -29,7 +28,7 @@ def test_a_label_in_utf_16_is_found() -> None:
     assert len(list(SearchDetector(labels).matches(LABEL.encode("utf-16-le"), ""))) == 1
 
 
-@pytest.mark.parametrize("text", ['"track": "B"', "track A", "soundtrack: A", '"tracks": "A"', "track: AB"])
+@each_case("text", ['"track": "B"', "track A", "soundtrack: A", '"tracks": "A"', "track: AB"])
 def test_what_is_like_a_label_is_none(text: str) -> None:
     """Such as that of track B."""
     assert list(SearchDetector(labels).matches(text.encode(), "")) == []

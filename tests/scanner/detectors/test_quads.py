@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
-
 from orrery.scanner.detectors import engine
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Term
 from tests.scanner.corpus.texts import LEAKS
 from tests.scanner.corpus.words import POLICY
+from tests.support.tables import each_case
 
 FEW = replace(POLICY, terms=(*POLICY.terms, Term("project", "AiryOwl")))
 OTHERS = tuple(Term("person", f"Vorname{number} Nachname{number}") for number in range(engine.MANY))
@@ -20,7 +19,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text"), TEXTS)
+@each_case(("name", "text"), TEXTS)
 def test_a_first_text_misses_nothing(name: str, text: str) -> None:
     """A list with many terms finds in a first text what a list with few finds, and again in a later one."""
     few, many = detectors(FEW), detectors(MANY)

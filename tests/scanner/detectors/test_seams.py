@@ -2,12 +2,12 @@
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
+from tests.support.tables import each_case
 
 NAME = "Northwind"
 TERMS = (Term("customer", NAME), Term("customer", "Quasar Net"), Term("domain", "quasarnet.example"))
@@ -103,7 +103,7 @@ def _found(text: str) -> set[tuple[str, int]]:
     return {(one.value, octets.count(b"\n", 0, one.start)) for one in DETECTOR.matches(octets, None)}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each_case("way", WAYS)
 def test_a_cut_name_is_found(way: str) -> None:
     """Wherever it is cut: alone, in a line, and behind a long one; and its line is right."""
     for place, around in itertools.product(range(1, len(NAME)), ("{}", "\n\nsee {} now\n", "x" * 999 + " {}, ")):
@@ -112,13 +112,13 @@ def test_a_cut_name_is_found(way: str) -> None:
             assert (NAME.lower(), around.count("\n", 0, 2)) in _found(text), (place, text)
 
 
-@pytest.mark.parametrize("way", BROKEN)
+@each_case("way", BROKEN)
 def test_a_name_of_two_words_is_found(way: str) -> None:
     """What stands between its words is what a reader sees as the space there."""
     assert ("quasar net", 1) in _found("\n" + BROKEN[way].format("Quasar", "Net"))
 
 
-@pytest.mark.parametrize("way", EMPHASIS)
+@each_case("way", EMPHASIS)
 def test_a_domain_is_found(way: str) -> None:
     """Also when a label of it alone is marked."""
     for one in (EMPHASIS[way].format("quasar", "net") + ".example", EMPHASIS[way].format("quasarnet.", "example")):
@@ -142,7 +142,7 @@ NEAR = (
 )
 
 
-@pytest.mark.parametrize("text", NEAR)
+@each_case("text", NEAR)
 def test_what_only_stands_near_is_no_name(text: str) -> None:
     """A longer word without its marks, a list of words, a word of each of two cells."""
     assert _found(text) == set()

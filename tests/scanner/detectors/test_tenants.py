@@ -9,6 +9,7 @@ import pytest
 from orrery.scanner.detectors.searching import SearchDetector
 from orrery.scanner.detectors.tenants import TenantSearch
 from orrery.scanner.policy import Policy
+from tests.support.tables import each_case
 
 FOREIGN = "3f2a91c4-7be0-4d16-9a53-c81e64b7f209"
 INTERNAL = "b81d05e7-42fa-4c39-8e67-15d0a9c3f4b2"
@@ -88,25 +89,25 @@ def found(text: str) -> list[tuple[str, str]]:
     return [(one.kind, one.value) for one in DETECTOR.matches(f"zz\nzz {text} zz\n".encode(), "")]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_each_form_of_a_guid_is_found(form: str) -> None:
     """Its value is the one form that all have."""
     assert found(f"tenantId: {form}") == [("tenant-id", FOREIGN)]
 
 
-@pytest.mark.parametrize("context", CONTEXTS)
+@each_case("context", CONTEXTS)
 def test_a_context_makes_a_guid_a_tenant(context: str) -> None:
     """In the languages of settings, of shells, and in addresses."""
     assert found(context.format(FOREIGN)) == [("tenant-id", FOREIGN)]
 
 
-@pytest.mark.parametrize("text", OTHERS)
+@each_case("text", OTHERS)
 def test_other_guids_are_not_found(text: str) -> None:
     """Also not beside the word, and not one that stands for none."""
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *(INTERNAL, UUID(INTERNAL).hex.upper(), f"id: {INTERNAL}", b64encode(UUID(INTERNAL).bytes).decode()),
@@ -131,7 +132,7 @@ def test_a_token_names_its_tenant(claims: dict[str, object]) -> None:
     assert found(f"Authorization: Bearer {token(claims)}") == [("tenant-id", FOREIGN)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f'<property name="MSIP_Label_{PUBLIC}_SiteId"><vt:lpwstr>{FOREIGN}</vt:lpwstr></property>',

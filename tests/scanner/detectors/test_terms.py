@@ -1,10 +1,9 @@
 """Terms of the watch-list: where they are found, and where a text only has something like them."""
 
-import pytest
-
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.spelling import why_unsearchable
 from orrery.scanner.policy import Policy, Term
+from tests.support.tables import each_case
 
 TERMS = (
     Term("person", "Ann"),
@@ -129,7 +128,7 @@ NOT_FOUND = [
 """Texts without a term."""
 
 
-@pytest.mark.parametrize(("value", "text"), FOUND)
+@each_case(("value", "text"), FOUND)
 def test_a_term_is_found(value: str, text: str) -> None:
     """On its line, with the value that all its spellings share."""
     octets = f"one\ntwo {text} \nthree\n".encode()
@@ -137,7 +136,7 @@ def test_a_term_is_found(value: str, text: str) -> None:
     assert (value, 1) in found
 
 
-@pytest.mark.parametrize("text", NOT_FOUND)
+@each_case("text", NOT_FOUND)
 def test_what_is_like_a_term_is_not_found(text: str) -> None:
     """Such as a longer word that has it inside."""
     assert list(DETECTOR.matches(f"one\ntwo {text} \nthree\n".encode(), "")) == []
@@ -161,7 +160,7 @@ def test_a_place_points_to_the_term() -> None:
     assert [text[one.start : one.end] for one in DETECTOR.matches(text, "")] == [b"Acme Corp"]
 
 
-@pytest.mark.parametrize("offset", [*range(14_330, 14_345), *range(16_300, 16_440, 7)])
+@each_case("offset", [*range(14_330, 14_345), *range(16_300, 16_440, 7)])
 def test_a_term_at_the_border_of_two_blocks_is_found_once(offset: int) -> None:
     """Plain, and in another way of writing; and half a word is none."""
     for term in (b"AcmeCorp", b"A&#99;me Corp"):
@@ -177,7 +176,7 @@ def test_an_address_hides_its_domain() -> None:
         assert sorted(one.kind for one in DETECTOR.matches(text, "")) == ["address", "person"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("term", "said"),
     [
         (Term("person", "Al"), "at least 3"),

@@ -17,9 +17,10 @@ from tests.scanner.unpack.carriers import (
 )
 from tests.scanner.unpack.reading import read
 from tests.scanner.unpack.table import CARRIERS, UMLAUTS
+from tests.support.tables import each_case
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
+@each_case("carrier", CARRIERS)
 def test_a_word_is_found_in_every_carrier(carrier: str) -> None:
     """The planted word stands whole in some view, nothing is left unread, and no view is too large."""
     name, content = CARRIERS[carrier]
@@ -29,7 +30,7 @@ def test_a_word_is_found_in_every_carrier(carrier: str) -> None:
     assert max(len(view.text) for view in found) <= WINDOW + OVERLAP
 
 
-@pytest.mark.parametrize("carrier", UMLAUTS)
+@each_case("carrier", UMLAUTS)
 def test_a_name_with_umlauts_becomes_utf_8(carrier: str) -> None:
     """A name that is not English stands in some view as UTF-8."""
     name, content = UMLAUTS[carrier]
@@ -56,7 +57,7 @@ APART = {
 }
 
 
-@pytest.mark.parametrize("carrier", APART)
+@each_case("carrier", APART)
 def test_words_of_two_paragraphs_stay_two(carrier: str) -> None:
     """What ends a paragraph, a cell or an element ends a word, so that what follows does not hide it."""
     found, _ = read("a", APART[carrier])
@@ -129,7 +130,7 @@ FALSE = {
 }
 
 
-@pytest.mark.parametrize("name", FALSE)
+@each_case("name", FALSE)
 def test_a_text_that_begins_like_another_kind_is_a_text(name: str) -> None:
     """It is searched, and not called damaged."""
     found, not_read = read("a.docx" if "docx" in name else "a.txt", FALSE[name])

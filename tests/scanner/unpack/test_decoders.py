@@ -25,6 +25,7 @@ from tests.scanner.corpus.measured import found_in
 from tests.scanner.unpack.carriers import chunk, png, zipped
 from tests.scanner.unpack.forms import FORMS, PACKED, WRAPPED, base64, raw_deflate, wrapped
 from tests.support.soak import rounds
+from tests.support.tables import each_case
 
 LONG, SHORT, MARKED = "Quillfeather", "Zel", "Köpenøcğü"
 TERMS = (LONG, SHORT, MARKED, "山田")
@@ -117,8 +118,8 @@ def test_every_threshold_is_known() -> None:
     assert {"decoders.JUDGED", "decoders.LOOKED_AT", "base64_blocks.SHORTEST", "view.WINDOW"} <= THRESHOLDS.keys()
 
 
-@pytest.mark.parametrize("form", ["Base64", "hex", "hex with colons", "Base64 in an address"])
-@pytest.mark.parametrize("name", THRESHOLDS)
+@each_case("form", ["Base64", "hex", "hex with colons", "Base64 in an address"])
+@each_case("name", THRESHOLDS)
 def test_a_threshold_is_crossed(name: str, form: str) -> None:
     """In letters of the form and in octets of what it says: one less, as many, and one more."""
     most = THRESHOLDS[name]
@@ -222,8 +223,8 @@ def test_a_real_file_is_seen_through(name: str) -> None:
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}
 
 
-@pytest.mark.parametrize("others", [0, 600])
-@pytest.mark.parametrize("term", ["Zel", "Zoé", "Éva", "山田", "𠮷田"])
+@each_case("others", [0, 600])
+@each_case("term", ["Zel", "Zoé", "Éva", "山田", "𠮷田"])
 def test_a_short_term_alone_is_found_in_its_own_forms(term: str, others: int) -> None:
     """Whether its list is short or so long that a small file is searched for some of its terms only."""
     terms = [Term("person", term), *(Term("customer", f"Fabrikam Number{one}") for one in range(others))]
@@ -261,8 +262,8 @@ OPAQUE = {
 }
 
 
-@pytest.mark.parametrize("wrap", [0, 64, 76])
-@pytest.mark.parametrize("kind", OPAQUE)
+@each_case("wrap", [0, 64, 76])
+@each_case("kind", OPAQUE)
 def test_what_cannot_be_read_is_told_also_in_base64(kind: str, wrap: int) -> None:
     """A file of a kind that nothing reads, in which nothing is a text."""
     content = b"k: " + wrapped(base64(OPAQUE[kind]), wrap, b"\n") + b"\n"
@@ -276,8 +277,8 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(("name", "page"), [(name, page) for name, pages in PAGES.items() for page in pages])
-@pytest.mark.parametrize("around", [b"Ask %b, please.\n", b"\0\1\2 %b \0\3"])
+@each_case(("name", "page"), [(name, page) for name, pages in PAGES.items() for page in pages])
+@each_case("around", [b"Ask %b, please.\n", b"\0\1\2 %b \0\3"])
 def test_a_name_is_found_in_every_code_page(name: str, page: str, around: bytes) -> None:
     """Of Western and Central Europe, in a text and in a binary file."""
     searching = Scan([*detectors(Policy(terms=(Term("person", name),)))], FingerprintKey(b"a key of the tests"))

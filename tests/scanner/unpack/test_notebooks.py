@@ -4,10 +4,9 @@ import base64
 import json
 import zlib
 
-import pytest
-
 from tests.scanner.unpack.carriers import WORD, chunk, png
 from tests.scanner.unpack.reading import read
+from tests.support.tables import each_case
 
 _PICTURE = base64.encodebytes(png(chunk(b"zTXt", b"k\0\0" + zlib.compress(WORD.encode() * 9)))).decode()
 
@@ -37,9 +36,9 @@ def _notebook(place: int) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("kind", _notebook(1))
-@pytest.mark.parametrize("name", ["a.ipynb", ""])
-@pytest.mark.parametrize("place", range(3, 14, 2))
+@each_case("kind", _notebook(1))
+@each_case("name", ["a.ipynb", ""])
+@each_case("place", range(3, 14, 2))
 def test_a_cut_word_is_whole_in_a_text_that_is_shown(kind: str, name: str, place: int) -> None:
     """In a cell, an output or an attachment of each kind, wherever the cut is, and known by name or beginning."""
     cells = [_notebook(place)[kind]]
@@ -49,7 +48,7 @@ def test_a_cut_word_is_whole_in_a_text_that_is_shown(kind: str, name: str, place
     assert not_read == []
 
 
-@pytest.mark.parametrize("content", [b'{"cells": ', b'{"cells": 1}', b'{"cells": ' + b"[" * 100_000, b"{}", b"[]"])
+@each_case("content", [b'{"cells": ', b'{"cells": 1}', b'{"cells": ' + b"[" * 100_000, b"{}", b"[]"])
 def test_what_is_no_notebook_is_a_text(content: bytes) -> None:
     """It is searched as it stands."""
     found, not_read = read("a.ipynb", content)

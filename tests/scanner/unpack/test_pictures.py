@@ -3,12 +3,11 @@
 import zlib
 from collections.abc import Callable
 
-import pytest
-
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 from tests.scanner.unpack.carriers import chunk, jpeg, png
 from tests.scanner.unpack.reading import read
+from tests.support.tables import each_case
 
 NAMES = [f"{first}uasar{last}" for first in "qZ" for last in "abcdefghiklmn"]
 """So many that checksums, which stand right behind a text, begin with letters of either case."""
@@ -42,7 +41,7 @@ CARRIERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
+@each_case("carrier", CARRIERS)
 def test_a_name_is_found_beside_the_pixels(carrier: str) -> None:
     """In each field of each kind of chunk, in either case, before any checksum."""
     for name in NAMES:

@@ -3,12 +3,11 @@
 import io
 from itertools import pairwise
 
-import pytest
-
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.policy import Policy, Term
 from orrery.scanner.unpack.pdf_texts import TEXT, records
 from tests.scanner.unpack.pdfs import pdf
+from tests.support.tables import each_case
 
 NAME = "Northwind Traders"
 _WIDTHS = {"N": 722, "o": 556, "r": 333, "t": 278, "h": 556, "w": 722, "i": 222, "n": 556, "d": 556, "T": 611}
@@ -65,7 +64,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_a_name_on_a_page_is_found(page: str) -> None:
     """Each operator of ISO 32000-1, 9.4, that places or shows a text."""
     content = pdf(f") Tj ET BT /F1 12 Tf {PAGES[page]} ET BT (")

@@ -25,6 +25,7 @@ from tests.scanner.unpack.carriers import WORD, chunk, docx, encrypted_zip, nest
 from tests.scanner.unpack.pdfs import pdf, written
 from tests.scanner.unpack.reading import read
 from tests.scanner.unpack.table import CARRIERS, PDFS
+from tests.support.tables import each_case
 
 _WORD = WORD.encode()
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -122,7 +123,7 @@ UNREADABLE: dict[str, tuple[str, bytes, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@each_case("name", UNREADABLE)
 def test_what_cannot_be_searched_is_named(name: str) -> None:
     """A sentence says what it is and what to do, and its place is the part."""
     file, content, place, why = UNREADABLE[name]
@@ -151,7 +152,7 @@ def test_what_is_below_a_limit_is_read() -> None:
     assert [one.place for one in not_read] == ["(content)"]
 
 
-@pytest.mark.parametrize("name", ALSO_READ)
+@each_case("name", ALSO_READ)
 def test_what_can_be_read_of_it_is_read(name: str) -> None:
     """What cannot be searched whole is searched as far as it goes, and still named."""
     found, not_read = read(*ALSO_READ[name])

@@ -15,6 +15,7 @@ from orrery.app.settings.sections import sections_of
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
+from orrery.runtime.own_store import NotDeclaredError
 from orrery.runtime.settings import HasStore
 
 STATE = Path("/var/lib/orrery")
@@ -104,9 +105,13 @@ def settings_text(folder: Path, role: Role = "site") -> str:
 
 
 def _explained(section: tuple[str, type]) -> Traversable:
-    """Return the text about a section, which is in the folder of its module."""
+    """Return the text about a section, which is in the folder of its module; raise `NotDeclaredError`."""
     name, kind = section
-    return files(kind.__module__.rpartition(".")[0]).joinpath(f"init/{name}.toml")
+    package = kind.__module__.rpartition(".")[0]
+    found = files(package).joinpath(f"init/{name}.toml")
+    if not found.is_file():
+        raise NotDeclaredError(f"{package} has no init/{name}.toml, which explains each key of [{name}].")
+    return found
 
 
 def _is_the_systems(folder: Path) -> bool:
@@ -115,11 +120,12 @@ def _is_the_systems(folder: Path) -> bool:
 
 def _write(file: Path, secrets: Path, role: Role) -> None:
     """Write both so that no other user may write them, whatever the umask."""
+    text = settings_text(file.parent, role)
     try:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o644, exist_ok=False)
-        _ = file.write_text(settings_text(file.parent, role), encoding="utf-8")
+        _ = file.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:

@@ -1,0 +1,1 @@
+"""The worked example of an adapter, which `./run new adapter` copies."""

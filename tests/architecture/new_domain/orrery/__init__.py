@@ -1,1 +1,0 @@
-"""A domain that the tests add to a copy of the package; CONTRIBUTING.md leads through it."""

@@ -1,1 +1,0 @@
-"""People who wait for what is not sold yet."""

@@ -1,0 +1,1 @@
+"""The waitlist: entries that people make, and the owner reads."""

@@ -1,0 +1,53 @@
+"""The parts of the waitlist, from its settings."""
+
+from datetime import timedelta
+from functools import partial
+
+from orrery.ports.health import Finding
+from orrery.ports.panels import Panel, PanelSource
+from orrery.ports.seller import Seller
+from orrery.runtime.jobs import Job
+from orrery.runtime.operations import Operation
+from orrery.runtime.parts import Figure, Parts, RestoreReport
+from orrery.runtime.privacy import PersonalDataSource
+from orrery.runtime.runtime import Runtime
+from orrery.waitlist.routes import private_router, public_router
+from orrery.waitlist.service import Waitlist
+from orrery.waitlist.settings import WaitlistSettings
+
+
+def build(runtime: Runtime) -> Parts:
+    """Return everything that the waitlist brings."""
+    most, token = runtime.section(WaitlistSettings).most, runtime.secret("waitlist_token")
+    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
+
+    async def check() -> list[Finding]:
+        if await waitlist.is_full():
+            return [Finding("waitlist", "broken", "No more entries fit.", "Raise waitlist.most.", essential=False)]
+        return [Finding("waitlist", "ok", essential=False)]
+
+    async def mirror() -> Finding:
+        return Finding("mirror of waitlist", "ok" if token else "off", essential=False)
+
+    async def panel() -> Panel:
+        return Panel("Waitlist", f"{await waitlist.count()} entries")
+
+    async def restored() -> RestoreReport:
+        return RestoreReport([f"The waitlist has {await waitlist.count()} entries, as in the snapshot."])
+
+    return Parts(
+        module="waitlist",
+        routers=[partial(public_router, waitlist)],
+        private_routers=[partial(private_router, waitlist)],
+        jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
+        checks=[check],
+        remote_checks=[("mirror of waitlist", mirror)],
+        panels=[PanelSource("Waitlist", panel, 75)],
+        operations=[Operation("close-waitlist", waitlist.close, waitlist.is_closed)],
+        figures=[Figure("orrery_waitlist_added", "Entries that were added.", "by", waitlist.added)],
+        unreadable=[waitlist.stored.unreadable, waitlist.begun.unreadable],
+        personal_data=[PersonalDataSource("waitlist", 60, waitlist.find, waitlist.erase)],
+        migrations=[waitlist.begin],
+        after_restore=[restored],
+        offers={Waitlist: waitlist},
+    )

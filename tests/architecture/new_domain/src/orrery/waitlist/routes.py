@@ -1,0 +1,61 @@
+"""The HTTP operations of the waitlist: parse, one call, shape the answer."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict
+
+from orrery.edge.body import json_body, read_model
+from orrery.edge.problems import problems
+from orrery.waitlist.service import Waitlist
+
+LARGEST_BODY = 1000
+"""Bytes."""
+
+
+class WaitlistWish(BaseModel):
+    """The body of a request for an entry."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    email: str
+
+
+class WaitlistAdded(BaseModel):
+    """The answer to a new entry."""
+
+    added: bool = True
+
+
+class WaitlistCount(BaseModel):
+    """How many entries there are."""
+
+    entries: int
+
+
+def public_router(waitlist: Waitlist) -> APIRouter:
+    """Return what visitors ask."""
+    router = APIRouter()
+
+    @router.post(
+        "/guided/api/waitlist",
+        openapi_extra=json_body(WaitlistWish),
+        responses=problems(400, 408, 409, 413, 415, 422, 503),
+    )
+    async def add(request: Request) -> WaitlistAdded:  # pyright: ignore[reportUnusedFunction]  it is registered
+        """Add an entry."""
+        wish = await read_model(request, WaitlistWish, LARGEST_BODY)
+        await waitlist.add(wish.email)
+        return WaitlistAdded()
+
+    return router
+
+
+def private_router(waitlist: Waitlist) -> APIRouter:
+    """Return what this machine asks."""
+    router = APIRouter()
+
+    @router.get("/waitlist")
+    async def count() -> WaitlistCount:  # pyright: ignore[reportUnusedFunction]  it is registered
+        """Count the entries."""
+        return WaitlistCount(entries=await waitlist.count())
+
+    return router
