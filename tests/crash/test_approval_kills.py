@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = "tests.support.approval_worker"
-ROUNDS = rounds(6)
+ROUNDS = rounds(3)
 
 
 class LaterClock(SystemClock):

@@ -81,7 +81,7 @@ def expect_acknowledged(shop: Deployment, session: str) -> None:
 def test_killed_right_after_the_commit(patient: Patient) -> None:
     """The sale is on the disk, its answer and its messages may not be out: one grant, nothing lost."""
     shop = patient.shop
-    for _ in range(rounds(2)):
+    for _ in range(rounds(1)):
         visitor = Visitor(shop)
         session = visitor.start()
         shop.sandbox.fault("webhook_down", count=None)
@@ -146,7 +146,7 @@ def test_killed_between_pushing_and_marking(patient: Patient, *, readable: bool)
 def test_killed_at_random_moments(patient: Patient) -> None:
     """Whenever it is killed while buyers pay, each of them has access once and is told, and so is the owner."""
     dice, sold = random.Random(7), list[tuple[Visitor, str]]()  # noqa: S311  moments, not secrets
-    for _ in range(rounds(3)):
+    for _ in range(rounds(2)):
         visitors = [Visitor(patient.shop, f"cert-{number}") for number in range(1, BUYERS + 1)]
         sessions = [visitor.start() for visitor in visitors]
         kill_while_paying(patient.service, visitors, sessions, dice.uniform(0, LONGEST_LIFE))
@@ -170,7 +170,7 @@ def kill_while_paying(service: Program, visitors: list[Visitor], sessions: list[
 def test_killed_while_reconciling(patient: Patient) -> None:
     """Killed at any moment of a reconciliation, the next one grants what is left, once."""
     shop, dice = patient.shop, random.Random(11)  # noqa: S311  moments, not secrets
-    for _ in range(rounds(2)):
+    for _ in range(rounds(1)):
         shop.sandbox.fault("webhook_down", count=None)
         visitors = [Visitor(shop, f"cert-{number}") for number in range(1, BUYERS + 1)]
         sessions = [visitor.buy() for visitor in visitors]
