@@ -1,7 +1,7 @@
 """Starts `orrery` by forking a process that has imported it already: importing is most of the work of a command.
 
 What runs is the same program in a process of its own, with its own session, signals, files and end. The tests of
-the demo, of the imports and of the documentation, and the rehearsal, start new interpreters.
+the demo and of the imports, and the rehearsal, start new interpreters.
 """
 
 import atexit
