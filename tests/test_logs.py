@@ -274,5 +274,6 @@ def test_every_line_is_json() -> None:
         "yes": True,
         "timestamp": "",
     }
-    assert lines[-1]["event"] == "crashed"
+    assert lines[-2]["event"] == "crashed"
+    assert lines[-1]["event"] == "Orrery ended by an error in its code: ValueError, traced above."
     assert lines[-1]["level"] == logging.getLevelName(logging.CRITICAL).lower()

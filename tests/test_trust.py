@@ -12,7 +12,6 @@ from tests.support.certificates import Authority, make_authority, make_certifica
 
 CONTEXTS: dict[str, Callable[[Trust], ssl.SSLContext | None]] = {
     "web": lambda trust: trust.web,
-    "web by itself": lambda trust: trust.web_by_itself,
     "mail": lambda trust: trust.mail,
     "session": Trust.of_session,
 }
@@ -46,7 +45,7 @@ def test_nobody_else_is(tmp_path: Path, authority: Authority, kind: str) -> None
     assert refused(server_context(other.certify()), context(kind, authority.file)) is not None
 
 
-@pytest.mark.parametrize("kind", ["web", "web by itself", "mail"])
+@pytest.mark.parametrize("kind", ["web", "mail"])
 def test_it_is_believed_beside_the_well_known(authority: Authority, kind: str) -> None:
     """What is believed without the file is believed with it, too."""
     known = CONTEXTS[kind](WELL_KNOWN)
@@ -78,7 +77,7 @@ def test_contexts_are_made_once(authority: Authority) -> None:
     """The certificates are read once for all clients, but each session has a context to itself."""
     trust = Trust(authority.file)
     assert (trust.web, trust.mail) == (trust.web, trust.mail)
-    assert len({id(one) for one in (trust.web, trust.web_by_itself, trust.mail)}) == 3
+    assert trust.web is not trust.mail
     assert trust.of_session() is not trust.of_session()
 
 
@@ -88,12 +87,11 @@ def test_a_session_is_left_alone_without_a_file() -> None:
 
 
 def test_the_environment_counts_where_it_does_today(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`SSL_CERT_FILE` takes the place of the well-known authorities but for a client that is by itself."""
+    """`SSL_CERT_FILE` takes the place of the well-known authorities."""
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     server, trust = server_context(authority.certify()), Trust()
     assert refused(server, trust.web) is None
     assert refused(server, trust.mail) is None
-    assert refused(server, trust.web_by_itself) is not None
 
 
 def cut(text: str) -> str:

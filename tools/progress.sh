@@ -66,9 +66,9 @@ step() {
   return "$code"
 }
 
-CHECKED='' FAILED=0
+OUTPUT='' FAILED=0
 
-# checking LABEL COMMAND…: like step, but the lines wait for the table that `verdict` prints at the end.
+# checking LABEL COMMAND…: like step, but goes on after a failure, whose output waits for `verdict` at the end.
 checking() {
   local code=0 mark="${GOOD}✓${PLAIN}"
   LOG=$(mktemp)
@@ -76,15 +76,13 @@ checking() {
   if ((code != 0)); then
     mark="${BAD}✗${PLAIN}"
     FAILED=$((FAILED + 1))
-    printf '%s\n' "${BOLD}${1}${PLAIN}"
-    cat "$LOG"
-    printf '\n'
+    OUTPUT+=$'\n'"${BOLD}${1}${PLAIN}"$'\n'"$(<"$LOG")"$'\n'
   fi
-  CHECKED+="$(line "$mark" "$1" "$TOOK")"$'\n'
+  line "$mark" "$1" "$TOOK"
   rm -f "$LOG"
 }
 
 verdict() {
-  printf '%s' "$CHECKED"
+  printf '%s' "$OUTPUT"
   ((FAILED == 0)) || fail "$FAILED of the checks failed; their output is above."
 }

@@ -110,9 +110,18 @@ def configure(form: Literal["auto", "json", "console"], level: str, redaction: R
         wrapper_class=structlog.make_filtering_bound_logger(chosen),
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
-    sys.excepthook = _log_crash
+    sys.excepthook = _end_with_sentence
     threading.excepthook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
     sys.unraisablehook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
+
+
+def _end_with_sentence(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Log what ended the process; the sentence comes last, and the trace is for who looks for the fault."""
+    _log_crash(kind, error, trace)
+    if not issubclass(kind, KeyboardInterrupt | SystemExit):
+        when = "".join(f" {note}" for note in getattr(error, "__notes__", ()) if note.startswith("while "))
+        sentence = f"Orrery ended by an error in its code{when}: {kind.__name__}, traced above."
+        structlog.get_logger().critical(sentence)
 
 
 def _log_crash(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:

@@ -33,11 +33,6 @@ class Trust:
         return self._with_added(httpx2.create_ssl_context())
 
     @cached_property
-    def web_by_itself(self) -> ssl.SSLContext:
-        """The context of a web client that ignores the environment."""
-        return self._with_added(httpx2.create_ssl_context(trust_env=False))
-
-    @cached_property
     def mail(self) -> ssl.SSLContext:
         """The context of the mail client, with the system's authorities."""
         return self._with_added(ssl.create_default_context())

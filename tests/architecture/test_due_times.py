@@ -38,7 +38,6 @@ from tests.gateway.test_cloud_health import WELL
 from tests.support.approving import Desk as ApprovalDesk
 from tests.support.checkout import PRODUCT, Shop, session, session_json
 from tests.support.clock import START, WallClock
-from tests.support.events import Post
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.rehearsal import Rehearsal
 from tests.support.secrets_checked import KEY, CheckedSecrets
@@ -170,12 +169,12 @@ async def last_reconciliation(clock: WallClock) -> Case:
 
 async def refused_webhooks(clock: WallClock) -> Case:
     """What does not arrive later is not called refused."""
-    post = Post(Shop(clock))
-    await refuse(post.shop, times=SEVERAL)
+    shop = Shop(clock)
+    await refuse(shop, times=SEVERAL)
     yield
     clock.advance(timedelta(hours=2).total_seconds())
-    post.processor.happened(clock.now(), "evt_9", "cs_9")
-    assert "could not deliver" in await deliveries(post)
+    shop.happened(clock.now(), "evt_9", "cs_9")
+    assert "could not deliver" in await deliveries(shop)
 
 
 async def trial(clock: WallClock) -> Case:

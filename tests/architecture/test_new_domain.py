@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from orrery.adapters.sqlite import create
 from tests.support.package_copy import LISTING, ROOT, loaded, run_python
 from tools.new import EXAMPLES, Refused, checked
 
@@ -164,9 +165,22 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     assert " recipes_token " in came["init"]
     assert tomllib.loads(came["template"])["recipes"] == {"most": 100}
     assert re.search(r"(?m)^#   recipes_token$", came["template"])
-    refusal = "1 The settings cannot be used: recipes.many: Extra inputs are not permitted."
+    refusal = "1 The settings cannot be used: recipes.many: there is no such key."
     assert came["unknown key"][1:] == refusal[1:]
     assert "The secret recipes_token has more than one line" in came["unusable secret"]
+
+
+def test_a_section_that_nobody_explains_is_named(copy: Path, tmp_path: Path) -> None:
+    """`init` names the file that is missing, and writes nothing."""
+    template = copy / "orrery" / "recipes" / "init" / "recipes.toml"
+    kept = template.rename(template.with_name("kept"))
+    try:
+        came = run_python(copy, "-m", "orrery", "init", tmp_path / "new")
+    finally:
+        kept.rename(template)
+    sentence = "orrery.recipes has no init/recipes.toml, which explains each key of [recipes]."
+    assert (came.returncode, came.stderr.strip()) == (1, sentence)
+    assert not (tmp_path / "new").exists()
 
 
 def test_its_commands_run_against_the_store(came: dict[str, Any]) -> None:
@@ -221,3 +235,35 @@ def test_its_personal_data_are_exported_and_erased(came: dict[str, Any]) -> None
 def test_a_restore_is_followed_by_its_sentence(came: dict[str, Any]) -> None:
     """What it does after a restore is done, and told."""
     assert "The recipes has 1 entries, as in the snapshot." in came["restore"]
+
+
+UNFIT = {
+    "prefixes": (
+        "module.py",
+        '"recipes-entry:"',
+        '"other:"',
+        "keeps records under recipes-entry:, which its `prefixes` do not",
+    ),
+    "provides": ("module.py", "service:Recipes", "errors:RecipesFull", "which its `provides` does not name."),
+    "build": ("build.py", "return Parts(", "return 1 / Parts(", "while the module recipes was built: TypeError"),
+}
+"""What a domain may get wrong: file, text, what takes its place, and the end of the sentence."""
+
+
+@pytest.mark.parametrize("what", UNFIT)
+def test_what_does_not_fit_ends_the_start_with_its_sentence(copy: Path, tmp_path: Path, what: str) -> None:
+    """The module is named, and what it lacks; of an error in its code the trace comes before the sentence."""
+    name, text, other, sentence = UNFIT[what]
+    file = copy / "orrery" / "recipes" / name
+    kept = file.read_text()
+    assert kept.count(text) == 1
+    file.write_text(kept.replace(text, other))
+    create(tmp_path / "orrery.db")
+    (tmp_path / "orrery.toml").write_text('store.path = "orrery.db"\n')
+    try:
+        came = run_python(copy, "-m", "orrery", "doctor", "-c", tmp_path / "orrery.toml")
+    finally:
+        file.write_text(kept)
+    assert (came.returncode, came.stdout) == (1, "")
+    assert sentence in came.stderr.splitlines()[-1]
+    assert ("Traceback" in came.stderr) == (what == "build")

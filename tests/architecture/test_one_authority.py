@@ -12,37 +12,34 @@ from tests.support.tables import each_case
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "orrery"
 
 CLIENTS = {
-    "httpx2.AsyncClient": "verify",
-    "httpx2.Client": "verify",
-    "httpx2.AsyncHTTPTransport": "verify",
-    "httpx2.HTTPTransport": "verify",
+    **dict.fromkeys(("Client", "httpx2.AsyncClient", "httpx2.Client"), "verify"),
+    **dict.fromkeys(("httpx2.AsyncHTTPTransport", "httpx2.HTTPTransport"), "verify"),
     "aiosmtplib.SMTP": "tls_context",
     "aiosmtplib.send": "tls_context",
 }
 """What opens a connection, and the argument by which it is given a context."""
 
 _VERBS = ("delete", "get", "head", "options", "patch", "post", "put", "request")
+SESSIONS = frozenset({"requests.Session", "requests.session", "Session"})
 AT_ONCE = frozenset(f"{library}.{verb}" for library in ("httpx2", "requests") for verb in (*_VERBS, "stream"))
 OTHERS = {"urlopen", "urllib.request.urlopen", "http.client.HTTPSConnection", "smtplib.SMTP", "smtplib.SMTP_SSL"}
 """What must not be used, for it would be one more way to be given one."""
-_OPENS = re.compile(r"httpx2|aiosmtplib|requests|[Ss]ession\(|urlopen|http\.client|smtplib")
+_OPENS = re.compile(r"httpx2|Client|aiosmtplib|requests|[Ss]ession\(|urlopen|http\.client|smtplib")
 
-ALONE = {
-    "adapters/running_service.py": "this machine, by http",
-}
-"""Clients that ask nobody outside."""
+ONE_PLACE = "outside.py"
+"""Where every web client and every session is made; the import rule `one-way-to-ask` holds the clients."""
 
 
 def forgetful(text: str) -> Iterator[str]:
     """Yield the calls that open a connection without the owner's authority, `line: what`."""
     calls = _calls(text) if _OPENS.search(text) else []  # to read every module takes seconds
-    bounds = sum(name == "bound" and _is_given(node, "context", 2) for name, node in calls)
+    bounds = sum(name == "_bound" and _is_given(node, "context", 2) for name, node in calls)
     for name, node in calls:
         if name in AT_ONCE | OTHERS:
             yield f"{node.lineno}: {name}"
         if name in CLIENTS and not _is_given(node, CLIENTS[name]):
             yield f"{node.lineno}: {name} without {CLIENTS[name]}"
-        if name in {"requests.Session", "requests.session", "Session"}:
+        if name in SESSIONS:
             bounds -= 1
             if bounds < 0:
                 yield f"{node.lineno}: {name} that is not bound with a context"
@@ -83,9 +80,15 @@ def sources() -> dict[str, str]:
 
 
 def test_no_client_forgets_it() -> None:
-    """Each client in the source takes its TLS from a `Trust`, but for those that ask nobody outside."""
+    """Each client in the source takes its TLS from a `Trust`."""
     found = {path: list(forgetful(text)) for path, text in sources().items()}
-    assert {path for path, what in found.items() if what} == set(ALONE), {k: v for k, v in found.items() if v}
+    assert {path: what for path, what in found.items() if what} == {}
+
+
+def test_sessions_are_made_in_one_place() -> None:
+    """A vendor's library that asks by `requests` is given the one kind of session."""
+    made = {path for path, text in sources().items() for name, _ in _calls(text) if name in SESSIONS}
+    assert made == {ONE_PLACE}
 
 
 def test_no_adapter_is_made_without_it() -> None:
@@ -104,7 +107,7 @@ def test_no_adapter_is_made_without_it() -> None:
         "httpx2.get(url)",
         "aiosmtplib.SMTP(hostname=host)",
         "requests.Session()",
-        "requests.Session()\nbound(session)",
+        "requests.Session()\n_bound(session)",
         "urllib.request.urlopen(url)",
     ],
 )
@@ -118,8 +121,8 @@ def test_one_that_forgets_it_is_found(line: str) -> None:
     [
         "httpx2.AsyncClient(verify=self._trust.web)",
         "aiosmtplib.SMTP(tls_context=self._trust.mail)",
-        "requests.Session()\nbound(session, context=trust.of_session())",
-        "requests.Session()\nbound(session, 16, trust.of_session())",
+        "requests.Session()\n_bound(session, context=trust.of_session())",
+        "requests.Session()\n_bound(session, 16, trust.of_session())",
     ],
 )
 def test_one_that_remembers_it_is_left_alone(line: str) -> None:

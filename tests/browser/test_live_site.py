@@ -73,10 +73,9 @@ def test_owners_page_asks_for_the_password(site: str, page: Page) -> None:
     assert not [request for request in network.asked if "intel" in request.url]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_with_widgets_fit_a_phone(site: str, open_page: OpenPage, scheme: str) -> None:
+def test_pages_with_widgets_fit_a_phone(site: str, open_page: OpenPage) -> None:
     """At 360 px no page with a visible widget scrolls sideways."""
-    page = open_page(viewport=PHONE, color_scheme=scheme)
+    page = open_page(viewport=PHONE)
     visit(page, site, 123456)
     for path in ("/", "/analytics", "/admin"):
         page.goto(site + path)

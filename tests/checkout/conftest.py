@@ -3,7 +3,6 @@
 import pytest
 
 from tests.support.checkout import Shop
-from tests.support.events import Post
 from tests.support.rehearsal import Rehearsal
 
 
@@ -11,12 +10,6 @@ from tests.support.rehearsal import Rehearsal
 def shop() -> Shop:
     """Return a shop with nothing in its store."""
     return Shop()
-
-
-@pytest.fixture
-def post() -> Post:
-    """Return a shop beside the processor's events."""
-    return Post()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.support.clock import ManualClock
 from tests.support.soak import rounds
 from tests.support.stores import LossyStore, opened
 
-EXAMPLES = rounds(50)
+EXAMPLES = rounds(25)
 KEYS = st.sampled_from(["a", "a:", "a:1", "a:\uffff", "a:🦄", "b", "b\x00", "\U0010ffff"])
 PREFIXES = st.sampled_from(["", "a", "a:", "b", "\U0010ffff", "zz"])
 TTLS = st.sampled_from([None, timedelta(seconds=60), timedelta(seconds=90)])

@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx2
 from pydantic import BaseModel
@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
 from orrery.app.composition import opened
+from orrery.app.settings.former_names import former_secrets, former_settings
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
@@ -27,6 +28,7 @@ from orrery.cockpit.settings import (
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
 from orrery.live.settings import PageSettings
+from orrery.runtime.module import Role
 from orrery.runtime.parts import public_routers
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS as FAULTS
@@ -175,6 +177,13 @@ def test_every_setting_is_documented(title: str, model: type[BaseModel]) -> None
 def test_every_secret_is_documented() -> None:
     """The section about the secret files names each secret, and no other."""
     assert names(SETTINGS["Secret files"]) == set(secret_names())
+
+
+def test_every_former_name_is_documented() -> None:
+    """The table of former names has a row for each declaration, and no other."""
+    declared = [one for role in get_args(Role) for one in (*former_settings(role), *former_secrets(role))]
+    expected = {(one.old, one.new or one.former.instead, one.former.since) for one in declared}
+    assert {tuple(cell.strip("`") for cell in row) for row in rows(SETTINGS["Former names"])} == expected
 
 
 @each_case(

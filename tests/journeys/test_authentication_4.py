@@ -136,11 +136,8 @@ def test_track_b_never_quotes_real_customers(folder: Path) -> None:
     assert tenants(folder, "watch", "add", "--kind", "customer", given="Fabrikam Museum\n")[0] == 0
     post = folder / "post.md"
     before = places(folder)
-    for name, text in {
-        "named": "Thanks to our customer Fabrikam Museum.",
-        "linked": "see fabrikam-museum",
-    }.items():
-        (folder / "notes").mkdir(exist_ok=True)
+    (folder / "notes").mkdir()
+    for name, text in (("named", "Thanks to our customer Fabrikam Museum."), ("linked", "see fabrikam-museum")):
         (folder / "notes" / f"{name}.md").write_text(text)
     code, printed, said = tenants(folder, "publish", str(folder / "notes"), "blog")
     assert (code, printed, places(folder)) == (1, "", before)

@@ -125,7 +125,7 @@ def test_a_silent_provider(pair: Pair) -> None:
         told = [pool.submit(counter.refresh) for counter in (pair.first, pair.second)]
         pair.expect_shown(USUAL)
         assert not any(each.done() for each in told)
-    assert any("no answer within 10 s" in each.result().get("message", "") for each in told)
+    assert any("did not answer within 10 s" in each.result().get("message", "") for each in told)
     assert all(each.result().get("active", USUAL) == USUAL for each in told)
     assert pair.first.asked() - before == {TOTAL: 1, PAGES: 1}
     pair.expect_shown(USUAL)

@@ -85,7 +85,7 @@ def test_sessions_fail(shop: Deployment) -> None:
 
 
 def test_a_restart_and_a_second_outage(shop: Deployment) -> None:
-    """A restart amid an outage of odd answers tells it no second time; another one on the same day is told again."""
+    """A restart amid an outage of odd answers tells it no second time; another one that day is told again."""
     service = shop.start_service()
     shop.sandbox.fault("html_200", count=None, path=SESSIONS)
     fail(shop, 5)

@@ -78,39 +78,12 @@ def test_a_socket_of_a_manager_that_is_gone(tmp_path: Path, monkeypatch: pytest.
         assert deployment.printed().count("systemd did not get the message that the service is ready") == 1
 
 
-FORBIDDEN = {
-    "any": ('three_d_secure = "any"', "Automatic 3-D Secure must stay on"),
-    "unknown key": ('three_d_sekure = "automatic"', "three_d_sekure"),
-}
-
-
-@pytest.mark.parametrize("case", FORBIDDEN)
-def test_settings_that_are_forbidden(tmp_path: Path, case: str) -> None:
-    """A forbidden value or an unknown key stops the start with one sentence and exit code 2."""
-    line, reason = FORBIDDEN[case]
-    see_refused(Deployment(tmp_path, more_checkout=line), reason)
-
-
-def test_unknown_secret_file(tmp_path: Path) -> None:
-    """A secret file of another name stops the start, and its content is not said."""
-    see_refused(Deployment(tmp_path, secrets={"processor_api_kee": "sk_test_orrery_sandbox"}), "processor_api_kee")
-
-
-def see_refused(deployment: Deployment, reason: str) -> None:
-    """See that `orrery serve` says why in one sentence, and ends with 2."""
-    came = run_orrery("serve", "--config", str(deployment.config))
-    assert (came.returncode, came.stdout) == (2, "")
-    assert reason in came.stderr
-    assert len(came.stderr.strip().splitlines()) == 1
-    assert "sk_test" not in came.stderr
-
-
 def test_address_in_use(shop: Deployment) -> None:
     """A port that is taken is said in one sentence, and the service that has it goes on."""
     came = run_orrery("serve", "--config", str(shop.config))
     assert came.returncode == 1
-    assert "cannot be listened on" in came.stderr.strip().splitlines()[-1]
-    assert "Traceback" not in came.stderr
+    assert len(came.stderr.splitlines()) == 1
+    assert "cannot be listened on: Address already in use" in came.stderr
     assert shop.client.get(f"{shop.public}/healthz").status_code == 200
 
 
@@ -140,10 +113,10 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
 
 
 def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
-    """Ctrl-C of the demo leaves no process and no port, and a second demo finds the same records."""
+    """Ctrl-C of the demo leaves no process and no port, and a second demo finds its records and its buyer."""
     data = tmp_path / "data"
     with running_demo(data, forked=False) as demo:
-        buy(demo)
+        session = buy(demo)
         assert demo.press_ctrl_c() == 0
         assert not demo.leaves_a_process()
         assert not demo.leaves_a_port()
@@ -152,6 +125,7 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     assert [one["email"] for one in before] == ["ada@example.test"]
     with running_demo(data) as demo:
         assert records(data) == before
+        expect_open(demo, session)
         assert demo.press_ctrl_c() == 0
 
 
@@ -181,13 +155,14 @@ def expect_said(demo: Demo, sentence: str) -> None:
     assert sentence in " ".join(demo.output.read_text(encoding="utf-8").split())
 
 
-def buy(demo: Demo) -> None:
-    """Buy through the operation, as the shop page does, and wait for the access."""
+def buy(demo: Demo) -> str:
+    """Buy through the operation, as the shop page does, and wait for the access; return the session's id."""
     body = {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"}
     answer = httpx2.post(f"{demo.shop}/guided/api/checkout", json=body, trust_env=False, timeout=PATIENCE)
     session = answer.json()["id"]
     Sandbox(demo.sandbox, "").pay(session, "ada@example.test")
     eventually(partial(expect_open, demo, session))
+    return session
 
 
 def expect_open(demo: Demo, session: str) -> None:

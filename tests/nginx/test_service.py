@@ -21,7 +21,7 @@ from tests.support.edge import COSMOS_READ, SITE_READ, Edge, edge_before
 from tests.support.ports import free_ports
 from tests.support.program import Program
 from tests.support.visiting import expect_equal
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 VISITORS = 37
 
@@ -83,7 +83,7 @@ class Counted:
 
     def get(self, port: int, path: str) -> httpx2.Response:
         """Read from the service itself."""
-        return httpx2.get(f"http://127.0.0.1:{port}/{path}", trust_env=False, timeout=PATIENCE)
+        return httpx2.get(f"http://127.0.0.1:{port}/{path}", trust_env=False, timeout=PATIENCE, verify=IN_CLEAR)
 
     def clear_away(self) -> None:
         """Leave no process behind."""

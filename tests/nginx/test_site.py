@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from tests.support.edge import HOST, SITE_READ, Edge
 from tests.support.nginx import NAME, SITE, Ports, adapted, command, replaced, running, write
 from tests.support.origin import Origin
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_read_with_tls(visitor: httpx2.Client) -> None:
 def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
     """A visitor without TLS is sent to the site with TLS."""
     address = f"http://127.0.0.1:{ports.redirect}/practice?a=1"
-    answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE)
+    answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE, verify=IN_CLEAR)
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}/practice?a=1")
     assert visitor.get(SITE_READ).is_success
 
@@ -102,7 +102,7 @@ def test_without_tls_to_tls(visitor: httpx2.Client, ports: Ports) -> None:
 def test_another_name_gets_nothing(visitor: httpx2.Client, ports: Ports, origin: Origin, host: str) -> None:
     """Who asks for another name is cut off, without TLS and with it, and the origin hears nothing."""
     for client, address in (
-        (httpx2.Client(trust_env=False, timeout=PATIENCE), f"http://127.0.0.1:{ports.redirect}/"),
+        (httpx2.Client(trust_env=False, timeout=PATIENCE, verify=IN_CLEAR), f"http://127.0.0.1:{ports.redirect}/"),
         (visitor, "/"),
     ):
         with pytest.raises(httpx2.RemoteProtocolError):

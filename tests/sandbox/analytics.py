@@ -20,7 +20,7 @@ from orrery.sandbox.analytics.access import AUDIENCE, GRANT, TOKEN_PATH, config_
 from orrery.sandbox.app import SandboxConfig, create_app
 from orrery.sandbox.ground import Document
 from tests.sandbox.contract import PATH
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 PROPERTY = "123456789"
 PAGE, PLANET = "unifiedScreenName", "streamName"
@@ -172,7 +172,10 @@ def providing(folder: Path, serving: Any) -> Generator[Provider]:  # noqa: ANN40
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     key = service_account_key(f"{url}{TOKEN_PATH}")
     app = create_app(sandbox_config(url, key), clock, clock.advance)
-    with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
+    with (
+        serving(app, listener),
+        httpx2.Client(base_url=url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
+    ):
         yield Provider(url, key, clock, web)
 
 

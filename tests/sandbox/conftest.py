@@ -25,7 +25,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.ground import Document
 from tests.sandbox.analytics import Provider, providing
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 KEY = "sk_test_orrery_sandbox"
 READER_KEY = "rk_test_orrery_reader"
@@ -237,7 +237,10 @@ def running(
     )
     app = create_app(change(config), clock, clock.advance)
     app.routes.insert(0, Route(DOCUMENTS, save_documents, methods=["POST"]))
-    with serving(app, listener), httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False) as web:
+    with (
+        serving(app, listener),
+        httpx2.Client(base_url=url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
+    ):
         transport = stripe.RequestsClient(timeout=PATIENCE)
         yield Running(url, app, clock, receiver, web, transport)
         transport.close()

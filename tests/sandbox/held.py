@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 CUT = (httpx2.RemoteProtocolError, httpx2.ReadError)
 """A client's errors for a connection that ends without an answer: which of both depends on what is on its way."""
@@ -49,7 +49,9 @@ async def held(work: Coroutine[Any, Any, Any], is_held: Callable[[], None]) -> A
 
 async def posted(web: httpx2.Client, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
     """Post over another connection."""
-    async with httpx2.AsyncClient(base_url=web.base_url, trust_env=False, timeout=PATIENCE) as other:
+    async with httpx2.AsyncClient(
+        base_url=web.base_url, trust_env=False, timeout=PATIENCE, verify=IN_CLEAR
+    ) as other:
         return await other.post(path, **request)
 
 

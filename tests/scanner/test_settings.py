@@ -59,8 +59,8 @@ def test_the_tracks_say_what_is_foreign(user: ScanUser) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TRAP, "scan.no_such_key: Extra inputs are not permitted"),
-        ("[scam]\n", "scam: Extra inputs are not permitted"),
+        (TRAP, "scan.no_such_key: there is no such key"),
+        ("[scam]\n", "scam: there is no such key; the nearest is scan"),
         ('[scan]\ndomains = ["MARK"]\n', "scan.domains.0: a domain is written as in corp.example"),
         ("[scan", "is not valid TOML"),
     ],

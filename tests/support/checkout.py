@@ -16,11 +16,11 @@ from orrery.checkout.access.rules import one_year_after
 from orrery.checkout.build import CheckoutDomain
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessEnd, AccessRecord, Offer
+from orrery.checkout.records import COMPLETED, AccessEnd, AccessRecord, Offer
 from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.service import Purchase
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSettings
-from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads, ProcessorWrites
+from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Put, Store, StoreEntry, Write
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.outbox_privacy import notifications_source
@@ -225,6 +225,19 @@ class Shop(CheckoutDomain):
         """Deliver a well-signed event."""
         body = event_body(event_id, completed, kind, **other)
         return await self.webhook.receive(body, signed(body, self.clock.now()))
+
+    def happened(
+        self,
+        at: datetime,
+        event_id: str = "evt_1",
+        session_id: str = "cs_1",
+        kind: str = COMPLETED,
+        pending: int = 1,
+        **other: Any,  # noqa: ANN401  any field of a session
+    ) -> None:
+        """Let an event have happened at the processor, with a delivery that nobody has accepted yet."""
+        self.processor.events.insert(0, EventSummary(event_id, kind, at, API_VERSION, pending, session_id))
+        self.processor.bodies[event_id] = event_body(event_id, session_json(session_id, **other), kind)
 
     async def access(self, session_id: str = "cs_1") -> AccessRecord:
         """Return an access record that must be there."""

@@ -5,12 +5,15 @@ import ssl
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from orrery.adapters.movable_clock import MovableClock
@@ -18,10 +21,24 @@ from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
 from orrery.sandbox.cloud.resources import TOKEN_PATH
 from orrery.sandbox.serving import authority_file, certificate_of
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 SCOPE = "https://management.azure.com/.default"
 """What a client asks a token for (`credential_scopes`)."""
+
+_KINDS = ("_cloud_resource", "_cloud_due", "_cloud_event", "_cloud_value")
+
+
+async def _kept(request: Request) -> Response:
+    """Return what the cloud knows; PUT has it know that again, here where nothing else is done meanwhile."""
+    again: list[Any] = await request.json() if request.method == "PUT" else []
+    state = request.app.state.sandbox.state
+    known = [one for kind in _KINDS for one in reversed(list(state.newest_first(kind)))]
+    if request.method == "PUT":
+        for one in known:
+            state.remove(one["object"], one["id"])
+        state.save(*again)
+    return JSONResponse(known)
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,19 @@ class CloudBox:
     def events(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the log, oldest first, of those kinds if any are given."""
         return [one for one in self.known()["events"] if not kinds or one["kind"] in kinds]
+
+    def asked_since(self, moment: float) -> list[str]:
+        """Return the requests since a time of the clock, by their names; of many, the last ones."""
+        return [one["what"] for one in self.known()["requests"] if one["at"] >= moment]
+
+    def kept(self) -> Any:  # noqa: ANN401  JSON of the sandbox's own
+        """Return what the cloud knows, for `put_back`."""
+        return self.web.get("/_kept").json()
+
+    def put_back(self, kept: Any) -> None:  # noqa: ANN401  the same
+        """Have the cloud know what it knew, without a fault; the clock goes on."""
+        self.clear_faults()
+        assert self.web.put("/_kept", json=kept).is_success
 
     def pull(self, action: str, **delays: float | list[float]) -> dict[str, Any]:
         """Pull a lever: shutdown, deallocate, start, unknown, known, expire, expire_tokens."""
@@ -97,8 +127,12 @@ def running_cloud(
     cloud = CloudConfig(https, certificate_of(folder, "cloud"), restart, **config)
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
+    settings = replace(settings, extra_routes=(Route("/_kept", _kept, methods=["GET", "PUT"]),))
     app = create_app(settings, clock, clock.advance)
-    with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+    with (
+        served(app, http),
+        httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
+    ):
         yield CloudBox(cloud, authority_file(folder, "cloud"), web, clock, app.state.sandbox)
 
 

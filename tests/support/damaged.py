@@ -1,20 +1,17 @@
 """A store in use whose records somebody damages: cut, of a newer version, or of another type."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cached_property
 
-from orrery.checkout.access.lookup import Offers
 from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
-from orrery.ports.processor import Charge, ChargeEvent, CheckoutSession
+from orrery.ports.processor import Charge, ChargeEvent
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import Restoration
 from tests.support.checkout import PRODUCT, Shop, session, session_json
-from tests.support.events import Post, ScriptedEvents
 from tests.support.rehearsal import Counterpart, Rehearsal
 
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
@@ -47,18 +44,6 @@ DAMAGES: tuple[Callable[[bytes], bytes], ...] = (cut, newer, another_type, witho
 
 
 @dataclass
-class Told(ScriptedEvents):
-    """A processor that knows the session of a payment, too."""
-
-    async def list_sessions(
-        self, since: datetime | None = None, *, payment_intent: str | None = None
-    ) -> AsyncIterator[CheckoutSession]:
-        """Yield the session of a payment."""
-        del since
-        yield session((payment_intent or "").removeprefix("pi_"))
-
-
-@dataclass
 class World:
     """One deployment with something of everything in its store."""
 
@@ -70,20 +55,9 @@ class World:
         return Rehearsal(kept=self.shop.store, clock=self.shop.clock, products=(PRODUCT,))
 
     @cached_property
-    def post(self) -> Post:
-        """The processor's events."""
-        told = Told()  # pyright: ignore[reportAbstractUsage]  only events and sessions are asked for
-        return Post(self.shop, told)
-
-    @cached_property
     def sales(self) -> Sales:
         """The sums."""
         return Sales(self.shop.stored)
-
-    @cached_property
-    def offers(self) -> Offers:
-        """What was offered, by payment."""
-        return Offers(self.shop.stored, self.post.processor)
 
     @cached_property
     def restoration(self) -> Restoration:
@@ -105,7 +79,7 @@ class World:
         for number, paid in enumerate(("paid", "unpaid", "paid"), 1):
             made = session(f"cs_{number}", payment_status=paid, created=now, price_ids=("price_cissp",))
             shop.processor.add(made)
-            self.post.processor.happened(now, f"evt_{number}", f"cs_{number}", payment_status=paid)
+            shop.happened(now, f"evt_{number}", f"cs_{number}", payment_status=paid)
         refunded = Charge("ch_1", now, "pi_cs_1", 4900, 4900, "usd", paid=True, disputed=False)
         shop.processor.charges.append(refunded)
         shop.processor.charge_events.append(ChargeEvent(now, refunded))

@@ -21,7 +21,7 @@ from tests.support.ports import free_ports, is_taken
 from tests.support.program import Program, run_orrery
 from tests.support.records import Records
 from tests.support.sandbox import Sandbox
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 PRICE = "price_cloud_navigator"
 """The price that `orrery sandbox` knows from the start: 49.00 USD."""
@@ -152,7 +152,9 @@ class Deployment:
         self.store = self.folder / "store" / "orrery.db"
         self._programs: list[Program] = []
         self._numbers = count(1)
-        self.client = httpx2.Client(trust_env=False, timeout=PATIENCE, event_hooks={"response": [self._remember]})
+        self.client = httpx2.Client(
+            trust_env=False, timeout=PATIENCE, verify=IN_CLEAR, event_hooks={"response": [self._remember]}
+        )
         self.configure()
         create(self.store)
 

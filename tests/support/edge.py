@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 
 from tests.support.nginx import NAME, Ports, adapted, in_clear, running, said, write
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 SITE_READ = "/api/stats?realtime=1"
 HOST = {"Host": NAME}
@@ -34,7 +34,7 @@ class Edge:
     def active_alone(self) -> int:
         """Return the same, asked over a connection of its own."""
         address = f"{self.client.base_url}{SITE_READ}"
-        answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE)
+        answer = httpx2.get(address, headers=HOST, trust_env=False, timeout=PATIENCE, verify=IN_CLEAR)
         return int(answer.raise_for_status().json()["active"])
 
     def log(self) -> str:
@@ -59,4 +59,4 @@ def edge_before(port: int, folder: Path, values: Mapping[str, str] | None = None
 
 def client_of(address: str) -> httpx2.Client:
     """Return a client that asks there for the site's name."""
-    return httpx2.Client(base_url=address, headers=HOST, trust_env=False, timeout=PATIENCE)
+    return httpx2.Client(base_url=address, headers=HOST, trust_env=False, timeout=PATIENCE, verify=IN_CLEAR)

@@ -40,6 +40,8 @@ from tests.support.waiting import PATIENCE
 _NUMBER = struct.Struct("i")
 _LONGEST_REQUEST = 1 << 17
 ROOT = Path(__file__).resolve().parents[2]
+GATEWAYS = ("orrery.gateway.cli.guest", "orrery.gateway.cli.drill")
+"""What a forker on a machine imports: the gateway's commands alone are typed there."""
 
 
 class _Request(TypedDict):
@@ -51,7 +53,8 @@ class _Request(TypedDict):
 class Forked:
     """A started process, with what tests use of `subprocess.Popen`.
 
-    It has this process's working folder and environment, unless `place` gives others.
+    It has this process's working folder and environment, unless `place` gives others. `inside` is the command that
+    goes to where it is to run, as to a machine in name spaces: its `pid` is one of there, so send it no signal.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Forked:
         stdout: int,
         stderr: int,
         place: tuple[str, dict[str, str]] | None = None,
+        inside: Sequence[str] = (),
     ) -> None:
         self.returncode: int | None = None
         ours, theirs = socket.socketpair()
@@ -71,7 +75,7 @@ class Forked:
             environment = {"SSL_CERT_FILE": _few_authorities().name} | environment
             request = _Request(arguments=[*arguments], folder=folder, environment=environment)
             files = [stdin, stdout, stderr, theirs.fileno()]
-            socket.send_fds(_forker(), [json.dumps(request).encode()], files)
+            socket.send_fds(_forker(tuple(inside)), [json.dumps(request).encode()], files)
         self.pid = self._number()
 
     def poll(self) -> int | None:
@@ -159,12 +163,13 @@ def _few_authorities() -> IO[str]:
 
 
 @cache
-def _forker() -> socket.socket:
+def _forker(inside: Sequence[str]) -> socket.socket:
     """Return the line to this test process's forker, which ends with the test process."""
     # A request is one packet: threads may ask at the same time, and its files arrive with its bytes.
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with theirs:
-        command = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
+        program = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
+        command = [*inside, "env", f"PYTHONPATH={ROOT}", *program, *GATEWAYS] if inside else program
         forker = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)  # noqa: S603  our own
 
     def end() -> None:
@@ -277,21 +282,27 @@ def _end(code: object) -> None:
             os._exit(code)
 
 
-def _import_everything() -> None:
-    for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
-        if module.name != "orrery.__main__":
-            importlib.import_module(module.name)
-    importlib.import_module("pydantic.v1")  # which FastAPI loads with its first route
-    find_web_address("a.word")  # which reads the list of domains
-    for role in get_args(Role):
-        _ = file_model(role).model_json_schema()  # a deployment's settings: Pydantic makes their models when asked
+def _import(names: Sequence[str]) -> None:
+    for name in names or _everything():
+        importlib.import_module(name)
+    if not names:
+        find_web_address("a.word")  # which reads the list of domains
+        for role in get_args(Role):
+            _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
 
 
+def _everything() -> Generator[str]:
+    for module in pkgutil.walk_packages(orrery.__path__, "orrery."):
+        if module.name != "orrery.__main__":
+            yield module.name
+    yield "pydantic.v1"  # which FastAPI loads with its first route
+
+
 if __name__ == "__main__":
-    _import_everything()
+    _import(sys.argv[2:])
     arguments = _Forker(socket.socket(fileno=int(sys.argv[1]))).run()
     if arguments is not None:
         sys.argv = ["orrery", *arguments]

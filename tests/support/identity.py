@@ -19,7 +19,7 @@ from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_ap
 from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.trust import Trust
 from tests.support.cloud import served
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 _FORM = re.compile(r'<form [^>]*action="([^"]+)"')
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
@@ -87,7 +87,7 @@ class IdentityBox:
         """Choose an account on the authorization page, and post the answer where the page would post it."""
         answer = self._chosen(address, account)
         [target] = _FORM.findall(answer.text)
-        with httpx2.Client(trust_env=False, timeout=PATIENCE) as web:
+        with httpx2.Client(trust_env=False, timeout=PATIENCE, verify=IN_CLEAR) as web:
             web.post(unescape(target), data=_hidden(answer.text)).raise_for_status()
 
     def https(self) -> httpx2.Client:
@@ -111,7 +111,10 @@ def identity(folder: Path) -> Generator[IdentityBox]:
     base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
     app = create_app(settings, clock, clock.advance)
-    with served(app, http), httpx2.Client(base_url=base_url, timeout=PATIENCE, trust_env=False) as web:
+    with (
+        served(app, http),
+        httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
+    ):
         yield IdentityBox(config.url, authority_file(folder, "identity"), web, clock, app.state.sandbox)
 
 

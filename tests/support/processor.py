@@ -15,6 +15,7 @@ from orrery.ports.processor import (
     Charge,
     ChargeEvent,
     CheckoutSession,
+    EventSummary,
     Parameter,
     Parameters,
     Price,
@@ -25,7 +26,7 @@ from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from tests.support.clock import ManualClock
 from tests.support.killed import Fuse
 
-T = TypeVar("T", CheckoutSession, Charge, ChargeEvent)
+T = TypeVar("T", CheckoutSession, Charge, ChargeEvent, EventSummary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,10 @@ class ScriptedProcessor:
     """What comes first in each list, and when it is asked for by its id."""
     asked_for: list[str] = field(default_factory=list[str])
     payments_asked_for: list[str] = field(default_factory=list[str])
+    events: list[EventSummary] = field(default_factory=list[EventSummary])
+    """What happened, the newest first."""
+    bodies: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """The events as they are fetched."""
     expiries: list[str] = field(default_factory=list[str])
     expired_since: list[datetime] = field(default_factory=list[datetime])
     before: dict[str, list[Exception]] = field(default_factory=lambda: defaultdict[str, list[Exception]](list))
@@ -191,6 +196,24 @@ class ScriptedProcessor:
         """Yield the endpoints."""
         for one in self.endpoints:
             yield one
+
+    async def list_events(
+        self, since: datetime | None = None, *, undelivered: bool = False
+    ) -> AsyncIterator[EventSummary | ItemUnreadable]:
+        """Yield the events created since, or of these the ones with a delivery that was not accepted."""
+        if self.away:
+            raise self.away
+        wanted = [one for one in self.events if one.pending or not undelivered]
+        async for one in self._listed("event", wanted, since):
+            yield one
+
+    async def get_event(self, event_id: str) -> bytes:
+        """Return the body of an event."""
+        if self.away:
+            raise self.away
+        if event_id not in self.bodies:
+            raise ProcessorRefused("No such event.", status=404)
+        return self.bodies[event_id]
 
     def _with_status(self, status: str) -> list[CheckoutSession]:
         return [one for one in self.sessions.values() if one.status == status]

@@ -6,6 +6,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
+from typing import Any
 
 from orrery.adapters.azure.clients import Deadlines, Names
 from orrery.adapters.azure.cloud import AzureCloud
@@ -72,6 +74,23 @@ class Layer:
     def uri_file(self) -> Path:
         """The file of the webhook's URI."""
         return self.folder / "secrets" / "gateway_webhook_uri"
+
+    def kept(self) -> Any:  # noqa: ANN401  for `put_back` alone
+        """Return what is so in the cloud and in the folder."""
+        return self.box.kept(), self.config.read_text(), self.uri_file.exists() and self.uri_file.read_text()
+
+    def put_back(self, kept: Any) -> None:  # noqa: ANN401  the same
+        """Have it so again."""
+        known, config, uri = kept
+        self.box.put_back(known)
+        self.config.write_text(config)
+        secrets = self.uri_file.parent
+        _ = rmtree(secrets) if secrets.is_dir() else secrets.unlink(missing_ok=True)
+        secrets.mkdir(mode=0o700)
+        if uri:
+            self.uri_file.touch(0o600)
+            self.uri_file.write_text(uri)
+        self.said.clear()
 
     def pass_by(self, seconds: float) -> None:
         """Let the time pass, for the sandbox too."""

@@ -5,6 +5,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
+import pytest
+
 
 def each_case(
     names: str | tuple[str, ...], cases: Iterable[Any]
@@ -20,15 +22,17 @@ def each_case(
     def made(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def run(**fixtures: object) -> None:
-            failed: list[Exception] = []
+            failed: list[BaseException] = []
             for row in rows:
                 try:
                     test(**row, **fixtures)
-                except Exception as error:  # noqa: BLE001  all that failed is raised below
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  all that failed is raised below
                     error.add_note(f"in the case {row}")
                     failed.append(error)
             if failed:
-                raise failed[0] if len(failed) == 1 else ExceptionGroup(f"{len(failed)} of {len(rows)}", failed)
+                raise (
+                    failed[0] if len(failed) == 1 else BaseExceptionGroup(f"{len(failed)} of {len(rows)}", failed)
+                )
 
         asked = signature(test)
         others = [one for name, one in asked.parameters.items() if name not in words]

@@ -1,5 +1,6 @@
 """Waiting on a condition, never for a time."""
 
+import ssl
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -10,6 +11,9 @@ Seen = TypeVar("Seen")
 
 stamina.instrumentation.set_on_retry_hooks(())  # a wait for a condition is no retry worth a log line
 
+IN_CLEAR = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For a client that asks by http: to read the machine's certificates takes ten times as long as a request."""
+
 PATIENCE = 120.0
 """Real seconds after which a wait for something that must come is given up.
 
@@ -17,14 +21,17 @@ It says nothing about speed: only a test that fails waits it out, on a machine t
 """
 
 
-def eventually(look: Callable[[], Seen]) -> Seen:
-    """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error."""
+def eventually(look: Callable[[], Seen], pause: float = 0.1) -> Seen:
+    """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error.
+
+    Between two looks are at most `pause` seconds.
+    """
     for attempt in stamina.retry_context(
         on=(AssertionError, httpx2.TransportError),
         attempts=None,
         timeout=PATIENCE,
         wait_initial=0.01,
-        wait_max=0.1,
+        wait_max=pause,
         wait_jitter=0.02,
     ):
         with attempt:

@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import TypeVar, cast
 
-from tests.support.waiting import eventually
+from tests.support import waiting
 from tests.systemd.host import ROOT, Host, booted
 
 ORRERY = ROOT / ".venv/bin/orrery"
 SCRIPTS = ROOT / "src/orrery/gateway/guest/files"
 PUSHES = "http://127.0.0.1:8099/push"
 _PORTS = count(9001)
+Seen = TypeVar("Seen")
+
+
+def eventually(look: Callable[[], Seen]) -> Seen:
+    """Wait as the other suites do, with fewer looks: each starts programs on the machine."""
+    return waiting.eventually(look, pause=0.4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,6 @@ class Gateway:
         self.name = unit.removesuffix(".service").replace("@", "-")
         self.script = f"/usr/local/sbin/{self.name}-recover.sh"
         self.state = f"/var/lib/{self.name}-recover"
-        self.orrery: Sequence[str] = (str(ORRERY),)
         machine.gateways.append(self)
 
     def define(self, text: str) -> None:
@@ -143,8 +148,7 @@ class Gateway:
 
     def guest(self, verb: str, *options: str) -> str:
         """Run a command of the guest, which may find something, and return what it prints."""
-        command = shlex.join([*self.orrery, "gateway", "guest", verb, f"--unit={self.unit}", *options])
-        return self.machine.run(f"{command} 2>&1 || test $? = 1")
+        return self.machine.host.orrery("gateway", "guest", verb, f"--unit={self.unit}", *options)
 
     def systemctl(self, *words: str) -> str:
         """Run systemctl with the unit as its last word, whatever comes of it."""
@@ -201,10 +205,8 @@ class Gateway:
         naps: set[str] = set()
 
         def slept() -> None:
-            watch = self.machine.run(
-                f"systemctl show --property=MainPID --value -- {self.name}-watch.service"
-            ).strip()
-            naps.add(self.machine.run(f"pgrep -P {watch} -x sleep || true").strip())
+            watch = f"systemctl show --property=MainPID --value -- {self.name}-watch.service"
+            naps.add(self.machine.run(f"pgrep -P $({watch}) -x sleep || true").strip())
             assert len(naps - {""}) > times
 
         eventually(slept)

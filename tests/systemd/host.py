@@ -16,6 +16,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.support.forks import Forked
 from tests.support.waiting import PATIENCE, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,16 @@ class Host:
     def run(self, command: str) -> str:
         """Run a shell command as root on the machine and return what it prints; it must succeed."""
         return _run([*self._inside, "bash", "-c", command])
+
+    def orrery(self, *arguments: str) -> str:
+        """Run a command of this checkout on the machine, which may find something; return all that it prints."""
+        with tempfile.TemporaryFile("w+") as printed, Path(os.devnull).open() as nothing:
+            files = nothing.fileno(), printed.fileno(), printed.fileno()
+            code = Forked(arguments, *files, inside=self._inside).wait(PATIENCE)
+            printed.seek(0)
+            said = printed.read()
+        assert code in {0, 1}, said
+        return said
 
     def power_off(self) -> None:
         """Shut the machine down in order, as its host's request would, and wait until it is off."""
@@ -173,7 +184,7 @@ def _first_process(
             return int(child)
 
         try:
-            yield eventually(first)
+            yield eventually(first, pause=0.4)
         finally:
             outer.send_signal(signal.SIGKILL)  # its child is killed with it
             outer.wait()

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.soak import SOAKING, rounds
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine, machine
+from tests.systemd.gateway import Gateway, Machine, eventually, machine
 from tests.systemd.host import refused
 
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)

@@ -9,8 +9,7 @@ from orrery.sandbox.serving import authority_file
 from tests.rehearsal.owner import edited
 from tests.rehearsal.page import Edited, Typed, section
 from tests.rehearsal.typist import Typist
-from tests.support.waiting import eventually
-from tests.systemd.gateway import ORRERY, Machine
+from tests.systemd.gateway import ORRERY, Machine, eventually
 from tests.systemd.host import ROOT
 
 PAGE = ROOT / "docs/how-to/start-the-machine-from-the-cloud.md"

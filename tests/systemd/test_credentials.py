@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.soak import SOAKING
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import Gateway, Machine, eventually
 
 STARTS = 20
 """spec 3, Limits: the start budget."""

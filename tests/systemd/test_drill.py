@@ -5,8 +5,7 @@ import shlex
 from typing import TypedDict, cast
 
 from tests.support.soak import SOAKING
-from tests.support.waiting import eventually
-from tests.systemd.gateway import ORRERY, Gateway, Machine
+from tests.systemd.gateway import ORRERY, Gateway, Machine, eventually
 
 SHORT = [] if SOAKING else ["--only=exhaust", "--only=crash"]
 """The two faults that are over soonest; `./run soak gateway` makes all four."""

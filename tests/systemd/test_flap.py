@@ -1,7 +1,6 @@
 """What is pushed of a unit that fails again and again: a flap once, an outage once, and its end."""
 
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Machine
+from tests.systemd.gateway import Machine, eventually
 
 
 def test_a_flap_is_pushed_once(machine: Machine) -> None:

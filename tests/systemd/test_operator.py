@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import Gateway, Machine, eventually
 from tests.systemd.gateway import machine as booted_machine
 from tests.systemd.host import refused
 
@@ -22,23 +21,17 @@ def test_a_paused_unit_is_left_alone_until_the_pause_ends_by_itself(machine: Mac
     gateway.recovered(1)
 
 
-def test_a_resumed_unit_is_recovered(machine: Machine) -> None:
-    """An operator who is done need not wait for the end of the pause."""
+def test_a_pause_has_a_length_and_its_end_recovers_the_unit(machine: Machine) -> None:
+    """The refusal says how a pause is written. An operator who is done need not wait for its end."""
     gateway = machine.gateway("resumed")
-    gateway.install()
-    machine.run(f"{gateway.script} pause 7d; systemctl stop resumed.service; {gateway.script}")
-    gateway.goes("inactive/dead")
-    machine.run(f"{gateway.script} resume")
-    gateway.await_answer()
-
-
-def test_a_pause_of_no_length_is_refused(machine: Machine) -> None:
-    """The sentence says how a pause is written."""
-    gateway = machine.gateway("unpaused")
     gateway.install()
     for length in ("", "2", "h", "8d", "08h", "-1h", "1h30m", "0m", "99999999999999999999s"):
         said = machine.run(f"{gateway.script} pause '{length}' 2>&1 || echo status $?")
         assert said == "A pause is written like 30m, 2h or 1d, and lasts at most 7d.\nstatus 2\n", length
+    machine.run(f"{gateway.script} pause 7d; systemctl stop resumed.service; {gateway.script}")
+    gateway.goes("inactive/dead")
+    machine.run(f"{gateway.script} resume")
+    gateway.await_answer()
 
 
 def test_a_unit_in_a_long_start_is_not_down(machine: Machine) -> None:

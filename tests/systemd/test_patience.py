@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.soak import SOAKING
-from tests.support.waiting import eventually
-from tests.systemd.gateway import ORRERY, Gateway, Machine
+from tests.systemd.gateway import ORRERY, Gateway, Machine, eventually
 
 GOOD = r"printf 'Content-Type: text/plain\r\n\r\nwell'"
 SILENT = "exec sleep 1000"

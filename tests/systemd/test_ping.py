@@ -1,15 +1,14 @@
 """The guest's pings to a real site, and what the site says of them."""
 
 import json
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from tests.support.waiting import PATIENCE, eventually
-from tests.systemd.gateway import ORRERY, Gateway, Machine
+from tests.support.program import run_orrery
+from tests.systemd.gateway import ORRERY, Gateway, Machine, eventually
 
 PORT, PRIVATE = 9701, 9702
 TOKEN = "of-the-tests-and-nobody-elses-0123456789"  # noqa: S105  of the tests
@@ -56,8 +55,7 @@ class Site:
         assert [word for word in words if word not in said] == [], said
 
     def _orrery(self, *words: str) -> str:
-        command = [str(ORRERY), *words, "--config", str(self.settings)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout  # noqa: S603  our own
+        return run_orrery(*words, "--config", str(self.settings)).stdout
 
 
 def test_the_site_names_the_cause_and_its_end(machine: Machine, site: Site) -> None:

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Machine
+from tests.systemd.gateway import Machine, eventually
 
 
 def test_a_service_that_hangs_is_restarted(machine: Machine) -> None:

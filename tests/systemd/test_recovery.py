@@ -1,11 +1,13 @@
 """What the guest does when its unit stops, crashes or fails, on a real systemd."""
 
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Machine
+from tests.systemd.gateway import Machine, eventually
 
 
 def test_a_stopped_service_is_recovered_and_the_log_names_the_pause(machine: Machine) -> None:
-    """An operator who stops the service without a pause reads in the log how to do so."""
+    """An operator who stops the service without a pause reads in the log how to do so.
+
+    So is one that was asked to end: after SIGTERM it is `inactive`, and systemd leaves it so.
+    """
     gateway = machine.gateway("stopped")
     gateway.install()
     gateway.await_answer()
@@ -14,6 +16,10 @@ def test_a_stopped_service_is_recovered_and_the_log_names_the_pause(machine: Mac
     eventually(lambda: gateway.said("stopped.service has recovered"))
     gateway.recovered(1)
     gateway.said("pause the recovery first: /usr/local/sbin/stopped-recover.sh pause 2h")
+    eventually(gateway.settled)
+    gateway.systemctl("kill", "--signal=TERM")
+    eventually(lambda: gateway.recovered(2))
+    gateway.await_answer()
     assert machine.pushes("stopped.service") == []
 
 
@@ -37,16 +43,6 @@ def test_a_service_that_is_stopped_again_just_after_its_recovery_is_recovered_ag
     eventually(lambda: gateway.recovered(2))
     gateway.await_answer()
     assert machine.pushes("insisted.service") == []
-
-
-def test_a_service_that_was_asked_to_end_is_recovered(machine: Machine) -> None:
-    """After SIGTERM a service is `inactive`, and systemd leaves it so."""
-    gateway = machine.gateway("ended")
-    gateway.install()
-    gateway.await_answer()
-    gateway.systemctl("kill", "--signal=TERM")
-    eventually(lambda: gateway.recovered(1))
-    gateway.await_answer()
 
 
 def test_a_crash_is_recovered_at_once_and_the_next_one_is_left_to_systemd(machine: Machine) -> None:

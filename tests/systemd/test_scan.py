@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.exposed import holding
 from tests.support.soak import SOAKING
-from tests.support.waiting import eventually
-from tests.systemd.gateway import ORRERY, Machine
+from tests.systemd.gateway import ORRERY, Machine, eventually
 from tests.systemd.host import ROOT
 
 TERMS = ["Velmidor Phagritor", "Quistodor Xelunus"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.support.waiting import eventually
-from tests.systemd.gateway import PUSHES, Machine
+from tests.systemd.gateway import PUSHES, Machine, eventually
 from tests.systemd.test_patience import ANSWERS, scripted
 
-SHELLS = ["/bin/dash", "/bin/bash", "/bin/busybox sh"]
+SHELLS = ["/bin/bash", "/bin/busybox sh"]
+"""Beside dash, which every other test runs them by: it is Debian's /bin/sh."""
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -39,7 +39,7 @@ def test_wget_serves_where_there_is_no_curl(machine: Machine, wget: str) -> None
     name = f"without-{wget.rsplit('/', maxsplit=1)[-1]}"
     tools = f"/run/{name}"
     machine.run(
-        f"mkdir {tools}; for tool in /usr/bin/* /bin/* /usr/sbin/*; do ln -s $tool {tools}/ 2>/dev/null; done; "
+        f"mkdir {tools}; ln -sf /bin/* /usr/bin/* /usr/sbin/* {tools}/ 2>/dev/null; "
         f"rm {tools}/curl {tools}/wget; ln -s {wget} {tools}/wget"
     )
     gateway = machine.gateway(name)

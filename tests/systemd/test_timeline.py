@@ -7,8 +7,7 @@ from orrery.gateway.guest.unit_name import unit_name
 from orrery.gateway.timeline.events import TimelineEvent
 from orrery.gateway.timeline.journal import read_journal
 from orrery.gateway.timeline.outages import outages
-from tests.support.waiting import eventually
-from tests.systemd.gateway import Gateway, Machine
+from tests.systemd.gateway import Gateway, Machine, eventually
 
 
 def journal(gateway: Gateway) -> tuple[TimelineEvent, ...]:

@@ -10,18 +10,17 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from orrery.bounded import BOUNDED, bound
 from orrery.errors import NotConfigured
+from orrery.outside import NoAnswer, Outside, Unreadable, session
 from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
 from orrery.ports.clock import Clock
 from orrery.syntax.base_url import THIS_MACHINE
@@ -48,7 +47,7 @@ TOKEN_SECONDS = 3600
 RENEWAL_SECONDS = 300
 """How long before its end a token is replaced."""
 
-LONGEST_ANSWER = 4 << 20
+LONGEST_REPORT = 4 << 20
 """Bytes of the longest report that is read: 10,000 rows are a quarter of it."""
 
 LONGEST_MESSAGE = 200
@@ -79,7 +78,7 @@ class GoogleAnalytics:
         self._url = f"{base_url.rstrip('/')}/v1beta/properties/{property_id}:runRealtimeReport"
         self._dimensions: dict[By, str] = {"page": "unifiedScreenName", "planet": planet_dimension}
         self._minutes = window_minutes
-        self._trust = trust
+        self._provider = Outside("The analytics provider", CHECK_SECONDS, trust, LONGEST_REPORT)
         self._tokens = _Tokens(key_json, clock, trust)
 
     async def active_users(self, by: By | None = None, *, limit: int | None = None, deadline: float) -> UserReport:
@@ -99,12 +98,13 @@ class GoogleAnalytics:
         if not self._property_id:
             raise NotConfigured("The analytics property is not set.")
         try:
-            async with asyncio.timeout(deadline):
-                return await call()
-        except TimeoutError:
-            raise _unreachable(f"no answer within {deadline:g} s") from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            raise AnalyticsFailed(unreachable("The analytics provider", error), cause="unreachable") from None
+            with replace(self._provider, deadline=deadline).troubles():
+                async with asyncio.timeout(deadline):
+                    return await call()
+        except Unreadable:
+            raise _not_a_report() from None
+        except NoAnswer as error:
+            raise AnalyticsFailed(str(error), cause="unreachable") from None
 
     async def _ask(self, question: dict[str, object]) -> _HttpAnswer:
         token = await self._tokens.token()
@@ -115,15 +115,9 @@ class GoogleAnalytics:
 
     async def _post(self, question: dict[str, object], token: str) -> _HttpAnswer:
         headers = {"Authorization": f"Bearer {token}"}
-        # The deadline bounds the whole.
-        client = httpx2.AsyncClient(event_hooks=BOUNDED, timeout=None, verify=self._trust.web)
-        async with client, client.stream("POST", self._url, json=question, headers=headers) as response:
-            body = bytearray()
-            async for part in response.aiter_bytes():
-                body += part
-                if len(body) > LONGEST_ANSWER:
-                    raise _not_a_report(response.status_code)
-            return _HttpAnswer(response.status_code, bytes(body), token)
+        async with self._provider.connected(self._url) as client:
+            answer = await client.post(self._url, json=question, headers=headers)
+        return _HttpAnswer(answer.status_code, answer.content, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +248,9 @@ def _message(answer: _HttpAnswer) -> str:
     return "" if answer.token in message else one_line(message, LONGEST_MESSAGE)
 
 
-def _unreachable(why: str) -> AnalyticsFailed:
-    return AnalyticsFailed(f"The analytics provider cannot be reached ({why}).", cause="unreachable")
-
-
-def _not_a_report(status: int = HTTPStatus.OK) -> AnalyticsFailed:
-    return AnalyticsFailed("The analytics provider's answer is not a report.", cause="not-a-report", status=status)
+def _not_a_report() -> AnalyticsFailed:
+    what = "The analytics provider's answer is not a report."
+    return AnalyticsFailed(what, cause="not-a-report", status=HTTPStatus.OK)
 
 
 # Tokens
@@ -353,16 +344,13 @@ def _settle(future: Future[str], call: Callable[[], str]) -> None:
 
 
 def _mint(key: _Key, now: datetime, trust: Trust) -> str:
-    import requests  # noqa: PLC0415  with the three below 15 MB and 60 ms, only when the counter is used
-    from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: PLC0415  the same
+    # With `requests` 15 MB and 60 ms, only when the counter is used.
+    from google.auth.exceptions import GoogleAuthError, RefreshError  # noqa: PLC0415  see above
     from google.auth.transport.requests import Request  # noqa: PLC0415  the same
 
-    with requests.Session() as session:
-        # Without an `auth` of ours, an entry of the user's .netrc would be sent along.
-        session.auth = lambda prepared: prepared
-        bound(session, context=trust.of_session())
+    with session(trust) as connection:
         try:
-            return _minted(key, now, partial(Request(session), timeout=SILENCE))
+            return _minted(key, now, partial(Request(connection), timeout=SILENCE))
         except RefreshError as error:
             raise _refused_mint(error) from None
         except (GoogleAuthError, OSError, *_STUMBLES) as error:
@@ -403,4 +391,5 @@ def _refused_mint(error: Any) -> AnalyticsFailed:  # noqa: ANN401  the library's
     if isinstance(details, dict) and "error" in details and not error.retryable:
         what = "The analytics provider does not accept the service-account key."
         return AnalyticsFailed(what, cause="unauthorized")
-    return _unreachable("no token: the token endpoint does not work")
+    what = "The analytics provider cannot be reached (no token: the token endpoint does not work)."
+    return AnalyticsFailed(what, cause="unreachable")

@@ -3,20 +3,17 @@
 The token needs one right: to read and write the issues of one repository.
 """
 
-import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TypeVar
 
-import httpx2
 import structlog
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from orrery.bounded import BOUNDED
 from orrery.errors import NotConfigured
+from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.syntax.lines import is_header_text
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
@@ -84,7 +81,7 @@ class GitHubTracker:
         self._base_url = base_url.rstrip("/")
         self._repository = repository
         self._token = token
-        self._trust = trust
+        self._github = Outside("GitHub", SECONDS, trust)
 
     async def find_open(self, label: str) -> Issue | None:
         """Return the oldest open issue with `label`; pull requests are none."""
@@ -115,20 +112,12 @@ class GitHubTracker:
         path: str,
         json: Mapping[str, object] | None = None,
         query: Mapping[str, str] | None = None,
-    ) -> httpx2.Response:
+    ) -> Answer:
         url, headers = self._address(path), self._headers()
         try:
-            async with (
-                asyncio.timeout(SECONDS),
-                httpx2.AsyncClient(
-                    event_hooks=BOUNDED, timeout=SECONDS, headers=headers, verify=self._trust.web
-                ) as client,
-            ):
-                answer = await client.request(method, url, json=json, params=query)
-        except (TimeoutError, httpx2.TimeoutException):
-            raise TrackerFailed(f"GitHub did not answer within {SECONDS:g} s.") from None
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise TrackerFailed(unreachable("GitHub", error)) from None
+            answer = await self._github.ask(method, url, json=json, params=query, headers=headers)
+        except NoAnswer as error:
+            raise TrackerFailed(str(error)) from None
         if not answer.is_success:
             sentence = _refusal(answer).format(status=answer.status_code, repository=self._repository)
             raise TrackerFailed(f"GitHub {sentence}")
@@ -152,13 +141,13 @@ class GitHubTracker:
         }
 
 
-def _refusal(answer: httpx2.Response) -> str:
+def _refusal(answer: Answer) -> str:
     if _is_limited(answer):
         return _LIMITED
     return _MOVED if answer.is_redirect else _REFUSALS.get(answer.status_code, _OTHER)
 
 
-def _is_limited(answer: httpx2.Response) -> bool:
+def _is_limited(answer: Answer) -> bool:
     """Distinguish a limit, which ends by itself, from a missing right: both may be 403."""
     if answer.status_code not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
         return False
@@ -170,7 +159,7 @@ def _is_limited(answer: httpx2.Response) -> bool:
     )
 
 
-def _read(kind: TypeAdapter[Parsed], answer: httpx2.Response) -> Parsed:
+def _read(kind: TypeAdapter[Parsed], answer: Answer) -> Parsed:
     try:
         return kind.validate_json(answer.content)
     except ValidationError:

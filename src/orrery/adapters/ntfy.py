@@ -7,12 +7,10 @@ from datetime import datetime
 from http import HTTPStatus
 from urllib.parse import quote
 
-import httpx2
 from pydantic import BaseModel, ValidationError
 
-from orrery.bounded import BOUNDED
+from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage, Received
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
@@ -57,7 +55,7 @@ class NtfyNotifier:
         self._base_url = base_url
         self._topic = topic
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._trust = trust
+        self._service = Outside("The push service", SECONDS, trust)
 
     async def send(self, message: OutgoingMessage) -> None:
         body = {
@@ -103,19 +101,14 @@ class NtfyNotifier:
         url: str,
         body: Mapping[str, object] | None = None,
         again: frozenset[HTTPStatus] = _TRY_AGAIN,
-    ) -> AsyncGenerator[httpx2.Response]:
+    ) -> AsyncGenerator[Answer]:
         """Yield a successful answer, whose body has not been read; raise `DeliveryFailed` for any other."""
         try:
-            async with (
-                httpx2.AsyncClient(
-                    event_hooks=BOUNDED, timeout=SECONDS, headers=self._headers, verify=self._trust.web
-                ) as client,
-                client.stream(method, url, json=body) as answer,
-            ):
+            async with self._service.answer(method, url, json=body, headers=self._headers) as answer:
                 if answer.is_success:
                     yield answer
-        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeEncodeError) as error:
-            raise DeliveryFailed(unreachable("The push service", error), permanent=False, refused=False) from None
+        except NoAnswer as error:
+            raise DeliveryFailed(str(error), permanent=False, refused=False) from None
         if not answer.is_success:
             status = answer.status_code
             permanent, refused = answer.is_client_error and status not in again, not answer.is_server_error

@@ -1,16 +1,13 @@
 """The counter's public reads over HTTP, as a visitor's browser asks for them (spec 2, Endpoints)."""
 
-import asyncio
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-import httpx2
 import structlog
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from orrery.bounded import BOUNDED
+from orrery.outside import NoAnswer, Outside
 from orrery.ports.counter import PublicCount, Scope
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 log = structlog.get_logger()
@@ -55,24 +52,18 @@ class HttpCounter:
 
     def __init__(self, base_url: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = f"{base_url.rstrip('/')}/api/stats"
-        self._trust = trust
+        self._counter = Outside("The counter", SECONDS, trust)
 
     async def read(self, scope: Scope) -> PublicCount | None:
         """Return the endpoint's count, or None when it cannot be reached or its answer has another form."""
         body = await self._fetch("1" if scope == "site" else scope)
         return _parsed(scope, body) if body is not None else None
 
-    def _client(self) -> httpx2.AsyncClient:
-        # A proxy of the environment is not on the way to this machine.
-        proxied = self._url.startswith("https:")
-        return httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=proxied, verify=self._trust.web)
-
     async def _fetch(self, realtime: str) -> bytes | None:
         try:
-            async with asyncio.timeout(SECONDS), self._client() as client:
-                answer = await client.get(self._url, params={"realtime": realtime})
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
-            log.warning("counter not read", why=unreachable("The counter", error))
+            answer = await self._counter.ask("GET", self._url, params={"realtime": realtime})
+        except NoAnswer as error:
+            log.warning("counter not read", why=str(error))
             return None
         return answer.content if answer.status_code == HTTPStatus.OK else None
 

@@ -1,16 +1,13 @@
 """The public checkout operation over HTTP, as a visitor's browser asks for it (spec 1, Endpoints)."""
 
-import asyncio
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
 
-import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orrery.bounded import BOUNDED
+from orrery.outside import NoAnswer, Outside
 from orrery.ports.shop import Started
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 PATH = "/guided/api/checkout"
@@ -39,36 +36,16 @@ class HttpShop:
 
     def __init__(self, base_url: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = base_url.rstrip("/") + PATH
-        self._trust = trust
+        self._operation = Outside("The operation", SECONDS, trust, LONGEST_ANSWER)
 
     async def start(self, *, product_type: str, vendor_slug: str, cert_code: str, key: str) -> Started:
         """Ask for a session; every trouble is an answer, too."""
         body = {"productType": product_type, "certCode": cert_code, "vendorSlug": vendor_slug}
         try:
-            async with asyncio.timeout(SECONDS):
-                status, answer = await self._post(body, key)
-        except TimeoutError:
-            return Started(None, f"The operation did not answer within {SECONDS:g} s.", may_exist=True)
-        except (httpx2.ConnectError, httpx2.InvalidURL) as error:
-            return Started(None, unreachable("The operation", error))
-        except httpx2.HTTPError as error:
-            return Started(None, f"The operation gave no answer ({type(error).__name__}).", may_exist=True)
-        return _read(status, answer)
-
-    async def _post(self, body: dict[str, str], key: str) -> tuple[int, bytes]:
-        headers = {"Idempotency-Key": key, "Accept-Encoding": "identity"}
-        # A proxy of the environment is not on the way to this machine.
-        proxied = self._url.startswith("https:")
-        client = httpx2.AsyncClient(
-            event_hooks=BOUNDED, timeout=SECONDS, trust_env=proxied, verify=self._trust.web
-        )
-        async with client, client.stream("POST", self._url, json=body, headers=headers) as answer:
-            found = b""
-            async for piece in answer.aiter_raw():
-                found += piece
-                if len(found) > LONGEST_ANSWER:
-                    break
-            return answer.status_code, found
+            answer = await self._operation.ask("POST", self._url, json=body, headers={"Idempotency-Key": key})
+        except NoAnswer as error:
+            return Started(None, str(error), may_exist=error.sent)
+        return _read(answer.status_code, answer.content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,11 @@
 """The HTTP client of the owner's commands for the service that runs on this machine."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Annotated
 
-import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from orrery.bounded import BOUNDED
+from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.running_service import RunningSecrets, ServiceRefusal
 
 SECONDS = 5.0
@@ -32,6 +30,7 @@ class HttpRunningService:
     def __init__(self, public_url: str, private_url: str) -> None:
         self._public = public_url
         self._private = private_url
+        self._service = Outside("The service", SECONDS)
 
     async def held_secrets(self) -> RunningSecrets | None:
         answer = await self._ask("GET", f"{self._private}/secrets")
@@ -54,13 +53,8 @@ class HttpRunningService:
 
     async def _ask(
         self, method: str, url: str, body: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> httpx2.Response | None:
+    ) -> Answer | None:
         try:
-            # A proxy of the environment is not on the way to this machine.
-            async with (
-                asyncio.timeout(SECONDS),
-                httpx2.AsyncClient(event_hooks=BOUNDED, timeout=SECONDS, trust_env=False) as client,
-            ):
-                return await client.request(method, url, content=body, headers=headers)
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
+            return await self._service.ask(method, url, content=body, headers=headers)
+        except NoAnswer:
             return None

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 
-import httpx2
-
+from orrery.outside import NoAnswer, Outside
 from orrery.ports.notifier import DeliveryFailed
-from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
 TIMEOUT = 30.0
@@ -30,15 +28,14 @@ class HttpSiteReports:
     def __init__(self, url: str, token: str, trust: Trust = WELL_KNOWN) -> None:
         self._url = f"{url.rstrip('/')}/ping"
         self._token = token
-        self._trust = trust
+        self._site = Outside(_SITE, TIMEOUT, trust)
 
     def send(self, report: Mapping[str, object]) -> None:
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
-            with httpx2.Client(timeout=TIMEOUT, verify=self._trust.web) as client:
-                status = client.post(self._url, json=report, headers=headers).status_code
-        except httpx2.HTTPError as error:
-            raise DeliveryFailed(unreachable(_SITE, error), permanent=False) from None
+            status = self._site.ask_at_once("POST", self._url, json=report, headers=headers).status_code
+        except NoAnswer as error:
+            raise DeliveryFailed(str(error), permanent=False) from None
         if why := _REFUSALS.get(status):
             raise DeliveryFailed(f"{_SITE} {why}", permanent=True)
         if status != HTTPStatus.NO_CONTENT:

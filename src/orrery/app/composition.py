@@ -20,10 +20,11 @@ from orrery.edge.auth import GuessLimiter
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions
 from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
 from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
-from orrery.runtime.module import load, target_of
+from orrery.runtime.module import Module, load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
@@ -121,6 +122,25 @@ def _deployment_id(settings: Settings, store_key: bytes) -> str:
     return sha256(json.dumps([store_key.hex(), settings.mode, *values]).encode()).hexdigest()[:16]
 
 
+def _built(module: Module, runtime: Runtime) -> Parts:
+    try:
+        return load(module.build)(runtime)
+    except Exception as error:
+        error.add_note(f"while the module {module.name} was built")
+        raise
+
+
+def _outdated_names(adapters: Adapters) -> list[Parts]:
+    """Return what brings the one finding about names of settings and secrets that an earlier release had."""
+    met = (*adapters.settings.outdated, *adapters.secrets.outdated)
+    why, todo = f"{'; '.join(met)}.", "Write today's names, and take out what means nothing."
+
+    async def check() -> list[Finding]:
+        return [Finding("outdated settings", "ok", why, todo, essential=False, of_settings=True)]
+
+    return [Parts(module="settings", checks=[check])] if met else []
+
+
 def composed(
     adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
 ) -> Orrery:
@@ -141,9 +161,9 @@ def composed(
     offers = {target_of(kind): one for kind, one in given.items()}
     built = dict[str, Parts]()
     for module in in_order(chosen, set(offers)):
-        parts = built[module.name] = load(module.build)(Runtime(module, ground, offers))
+        parts = built[module.name] = _built(module, Runtime(module, ground, offers))
         offers |= provided(module, parts)
-    modules = [built[module.name] for module in chosen]
+    modules = [*(built[module.name] for module in chosen), *_outdated_names(adapters)]
     refuse_duplicates(modules)
     for follow in (one for parts in modules for one in parts.once_composed):
         follow(modules)

@@ -1,10 +1,10 @@
 """The services whose counter `orrery live refresh` can refresh: in an emergency, also without usable settings."""
 
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from orrery.adapters.refresh import connected, is_outside
+from orrery.adapters.refresh import HttpRefreshService
 from orrery.app.settings.reader import SettingsError, load, load_settings_if_any
+from orrery.outside import is_outside
 from orrery.ports.refresh import RefreshService
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import ServerSettings, TlsSettings
@@ -21,9 +21,9 @@ class HttpRefreshServices:
         """Return where this deployment's service listens."""
         return load(self._config)[0][ServerSettings].address
 
-    def at(self, base_url: str) -> AbstractAsyncContextManager[RefreshService]:
-        """Return the connection to a service; raise `SettingsError` for named settings that cannot be used."""
-        return connected(base_url, self._trust() if is_outside(base_url) else WELL_KNOWN)
+    def at(self, base_url: str) -> RefreshService:
+        """Return a service; raise `SettingsError` for named settings that cannot be used."""
+        return HttpRefreshService(base_url, self._trust() if is_outside(base_url) else WELL_KNOWN)
 
     def _trust(self) -> Trust:
         """Return whose certificates are trusted; settings that the call does not name do not stop an emergency."""

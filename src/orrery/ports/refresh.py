@@ -1,6 +1,5 @@
 """The refresh operation of a running service over the network, as a port: for `orrery live refresh`."""
 
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +9,7 @@ DEADLINE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class RefreshReply:
-    """The HTTP status and the body of an answer, cut when it is far too long; or why none came."""
+    """The HTTP status and the body of an answer; or why none came, or none that can be read."""
 
     status: int = 0
     body: bytes = b""
@@ -32,6 +31,6 @@ class RefreshServices(Protocol):
         """Return where this deployment's service listens; raise `Invalid` for settings that cannot be used."""
         ...
 
-    def at(self, base_url: str) -> AbstractAsyncContextManager[RefreshService]:
-        """Return the connection to the service at this address."""
+    def at(self, base_url: str) -> RefreshService:
+        """Return the service at this address."""
         ...

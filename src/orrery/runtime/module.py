@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
+from orrery.runtime.former_names import FormerName
+
 Role = Literal["site", "cockpit", "guest", "cloud", "scan"]
 """The role of a process (decision 40): it loads the sections and secrets of its role only."""
 
@@ -23,6 +25,12 @@ class Named:
     name: str
     target: str
     roles: frozenset[Role] = SITE
+    former: tuple[FormerName, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that is read: today's, and those of before."""
+        return (self.name, *(one.old for one in self.former))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +59,15 @@ class Module:
     what other modules provide to it. Its `Runtime` refuses everything else. `build` is called with that `Runtime`,
     and returns the module's `Parts`. The names of sections, secrets and commands, and the prefixes of the keys in
     the store, are unique over all modules. `identity` are the settings, as `section.key`, whose change makes the
-    deployment another one.
+    deployment another one. `retired_sections` and `retired_secrets` had a place in earlier releases.
     """
 
     name: str
     roles: frozenset[Role] = SITE
     sections: tuple[Named, ...] = ()
     secrets: tuple[Named, ...] = ()
+    retired_sections: tuple[FormerName, ...] = ()
+    retired_secrets: tuple[FormerName, ...] = ()
     commands: tuple[Command, ...] = ()
     reads: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()

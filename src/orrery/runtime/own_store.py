@@ -1,11 +1,12 @@
 """The store as one module gets it: it knows which prefixes of keys the module's data declares."""
 
+from orrery.errors import OrreryError
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
 from orrery.runtime.modules import RUNTIME
 
 
-class NotDeclaredError(Exception):
+class NotDeclaredError(OrreryError):
     """A module asks for what its data does not name, or the data of the modules do not fit together."""
 
 

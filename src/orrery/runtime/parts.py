@@ -12,7 +12,7 @@ from fastapi import APIRouter
 
 from orrery.edge.direct import DirectRoute
 from orrery.edge.public_reads import ReadSources
-from orrery.errors import RecordUnreadable
+from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
 from orrery.runtime.jobs import Job
@@ -84,7 +84,7 @@ class Parts:
     after_restore: Sequence[Callable[[], Awaitable[RestoreReport]]] = ()
 
 
-class DuplicateNameError(Exception):
+class DuplicateNameError(OrreryError):
     """Two modules, or one module twice, bring something of the same name."""
 
 

@@ -1,20 +1,53 @@
 """The base class of the settings' sections, and the forms of value that several of them have."""
 
 from ipaddress import ip_network
-from typing import Annotated, Literal, Protocol, TypeVar
+from typing import Annotated, ClassVar, Literal, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic.fields import FieldInfo
 
+from orrery.runtime.former_names import FormerName, names_given, why_twice
 from orrery.syntax.base_url import THIS_MACHINE
 
 Mode = Literal["live", "test", "sandbox"]
 
 
 class Section(BaseModel):
-    """Frozen; refuses unknown keys, and never repeats a value in an error."""
+    """Frozen; refuses unknown keys, and never repeats a value in an error.
+
+    A key that had another name declares it: `most: Annotated[int, renamed("limit", since="0.2")]`; one that is no
+    more is in `RETIRED`. The context of a validation, a set, is given each such name that it met, with the class.
+    """
+
+    RETIRED: ClassVar[tuple[FormerName, ...]] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_names_of_today(cls, given: object, info: ValidationInfo) -> object:
+        if not isinstance(given, dict):
+            return given
+        table = cast("dict[str, object]", given)
+        met = [(name, one) for name, one in _former_names(cls) if one.old in table]
+        for name, one in met:
+            if len(twice := names_given(name, former_names(cls.model_fields[name]), table)) > 1:
+                raise ValueError(why_twice(name, twice))
+            table = {name if key == one.old else key: value for key, value in table.items()}
+        gone = [one for one in cls.RETIRED if one.old in table]
+        if info.context is not None:
+            info.context.update((cls, one) for one in (*(each for _, each in met), *gone))
+        return {key: value for key, value in table.items() if key not in {one.old for one in gone}}
+
+
+def former_names(field: FieldInfo) -> list[FormerName]:
+    """Return the declarations beside a key."""
+    return [one for one in field.metadata if isinstance(one, FormerName)]
+
+
+def _former_names(model: type[BaseModel]) -> list[tuple[str, FormerName]]:
+    return [(name, one) for name, field in model.model_fields.items() for one in former_names(field)]
 
 
 S = TypeVar("S")

@@ -17,7 +17,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import Shop, event_body, ids, record, session_json
 from tests.support.clock import START, ManualClock
-from tests.support.events import Post
 from tests.support.items import gathered
 from tests.support.unreliable_store import UnreliableStore
 
@@ -28,140 +27,140 @@ HOUR = timedelta(hours=1)
 SOURCE = Path(orrery.__file__).parent
 
 
-async def listed(post: Post, *, failed: bool = False) -> list[KnownEvent]:
+async def listed(shop: Shop, *, failed: bool = False) -> list[KnownEvent]:
     """Return the events of a week."""
-    return await gathered(post.events.list_events(WEEK, failed=failed))
+    return await gathered(shop.events.list_events(WEEK, failed=failed))
 
 
-async def became(post: Post) -> tuple[str, str]:
+async def became(shop: Shop) -> tuple[str, str]:
     """Return what the only event became, and why."""
-    (event,) = await listed(post)
+    (event,) = await listed(shop)
     return event.became, event.why
 
 
-async def test_an_event_that_came_in(post: Post) -> None:
+async def test_an_event_that_came_in(shop: Shop) -> None:
     """An event that granted is told as stored and granted, with its session and its pending deliveries."""
-    post.processor.happened(START, pending=0)
-    await post.shop.offered("cs_1")
-    await post.shop.receive("evt_1", session_json())
-    (event,) = await listed(post)
+    shop.happened(START, pending=0)
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json())
+    (event,) = await listed(shop)
     assert (event.id, event.session_id, event.pending, event.stored) == ("evt_1", "cs_1", 0, True)
     assert (event.became, event.why, event.failed) == ("granted", "", False)
 
 
-async def test_an_event_that_never_came(post: Post) -> None:
+async def test_an_event_that_never_came(shop: Shop) -> None:
     """A completed session whose event is not in the store never came."""
-    post.processor.happened(START)
-    assert await became(post) == ("never came", "")
+    shop.happened(START)
+    assert await became(shop) == ("never came", "")
 
 
-async def test_what_another_way_granted(post: Post) -> None:
+async def test_what_another_way_granted(shop: Shop) -> None:
     """When reconciliation was faster than the event, that is said; the event still failed to come."""
-    post.processor.happened(START, pending=0)
-    await post.shop.store.commit([Put("access:cs_1", record(granted_by="reconcile").to_bytes())])
-    (event,) = await listed(post, failed=True)
+    shop.happened(START, pending=0)
+    await shop.store.commit([Put("access:cs_1", record(granted_by="reconcile").to_bytes())])
+    (event,) = await listed(shop, failed=True)
     assert (event.became, event.why, event.stored) == ("granted", "by reconcile", False)
 
 
 async def test_what_waits_and_what_was_refused() -> None:
     """A session that is not paid waits, and one with another product is refused, each with its reason."""
-    unpaid, other = Post(), Post()
-    for post, fields in ((unpaid, {"payment_status": "unpaid"}), (other, {})):
-        post.processor.happened(START)
-        await post.shop.offered("cs_1", cert_code="cissp" if post is unpaid else "ccsp")
-        await post.shop.receive("evt_1", session_json(**fields))
+    unpaid, other = Shop(), Shop()
+    for shop, fields in ((unpaid, {"payment_status": "unpaid"}), (other, {})):
+        shop.happened(START)
+        await shop.offered("cs_1", cert_code="cissp" if shop is unpaid else "ccsp")
+        await shop.receive("evt_1", session_json(**fields))
     assert await became(unpaid) == ("waiting", "unpaid")
     assert await became(other) == ("refused", "another product")
 
 
 async def test_what_is_not_ours_and_what_asks_for_nothing() -> None:
     """A session without our metadata is foreign; a type that is not handled is ignored, once it is stored."""
-    foreign, expired = Post(), Post()
-    foreign.processor.happened(START)
-    await foreign.shop.receive("evt_1", session_json(metadata={}))
-    expired.processor.happened(START, kind="checkout.session.expired")
+    foreign, expired = Shop(), Shop()
+    foreign.happened(START)
+    await foreign.receive("evt_1", session_json(metadata={}))
+    expired.happened(START, kind="checkout.session.expired")
     assert await became(expired) == ("never came", "")
-    await expired.shop.receive("evt_1", session_json(), "checkout.session.expired")
+    await expired.receive("evt_1", session_json(), "checkout.session.expired")
     assert await became(foreign) == ("foreign", "none of our products")
     assert await became(expired) == ("ignored", "")
 
 
-async def test_only_events_about_sessions(post: Post) -> None:
+async def test_only_events_about_sessions(shop: Shop) -> None:
     """Charges and all else that happens at the account are not listed."""
-    post.processor.happened(START, kind="charge.succeeded")
-    assert await listed(post) == []
+    shop.happened(START, kind="charge.succeeded")
+    assert await listed(shop) == []
 
 
-async def test_only_what_failed(post: Post) -> None:
+async def test_only_what_failed(shop: Shop) -> None:
     """With `failed` come deliveries that nobody accepted and completed sessions that never came in."""
-    post.processor.happened(START, "evt_well", "cs_1", pending=0)
-    post.processor.happened(START, "evt_pending", "cs_2", pending=1)
-    post.processor.happened(START, "evt_lost", "cs_3", pending=0)
-    post.processor.happened(START, "evt_expired", "cs_4", "checkout.session.expired", pending=0)
+    shop.happened(START, "evt_well", "cs_1", pending=0)
+    shop.happened(START, "evt_pending", "cs_2", pending=1)
+    shop.happened(START, "evt_lost", "cs_3", pending=0)
+    shop.happened(START, "evt_expired", "cs_4", "checkout.session.expired", pending=0)
     for number, name in ((1, "evt_well"), (2, "evt_pending")):
-        await post.shop.receive(name, session_json(f"cs_{number}"))
-    assert [event.id for event in await listed(post, failed=True)] == ["evt_lost", "evt_pending"]
+        await shop.receive(name, session_json(f"cs_{number}"))
+    assert [event.id for event in await listed(shop, failed=True)] == ["evt_lost", "evt_pending"]
 
 
-async def test_nothing_older_than_asked_for(post: Post) -> None:
+async def test_nothing_older_than_asked_for(shop: Shop) -> None:
     """Events from before the window are not listed."""
-    post.processor.happened(START - WEEK - HOUR)
-    assert await listed(post) == []
+    shop.happened(START - WEEK - HOUR)
+    assert await listed(shop) == []
 
 
-async def test_a_replay_grants_once(post: Post) -> None:
+async def test_a_replay_grants_once(shop: Shop) -> None:
     """A replay grants and tells as the webhook does; a second one changes nothing at all and says so."""
-    post.processor.happened(START)
-    await post.shop.offered("cs_1")
-    assert (await post.events.replay("evt_1")).result == "granted"
-    access = await post.shop.access()
+    shop.happened(START)
+    await shop.offered("cs_1")
+    assert (await shop.events.replay("evt_1")).result == "granted"
+    access = await shop.access()
     assert (access.event_id, access.granted_by) == ("evt_1", "webhook")
-    assert sorted(ids(await post.shop.told())) == ["buyer-cs_1", "owner-cs_1"]
-    before = await post.shop.entries()
-    assert (await post.events.replay("evt_1")).result == "already"
-    assert await post.shop.entries() == before
+    assert sorted(ids(await shop.told())) == ["buyer-cs_1", "owner-cs_1"]
+    before = await shop.entries()
+    assert (await shop.events.replay("evt_1")).result == "already"
+    assert await shop.entries() == before
 
 
-async def test_a_replay_of_what_came_in(post: Post) -> None:
+async def test_a_replay_of_what_came_in(shop: Shop) -> None:
     """A replay of what the webhook has granted writes nothing and tells nobody."""
-    post.processor.happened(START)
-    await post.shop.offered("cs_1")
-    await post.shop.receive("evt_1", session_json())
-    before = await post.shop.entries()
-    replayed = await post.events.replay("evt_1")
+    shop.happened(START)
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json())
+    before = await shop.entries()
+    replayed = await shop.events.replay("evt_1")
     assert (replayed.result, replayed.session_id) == ("already", "cs_1")
-    assert await post.shop.entries() == before
+    assert await shop.entries() == before
 
 
-async def test_the_webhook_after_a_replay(post: Post) -> None:
+async def test_the_webhook_after_a_replay(shop: Shop) -> None:
     """When the processor's own delivery comes after the replay, nothing more is granted or told."""
-    post.processor.happened(START)
-    await post.shop.offered("cs_1")
-    await post.events.replay("evt_1")
-    before = await post.shop.entries()
-    assert await post.shop.receive("evt_1", session_json()) == "already"
-    assert await post.shop.entries() == before
+    shop.happened(START)
+    await shop.offered("cs_1")
+    await shop.events.replay("evt_1")
+    before = await shop.entries()
+    assert await shop.receive("evt_1", session_json()) == "already"
+    assert await shop.entries() == before
 
 
-async def test_a_replay_of_what_waits_tells_once(post: Post) -> None:
+async def test_a_replay_of_what_waits_tells_once(shop: Shop) -> None:
     """Replaying a session that is not paid yet tells the owner once, however often."""
-    post.processor.happened(START, payment_status="unpaid")
-    await post.shop.offered("cs_1")
-    assert [(await post.events.replay("evt_1")).result for _ in range(3)] == ["waiting"] * 3
-    assert ids(await post.shop.told()) == ["withheld-cs_1-unpaid"]
+    shop.happened(START, payment_status="unpaid")
+    await shop.offered("cs_1")
+    assert [(await shop.events.replay("evt_1")).result for _ in range(3)] == ["waiting"] * 3
+    assert ids(await shop.told()) == ["withheld-cs_1-unpaid"]
 
 
-async def test_a_replay_of_what_asks_for_nothing(post: Post) -> None:
+async def test_a_replay_of_what_asks_for_nothing(shop: Shop) -> None:
     """An event of another type is stored, and the second time found there."""
-    post.processor.happened(START, kind="checkout.session.expired")
-    assert [(await post.events.replay("evt_1")).result for _ in range(2)] == ["ignored", "duplicate"]
+    shop.happened(START, kind="checkout.session.expired")
+    assert [(await shop.events.replay("evt_1")).result for _ in range(2)] == ["ignored", "duplicate"]
 
 
-async def test_a_replay_of_what_is_not_ours(post: Post) -> None:
+async def test_a_replay_of_what_is_not_ours(shop: Shop) -> None:
     """A session without our metadata grants nothing, and that is said."""
-    post.processor.happened(START, metadata={})
-    assert (await post.events.replay("evt_1")).result == "foreign"
-    assert not await post.shop.told()
+    shop.happened(START, metadata={})
+    assert (await shop.events.replay("evt_1")).result == "foreign"
+    assert not await shop.told()
 
 
 @pytest.mark.parametrize(
@@ -169,73 +168,73 @@ async def test_a_replay_of_what_is_not_ours(post: Post) -> None:
 )
 async def test_an_event_of_another_mode(ours: bool, says: str) -> None:  # noqa: FBT001  a parameter of the test
     """An event of another mode is refused in a sentence, and nothing is written."""
-    post = Post(Shop(livemode=ours))
-    post.processor.happened(START)
-    post.processor.bodies["evt_1"] = post.processor.bodies["evt_1"].replace(
+    shop = Shop(livemode=ours)
+    shop.happened(START)
+    shop.processor.bodies["evt_1"] = shop.processor.bodies["evt_1"].replace(
         b'"livemode": false, "api_version"', b'"livemode": %s, "api_version"' % (b"false" if ours else b"true")
     )
     with pytest.raises(Invalid, match=says):
-        await post.events.replay("evt_1")
-    assert await post.shop.entries() == []
+        await shop.events.replay("evt_1")
+    assert await shop.entries() == []
 
 
 @pytest.mark.parametrize(
     "name", ["", "evt_", "cs_1", "evt_1/../../charges", "evt_1?x=1", "EVT_1", "evt_" + "x" * 251]
 )
-async def test_what_is_no_id(name: str, post: Post) -> None:
+async def test_what_is_no_id(name: str, shop: Shop) -> None:
     """What cannot be an event's id is refused before anybody is asked."""
-    post.processor.trouble = ProcessorUnreachable("asked", same_key=True)
+    shop.processor.away = ProcessorUnreachable("asked", same_key=True)
     with pytest.raises(Invalid, match="begins with evt_"):
-        await post.events.replay(name)
+        await shop.events.replay(name)
 
 
 async def test_an_event_that_the_processor_does_not_know() -> None:
     """An unknown id is bad input, with a sentence about how long events are kept."""
     with pytest.raises(NotFound, match="30 days"):
-        await Post().events.replay("evt_unknown")
+        await Shop().events.replay("evt_unknown")
 
 
 @pytest.mark.parametrize(
     "trouble", [ProcessorRefused("No permission.", status=403), ProcessorUnreachable("Gone.", same_key=True)]
 )
 async def test_a_processor_that_does_not_answer(
-    trouble: ProcessorRefused | ProcessorUnreachable, post: Post
+    trouble: ProcessorRefused | ProcessorUnreachable, shop: Shop
 ) -> None:
     """What the processor refuses or fails to answer is passed on as it is."""
-    post.processor.trouble = trouble
+    shop.processor.away = trouble
     with pytest.raises(type(trouble)):
-        await post.events.replay("evt_1")
+        await shop.events.replay("evt_1")
     with pytest.raises(type(trouble)):
-        await listed(post)
+        await listed(shop)
 
 
-async def test_the_finding_when_all_came(post: Post) -> None:
+async def test_the_finding_when_all_came(shop: Shop) -> None:
     """Without an undelivered event all is well."""
-    post.processor.happened(START, pending=0)
-    found = await post.events.finding()
+    shop.happened(START, pending=0)
+    found = await shop.events.finding()
     assert (found.part, found.state) == ("webhook deliveries", "ok")
     assert "delivered" in found.why
 
 
-async def test_the_finding_when_events_did_not_arrive(post: Post) -> None:
+async def test_the_finding_when_events_did_not_arrive(shop: Shop) -> None:
     """Completed sessions that are not here are counted, with the oldest and what to type."""
-    post.processor.happened(START - timedelta(days=3), "evt_1", "cs_1")
-    post.processor.happened(START - HOUR, "evt_2", "cs_2")
-    post.processor.happened(START - HOUR, "evt_3", "cs_3", "charge.succeeded")
-    post.processor.happened(START - timedelta(days=8), "evt_4", "cs_4")
-    found = await post.events.finding()
+    shop.happened(START - timedelta(days=3), "evt_1", "cs_1")
+    shop.happened(START - HOUR, "evt_2", "cs_2")
+    shop.happened(START - HOUR, "evt_3", "cs_3", "charge.succeeded")
+    shop.happened(START - timedelta(days=8), "evt_4", "cs_4")
+    found = await shop.events.finding()
     assert found.state == "broken"
     assert "did not arrive: 2, the oldest of 2026-02-26T12:00:00Z" in found.why
     assert "orrery checkout events --failed" in found.todo
 
 
-async def test_the_finding_when_another_way_was_taken(post: Post) -> None:
+async def test_the_finding_when_another_way_was_taken(shop: Shop) -> None:
     """An undelivered event that a replay took in, or that is only seconds old, is nothing broken."""
-    post.processor.happened(START - HOUR, "evt_1", "cs_1")
-    post.processor.happened(START - timedelta(seconds=5), "evt_2", "cs_2")
-    await post.shop.offered("cs_1")
-    await post.events.replay("evt_1")
-    found = await post.events.finding()
+    shop.happened(START - HOUR, "evt_1", "cs_1")
+    shop.happened(START - timedelta(seconds=5), "evt_2", "cs_2")
+    await shop.offered("cs_1")
+    await shop.events.replay("evt_1")
+    found = await shop.events.finding()
     assert found.state == "ok"
     assert "pending: 2" in found.why
 

@@ -16,7 +16,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
-from tests.support.events import Post
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -185,19 +184,19 @@ async def test_a_body_that_is_too_large(shop: Shop) -> None:
     assert shop.refusals.counts == {"too large": 52}
 
 
-async def doctor(post: Post) -> str:
+async def doctor(shop: Shop) -> str:
     """Return what the doctor says about deliveries when the newest is too old to be on its way."""
-    post.shop.clock.advance(DELIVERY_TIME.total_seconds() + 1)
-    found = await post.events.finding()
+    shop.clock.advance(DELIVERY_TIME.total_seconds() + 1)
+    found = await shop.events.finding()
     assert found.state == "broken"
     return found.why
 
 
-async def test_the_doctor_names_the_secret(post: Post) -> None:
+async def test_the_doctor_names_the_secret(shop: Shop) -> None:
     """While completed sessions do not arrive, and webhooks are refused, `doctor` says both."""
-    post.processor.happened(START)
-    await refuse(post.shop, times=SEVERAL)
-    why = await doctor(post)
+    shop.happened(START)
+    await refuse(shop, times=SEVERAL)
+    why = await doctor(shop)
     assert "did not arrive: 1" in why
     assert (
         "Webhooks are refused since 2026-03-01T12:00:00Z: wrong signature, the last at 2026-03-01T12:00:00Z" in why
@@ -231,12 +230,12 @@ async def nothing(shop: Shop) -> None:
 
 @pytest.mark.parametrize("before", [nothing, junk, an_outage_long_ago, an_outage_that_is_over])
 async def test_what_was_not_refused_here_is_not_called_refused(
-    before: Callable[[Shop], Awaitable[None]], post: Post
+    before: Callable[[Shop], Awaitable[None]], shop: Shop
 ) -> None:
     """A delivery that failed elsewhere has words of its own, whatever strangers did or was refused before."""
-    await before(post.shop)
-    post.processor.happened(post.shop.clock.now(), "evt_9", "cs_9")
-    why = await doctor(post)
+    await before(shop)
+    shop.happened(shop.clock.now(), "evt_9", "cs_9")
+    why = await doctor(shop)
     assert "could not deliver" in why
     assert "efuse" not in why
 
@@ -244,45 +243,45 @@ async def test_what_was_not_refused_here_is_not_called_refused(
 async def test_an_outage_that_lasts_is_noted_every_ten_minutes() -> None:
     """So `doctor`, another process, knows which events may have been refused, and a flood writes little."""
     store = UnreliableStore(MemoryStore(clock := ManualClock()))
-    post = Post(Shop(clock, store))
+    shop = Shop(clock, store)
     for _ in range(5):
-        await refuse(post.shop, times=100)
+        await refuse(shop, times=100)
         clock.advance(NOTED_EVERY.total_seconds())
     assert store.commits == 5
-    await refuse(post.shop)
-    post.processor.happened(clock.now())
-    assert "refused since 2026-03-01T12:00:00Z" in await doctor(post)
-    restarted = Post(Shop(clock, store), post.processor)
+    await refuse(shop)
+    shop.happened(clock.now())
+    assert "refused since 2026-03-01T12:00:00Z" in await doctor(shop)
+    restarted = Shop(clock, store, account=shop.processor)
     clock.advance(DAY)
-    post.processor.happened(clock.now(), "evt_2", "cs_2")
-    await refuse(restarted.shop, times=SEVERAL + 1)
+    shop.happened(clock.now(), "evt_2", "cs_2")
+    await refuse(restarted, times=SEVERAL + 1)
     assert "could not deliver" not in await doctor(restarted)
 
 
-async def test_some_refused_and_some_not(post: Post) -> None:
+async def test_some_refused_and_some_not(shop: Shop) -> None:
     """Of several that did not arrive, those from after the last refusal are counted apart."""
-    post.processor.happened(START)
-    await refuse(post.shop, times=SEVERAL)
-    post.shop.clock.advance(2 * NOTED_EVERY.total_seconds())
+    shop.happened(START)
+    await refuse(shop, times=SEVERAL)
+    shop.clock.advance(2 * NOTED_EVERY.total_seconds())
     for number in (2, 3):
-        post.processor.happened(post.shop.clock.now(), f"evt_{number}", f"cs_{number}")
-    why = await doctor(post)
+        shop.happened(shop.clock.now(), f"evt_{number}", f"cs_{number}")
+    why = await doctor(shop)
     assert "did not arrive: 3" in why
     assert "Webhooks are refused" in why
     assert "Since the last refusal the processor could not deliver 2" in why
 
 
-async def test_an_outage_of_an_earlier_release(post: Post) -> None:
+async def test_an_outage_of_an_earlier_release(shop: Shop) -> None:
     """A record that does not say when the last was refused counts from its beginning."""
-    await post.shop.store.commit([Put(REFUSED_WEBHOOKS, RefusedWebhooks(reason="clock", since=START).to_bytes())])
-    post.processor.happened(START)
-    assert "refused since 2026-03-01T12:00:00Z: clock" in await doctor(post)
+    await shop.store.commit([Put(REFUSED_WEBHOOKS, RefusedWebhooks(reason="clock", since=START).to_bytes())])
+    shop.happened(START)
+    assert "refused since 2026-03-01T12:00:00Z: clock" in await doctor(shop)
 
 
-async def test_a_stranger_does_not_make_the_doctor_worry(post: Post) -> None:
+async def test_a_stranger_does_not_make_the_doctor_worry(shop: Shop) -> None:
     """Where the processor has delivered everything, refused webhooks are not its own."""
-    await refuse(post.shop, times=SEVERAL)
-    assert (await post.events.finding()).state == "ok"
+    await refuse(shop, times=SEVERAL)
+    assert (await shop.events.finding()).state == "ok"
 
 
 async def test_the_probe_of_our_own_is_not_counted(shop: Shop) -> None:

@@ -53,7 +53,7 @@ KINDS = (
 
 async def all_events(world: World) -> None:
     """List the events."""
-    assert await gathered(world.post.events.list_events(WEEK))
+    assert await gathered(world.shop.events.list_events(WEEK))
 
 
 async def all_records(world: World) -> None:
@@ -131,9 +131,9 @@ ACTIONS: dict[str, Action] = {
     "page, reconciliation": lambda world: world.shop.reconciliation.panel(),
     "page, sales": lambda world: world.sales.panel(),
     "checkout events": all_events,
-    "doctor, events": lambda world: world.post.events.finding(),
-    "checkout events --replay": lambda world: world.post.events.replay("evt_3"),
-    "address of a payment": lambda world: world.offers.address_of("pi_cs_1"),
+    "doctor, events": lambda world: world.shop.events.finding(),
+    "checkout events --replay": lambda world: world.shop.events.replay("evt_3"),
+    "address of a payment": lambda world: world.shop.offers.address_of("pi_cs_1"),
     "preflight": lambda world: world.rehearsal.run(),
     "preflight, changed": lambda world: world.rehearsal.again(api_version="2026-09-30.endive").run(),
     "preflight, signed": lambda world: world.rehearsal.preflighted(),
@@ -337,7 +337,7 @@ async def test_what_became_of_an_event() -> None:
     """The list of events goes on where what followed cannot be read, and names the record."""
     world = await World().lived_in()
     await world.damage("access:", cut)
-    known = {one.id: (one.became, one.why) for one in await gathered(world.post.events.list_events(WEEK))}
+    known = {one.id: (one.became, one.why) for one in await gathered(world.shop.events.list_events(WEEK))}
     assert known["evt_1"] == ("unreadable", "access:cs_1")
     assert known["evt_2"] == ("waiting", "unpaid")
 

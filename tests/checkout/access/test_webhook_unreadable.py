@@ -20,7 +20,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import PRODUCT, Shop, event_body, ids, session, session_json, signed
 from tests.support.clock import START, ManualClock
-from tests.support.events import Post
 from tests.support.items import gathered
 from tests.support.unreliable_store import UnreliableStore
 
@@ -117,68 +116,68 @@ async def test_a_store_that_fails() -> None:
     assert await shop.entries() == []
 
 
-async def test_a_mended_vendor(post: Post) -> None:
+async def test_a_mended_vendor(shop: Shop) -> None:
     """A replay takes it in once the processor writes it as documented: access is granted, the note is over."""
-    await post.shop.offered("cs_1")
-    await receive(post.shop, ODD)
-    post.processor.happened(START)
-    assert (await post.events.replay("evt_1")).result == "granted"
-    assert await post.shop.raw_events.note("evt_1") is None
-    assert await post.shop.raw_events.body("evt_1") == ODD
-    assert (await post.events.replay("evt_1")).result == "already"
+    await shop.offered("cs_1")
+    await receive(shop, ODD)
+    shop.happened(START)
+    assert (await shop.events.replay("evt_1")).result == "granted"
+    assert await shop.raw_events.note("evt_1") is None
+    assert await shop.raw_events.body("evt_1") == ODD
+    assert (await shop.events.replay("evt_1")).result == "already"
 
 
 @pytest.mark.parametrize("at_the_processor", [True, False])
-async def test_a_newer_release(at_the_processor: bool, post: Post) -> None:  # noqa: FBT001  a parameter of the test
+async def test_a_newer_release(at_the_processor: bool, shop: Shop) -> None:  # noqa: FBT001  a parameter of the test
     """What an older release could not read is taken in from what was kept, whatever the processor has of it."""
-    await post.shop.offered("cs_1")
-    await receive(post.shop, ODD)
+    await shop.offered("cs_1")
+    await receive(shop, ODD)
     # The release that reads it: here what is kept becomes readable.
     readable = event_body("evt_1", session_json())
-    await post.shop.store.commit([Put("event:evt_1", readable)])
+    await shop.store.commit([Put("event:evt_1", readable)])
     if at_the_processor:
-        post.processor.happened(START)
-        post.processor.bodies["evt_1"] = ODD
-    assert (await post.events.replay("evt_1")).result == "granted"
-    assert await post.shop.raw_events.note("evt_1") is None
+        shop.happened(START)
+        shop.processor.bodies["evt_1"] = ODD
+    assert (await shop.events.replay("evt_1")).result == "granted"
+    assert await shop.raw_events.note("evt_1") is None
 
 
-async def test_one_without_an_id_is_replayed_by_its_digest(post: Post) -> None:
+async def test_one_without_an_id_is_replayed_by_its_digest(shop: Shop) -> None:
     """A newer release that reads it stores it under its id, and the note is over."""
-    await post.shop.offered("cs_1")
-    await receive(post.shop, b"{}")
-    (note,) = await post.shop.raw_events.unreadable(START)
-    assert (await post.events.replay(note.event_id)).result == "unreadable"
-    await post.shop.store.commit([Put(f"event:{note.event_id}", event_body("evt_1", session_json()))])
-    assert (await post.events.replay(note.event_id)).result == "granted"
-    assert await post.shop.raw_events.unreadable(START) == []
+    await shop.offered("cs_1")
+    await receive(shop, b"{}")
+    (note,) = await shop.raw_events.unreadable(START)
+    assert (await shop.events.replay(note.event_id)).result == "unreadable"
+    await shop.store.commit([Put(f"event:{note.event_id}", event_body("evt_1", session_json()))])
+    assert (await shop.events.replay(note.event_id)).result == "granted"
+    assert await shop.raw_events.unreadable(START) == []
 
 
-async def test_it_is_listed_and_found_by_the_doctor(post: Post) -> None:
+async def test_it_is_listed_and_found_by_the_doctor(shop: Shop) -> None:
     """`events` lists it with the fields; `doctor` counts it until another way has granted its session."""
-    await post.shop.offered("cs_1")
-    await receive(post.shop, ODD)
-    await receive(post.shop, b"{}")
-    post.processor.happened(START, pending=0)
-    first, second = await gathered(post.events.list_events(DAY, failed=True))
+    await shop.offered("cs_1")
+    await receive(shop, ODD)
+    await receive(shop, b"{}")
+    shop.happened(START, pending=0)
+    first, second = await gathered(shop.events.list_events(DAY, failed=True))
     assert (first.id, first.became, first.why) == ("evt_1", "unreadable", "data.object.payment_status")
     assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
-    found = await post.events.finding()
+    found = await shop.events.finding()
     assert (found.state, "cannot be read: 2" in found.why) == ("broken", True)
     grant = AccessGrant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
-    await post.shop.desk.grant(grant, "paid, as the dashboard says")
-    assert "cannot be read: 1" in (await post.events.finding()).why
+    await shop.desk.grant(grant, "paid, as the dashboard says")
+    assert "cannot be read: 1" in (await shop.events.finding()).why
 
 
-async def test_it_can_be_erased(post: Post) -> None:
+async def test_it_can_be_erased(shop: Shop) -> None:
     """A body that is no JSON is searched for the address of a person like any other, and is not replayed then."""
-    await receive(post.shop, b"\xff ann@example.org bought it")
-    (note,) = await post.shop.raw_events.unreadable(START)
-    await post.shop.privacy.erase("ann@example.org", "asked by letter")
-    (event,) = await post.shop.entries("event:")
+    await receive(shop, b"\xff ann@example.org bought it")
+    (note,) = await shop.raw_events.unreadable(START)
+    await shop.privacy.erase("ann@example.org", "asked by letter")
+    (event,) = await shop.entries("event:")
     assert event.value == ERASED_EVENT
     with pytest.raises(Invalid):
-        await post.events.replay(note.event_id)
+        await shop.events.replay(note.event_id)
 
 
 async def test_our_own_probe_is_not_kept(shop: Shop) -> None:
@@ -246,13 +245,13 @@ async def test_a_waiting_session_that_cannot_be_read() -> None:
     assert {one.id for one in report.unread} == {"cs_odd"}
 
 
-async def test_events_behind_it_are_listed(post: Post) -> None:
+async def test_events_behind_it_are_listed(shop: Shop) -> None:
     """The list of events goes on behind one that cannot be read, and names it; `doctor` says so, too."""
-    post.processor.happened(START, pending=0)
-    post.processor.unreadable.append(ItemUnreadable("event", "evt_odd", ("type",)))
-    known, unread = split_unreadable([one async for one in post.events.list_events(WEEK)])
+    shop.happened(START, pending=0)
+    shop.processor.unreadable.append(ItemUnreadable("event", "evt_odd", ("type",)))
+    known, unread = split_unreadable([one async for one in shop.events.list_events(WEEK)])
     assert ([one.id for one in known], [one.item_id for one in unread]) == (["evt_1"], ["evt_odd"])
-    found = await post.events.finding()
+    found = await shop.events.finding()
     assert (found.state, "cannot be read: 1" in found.why) == ("broken", True)
 
 

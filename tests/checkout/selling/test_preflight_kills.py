@@ -111,6 +111,16 @@ async def test_killed_and_forgotten_for_a_day() -> None:
         assert await late.trials.unfinished() == []
 
 
+async def test_killed_and_nothing_can_be_tried() -> None:
+    """Where a mistake keeps every product from being tried, what was left is closed all the same."""
+    rehearsal = await approved()
+    rehearsal.till.after["create"] = [LOST] * 4
+    await rehearsal.run()
+    report = await rehearsal.again(terms=None).run()
+    assert [one.result for one in report.outcomes + report.cleaned] == ["mistake"] * 2 + ["cleaned up"] * 2
+    assert rehearsal.till.open() == []
+
+
 async def test_asked_and_never_answered_for_days() -> None:
     """A question whose session, if there is one, has expired by itself is put aside without asking again."""
     rehearsal = await approved()

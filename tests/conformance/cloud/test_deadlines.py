@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from orrery.adapters.azure.cloud import AzureCloud
 from orrery.errors import Invalid
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.ports.cloud.errors import CloudRefused, CloudUnreachable
-from tests.support.provisioning import layer_in
+from tests.support.provisioning import Layer
 
 
 def cloud() -> AzureCloud:
@@ -37,12 +36,11 @@ def test_a_token_that_never_comes_has_a_deadline(silent: str, monkeypatch: pytes
         unsigned.identity()
 
 
-def test_a_long_wait_is_said_and_not_waited(tmp_path: Path) -> None:
+def test_a_long_wait_is_said_and_not_waited(layer: Layer) -> None:
     """429 with a Retry-After of an hour ends the command with a sentence, also where calls are repeated."""
-    with layer_in(tmp_path, factor=100) as layer:
-        layer.box.fault("cloud_429", "GET identity", count=None, value=3600)
-        with pytest.raises(CloudNotReady, match="Try again in 3600 s"):
-            layer.provisioning.make()
+    layer.box.fault("cloud_429", "GET identity", count=None, value=3600)
+    with pytest.raises(CloudNotReady, match="Try again in 3600 s"):
+        layer.provisioning.make()
 
 
 def test_variables_that_cannot_be_used_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,12 +53,10 @@ def test_variables_that_cannot_be_used_are_named(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("operation", ["GET machine", "GET group", "GET account", "GET identity", "GET roles"])
-def test_a_plan_registers_no_provider(tmp_path: Path, operation: str) -> None:
+def test_a_plan_registers_no_provider(made: Layer, operation: str) -> None:
     """The libraries would do that by themselves, and wait for its end without a limit: the owner decides it."""
-    with layer_in(tmp_path, factor=100) as layer:
-        layer.provisioning.make()
-        before = len(layer.box.known()["requests"])
-        layer.box.fault("cloud_unregistered", operation, count=None)
-        with pytest.raises(CloudNotReady, match="az provider register"):
-            layer.provisioning.make()
-        assert {one["what"].partition(" ")[0] for one in layer.box.known()["requests"][before:]} == {"GET"}
+    before = made.box.clock.now().timestamp()
+    made.box.fault("cloud_unregistered", operation, count=None)
+    with pytest.raises(CloudNotReady, match="az provider register"):
+        made.provisioning.make()
+    assert {one.partition(" ")[0] for one in made.box.asked_since(before)} == {"GET"}

@@ -1,5 +1,6 @@
 """The layer is made, proven, corrected and removed, over the official libraries."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.azure.clients import Deadlines
+from orrery.adapters.azure.cloud import AzureCloud
 from orrery.adapters.movable_clock import MovableClock
 from orrery.errors import OrreryError
 from orrery.gateway.cloud.plan import OVERLAP
@@ -15,7 +17,7 @@ from orrery.gateway.cloud.survey import known
 from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.sandbox.cloud.alerts import CACHED
 from tests.sandbox.cloud.official import Official
-from tests.support.provisioning import Layer, broken, layer_in, plan
+from tests.support.provisioning import Layer, broken, plan
 
 HASTY = Deadlines(connect=2, read=1, retries=0)
 
@@ -35,19 +37,17 @@ def test_apply_makes_everything_and_proves_it(layer: Layer) -> None:
 def test_a_plan_writes_nothing(layer: Layer) -> None:
     """Neither on an empty cloud nor on a made one does a plan send anything but GET."""
     for _ in range(2):
-        before = len(layer.box.known()["requests"])
+        before = layer.box.clock.now().timestamp()
         assert plan(layer).changes
-        asked = layer.box.known()["requests"][before:]
-        assert {one["what"].partition(" ")[0] for one in asked} == {"GET"}
+        assert {one.partition(" ")[0] for one in layer.box.asked_since(before)} == {"GET"}
         layer.provisioning.make()
 
 
 def test_typed_again_it_changes_nothing(made: Layer) -> None:
     """A second `apply` sends nothing that changes anything, and makes no second webhook."""
-    before = len(made.box.known()["requests"])
+    before = made.box.clock.now().timestamp()
     made.provisioning.make()
-    asked = made.box.known()["requests"][before:]
-    assert {one["what"].partition(" ")[0] for one in asked} == {"GET"}
+    assert {one.partition(" ")[0] for one in made.box.asked_since(before)} == {"GET"}
     assert len(made.cloud.webhooks()) == 1
 
 
@@ -99,17 +99,18 @@ def test_a_pause_is_respected_and_ends_by_itself(made: Layer, by_hand: Official)
     ],
 )
 def test_each_failure_is_one_sentence_and_loses_nothing(
-    tmp_path: Path, fault: str, operation: str, error: type[OrreryError], words: str
+    layer: Layer, fault: str, operation: str, error: type[OrreryError], words: str
 ) -> None:
     """It names what failed, holds no secret, and typing the command again completes the rest."""
-    with layer_in(tmp_path, HASTY, factor=100) as layer:
+    with closing(AzureCloud(layer.names, layer.box.config.url, layer.trust, HASTY)) as cloud:
+        hasty = replace(layer, cloud=cloud)
         layer.box.fault(fault, operation, count=None, value=7)
         with pytest.raises(error) as raised:
-            layer.provisioning.make()
+            hasty.provisioning.make()
         assert words in str(raised.value)
         assert "https://" not in str(raised.value)
         layer.box.clear_faults()
-        assert layer.provisioning.make().succeeded
+        assert hasty.provisioning.make().succeeded
         assert plan(layer).is_empty
 
 

@@ -1,6 +1,7 @@
 """The layer beside others' changes, and on a machine that lacks something."""
 
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,9 @@ from tests.support.provisioning import Layer, broken, plan
 
 
 @pytest.fixture
-def typed(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> "Typed":
+def typed(shared_layer: tuple[Layer, Any, Any], monkeypatch: pytest.MonkeyPatch) -> "Typed":
     """The commands of this deployment."""
-    monkeypatch.setenv("ORRERY_CONFIG", str(layer.config))
+    monkeypatch.setenv("ORRERY_CONFIG", str(shared_layer[0].config))
     return Typed()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox, Part
-from orrery.bounded import LONGEST_ANSWER
+from orrery.outside import LONGEST_ANSWER
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing

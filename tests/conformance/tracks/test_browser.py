@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.support.tracks import ANN_A, Tracks
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 
 def test_a_sign_in_in_a_browser(tracks: Tracks, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def test_another_page_does_not_end_a_sign_in(
         with socket.create_connection(("127.0.0.1", redirect.port or 0)) as broken:
             broken.sendall(b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n")
             assert broken.recv(1) == b""
-        with httpx2.Client(trust_env=False, timeout=PATIENCE) as web:
+        with httpx2.Client(trust_env=False, timeout=PATIENCE, verify=IN_CLEAR) as web:
             web.post(
                 f"http://127.0.0.1:{redirect.port}/", data={"state": "foreign", "code": "x"}
             ).raise_for_status()

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from orrery.adapters.ga4 import LONGEST_ANSWER, GoogleAnalytics
+from orrery.adapters.ga4 import LONGEST_REPORT, GoogleAnalytics
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.analytics import AnalyticsFailed, By, Quotas, QuotaState, UserReport
 from orrery.sandbox.analytics.access import service_account_key
@@ -122,7 +122,7 @@ def test_what_is_no_report(tmp_path: Path, body: Body, dimension: By | None) -> 
 
 def test_a_report_that_is_too_long(tmp_path: Path) -> None:
     """An answer without end is given up before it fills the memory."""
-    endless = (b" " * 65536 for _ in range(2 * LONGEST_ANSWER // 65536))
+    endless = (b" " * 65536 for _ in range(2 * LONGEST_REPORT // 65536))
     assert failure(tmp_path, lambda: StreamingResponse(endless)).cause == "not-a-report"
 
 

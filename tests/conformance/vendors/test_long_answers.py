@@ -20,9 +20,9 @@ from orrery.adapters.running_service import HttpRunningService
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.bounded import LONGEST_ANSWER
 from orrery.edge.listeners import bind
 from orrery.errors import OrreryError
+from orrery.outside import LONGEST_ANSWER
 from orrery.ports.processor.errors import ProcessorUnreachable
 from tests.support.clock import START, ManualClock
 from tests.support.marked import analytics_key

@@ -90,7 +90,6 @@ def test_the_service_says_no(operation: Operation, status: int, answer: bytes, t
         (200, b"<html>A page</html>"),
         (200, b'{"id": "../../v1/account"}'),
         (200, b'{"id": 5}'),
-        (200, b"x" * (LONGEST_ANSWER * 4)),
         (302, b""),
         (400, b'{"error": "Write\\nthis", "message": "x"}'),
     ],
@@ -101,6 +100,12 @@ def test_no_session(operation: Operation, status: int, answer: bytes) -> None:
     assert found == Started(
         None, f"The operation answered {status}, and not as this service does.", may_exist=True
     )
+
+
+def test_an_answer_without_an_end(operation: Operation) -> None:
+    """Of an answer that is too long no more is read than its bound; there may be a session."""
+    found = answered(operation, 200, b"x" * (LONGEST_ANSWER * 4))
+    assert found == Started(None, "The operation's answer cannot be read: it is too long.", may_exist=True)
 
 
 def test_nobody_there() -> None:

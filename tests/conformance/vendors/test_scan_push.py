@@ -6,7 +6,7 @@ import pytest
 from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.plain_commands import plain
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser, user
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 __all__ = ["user"]
 
@@ -24,5 +24,7 @@ def test_a_leak_reaches_the_phone(box: Running, user: ScanUser, token: str, numb
         assert code == 1
         assert ("tries again" in err) == (number == 0)
     headers = {"Accept": "application/json"}
-    pushes = httpx2.get(f"{box.url}/push", headers=headers, trust_env=False, timeout=PATIENCE).json()
+    pushes = httpx2.get(
+        f"{box.url}/push", headers=headers, trust_env=False, timeout=PATIENCE, verify=IN_CLEAR
+    ).json()
     assert [(one["priority"], one["title"]) for one in pushes] == [(5, "1 new finding in blog")] * number

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,22 +30,33 @@ def cloud(module_cloud: Official) -> Official:
     return module_cloud
 
 
+@pytest.fixture(scope="module")
+def shared_layer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Layer, Any, Any]]:
+    """A sandbox's cloud for a module's tests, and what is so in it before the layer is made, and then."""
+    with layer_in(tmp_path_factory.mktemp("layer"), factor=100) as layer:
+        empty = layer.kept()
+        assert layer.provisioning.make().succeeded
+        yield layer, empty, layer.kept()
+
+
 @pytest.fixture
-def layer(tmp_path: Path) -> Iterator[Layer]:
+def layer(shared_layer: tuple[Layer, Any, Any]) -> Layer:
     """A sandbox's cloud with nothing of the layer in it."""
-    with layer_in(tmp_path, factor=100) as layer:
-        yield layer
-
-
-@pytest.fixture
-def made(layer: Layer) -> Layer:
-    """The same with the layer made."""
-    assert layer.provisioning.make().succeeded
+    layer, empty, _ = shared_layer
+    layer.put_back(empty)
     return layer
 
 
 @pytest.fixture
-def by_hand(layer: Layer) -> Iterator[Official]:
+def made(shared_layer: tuple[Layer, Any, Any]) -> Layer:
+    """The same with the layer made."""
+    layer, _, made = shared_layer
+    layer.put_back(made)
+    return layer
+
+
+@pytest.fixture(scope="module")
+def by_hand(shared_layer: tuple[Layer, Any, Any]) -> Iterator[Official]:
     """What somebody else does in the same cloud."""
-    with closing(Official(layer.box)) as official:
+    with closing(Official(shared_layer[0].box)) as official:
         yield official

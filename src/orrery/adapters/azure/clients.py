@@ -21,8 +21,8 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
 from orrery.adapters.azure.answers import LONGEST_MESSAGE, NO_PROVIDER, refused
-from orrery.bounded import bound
 from orrery.errors import Invalid
+from orrery.outside import session
 from orrery.ports.cloud import AlertKind
 from orrery.syntax.lines import one_line
 from orrery.trust import Trust
@@ -125,9 +125,7 @@ class Clients:
         # each credential that gave no token.
         for library in ("urllib3", "azure"):
             logging.getLogger(library).setLevel(logging.ERROR)
-        self._session = requests.Session()
-        self._session.auth = lambda prepared: prepared  # else an entry of the user's .netrc would be sent along
-        bound(self._session, context=trust.of_session())
+        self._session = session(trust)
         self._credential = self._signed_in()
 
     def _signed_in(self) -> DefaultAzureCredential:

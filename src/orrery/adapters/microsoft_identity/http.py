@@ -4,7 +4,7 @@ from typing import Any
 
 import requests
 
-from orrery.bounded import bound
+from orrery.outside import session
 from orrery.ports.identity import IdentityUnreachable
 from orrery.trust import Trust
 
@@ -16,8 +16,7 @@ class DeadlineSession:
     """The `http_client` of the library: it follows no redirection, which could carry a refresh token elsewhere."""
 
     def __init__(self, trust: Trust) -> None:
-        self._session = requests.Session()
-        bound(self._session, context=trust.of_session())
+        self._session = session(trust)
 
     def get(self, url: str, **given: Any) -> requests.Response:  # noqa: ANN401  as the library calls it
         """Send a GET request."""

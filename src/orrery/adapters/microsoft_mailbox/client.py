@@ -8,20 +8,14 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import httpx2
-
-from orrery.bounded import BOUNDED
 from orrery.errors import OrreryError
+from orrery.outside import Answer, Client, NoAddress, NoAnswer, Outside, Request
 from orrery.ports.accounts import Accounts
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.identity import IdentityUnreachable
 from orrery.syntax.retry_after import retry_after
-from orrery.tls import unreachable
 from orrery.trust import Trust
-
-TIMEOUT = 10.0
-"""Seconds to connect, and for each piece of an answer."""
 
 DEADLINE = 25.0
 """Seconds for one answer with its repetitions: less than the cockpit waits for a batch."""
@@ -76,10 +70,9 @@ class GraphClient:
     @asynccontextmanager
     async def session(self) -> AsyncGenerator["GraphSession"]:
         """Yield a session: one connection for several requests."""
-        async with httpx2.AsyncClient(
-            timeout=TIMEOUT, verify=self.trust.web, event_hooks=BOUNDED, follow_redirects=False
-        ) as client:
-            yield GraphSession(self, client)
+        graph = Outside(WHO, DEADLINE, self.trust)
+        async with graph.connected(self.address) as client:
+            yield GraphSession(self, graph, client)
 
     async def token(self) -> str:
         """Return the account's token; raise the mailbox's errors in place of those of the sign-in."""
@@ -96,8 +89,9 @@ class GraphClient:
 class GraphSession:
     """Requests over one connection."""
 
-    def __init__(self, client: GraphClient, http: httpx2.AsyncClient) -> None:
+    def __init__(self, client: GraphClient, graph: Outside, http: Client) -> None:
         self._client = client
+        self._graph = graph
         self._http = http
         self._base = client.address.rstrip("/") + "/v1.0"
         self._followed: set[str] = set()
@@ -141,23 +135,19 @@ class GraphSession:
         prefer: tuple[str, ...],
         etag: str = "",
     ) -> Json:
+        headers = {"Prefer": ", ".join([_IMMUTABLE, *prefer])} | ({"If-Match": etag} if etag else {})
         try:
-            request = self._http.build_request(method, url, params=params, json=body)
-        except httpx2.InvalidURL:
+            with self._graph.troubles():
+                request = self._http.build_request(method, url, params=params, json=body, headers=headers)
+                async with asyncio.timeout(DEADLINE):
+                    answer = await self._answered(request)
+        except NoAddress:
             raise StateLost(f"{WHO}'s next page has no address.") from None
-        request.headers["Prefer"] = ", ".join([_IMMUTABLE, *prefer])
-        if etag:
-            request.headers["If-Match"] = etag
-        try:
-            async with asyncio.timeout(DEADLINE):
-                answer = await self._answered(request)
-        except TimeoutError:
-            raise MailboxUnreachable(f"{WHO} gave no answer for {DEADLINE:g} s.") from None
-        except httpx2.HTTPError as error:
-            raise MailboxUnreachable(unreachable(WHO, error)) from None
+        except NoAnswer as error:
+            raise MailboxUnreachable(str(error)) from None
         return _content(answer)
 
-    async def _answered(self, request: httpx2.Request) -> httpx2.Response:
+    async def _answered(self, request: Request) -> Answer:
         """Send a request until there is an answer that waiting does not change."""
         renewed = False
         repeated = _NOT_DONE if request.method == "POST" else _BUSY
@@ -173,7 +163,7 @@ class GraphSession:
                 return answer
         raise MailboxUnreachable(f"{WHO} is too busy.")
 
-    async def _wait(self, answer: httpx2.Response) -> None:
+    async def _wait(self, answer: Answer) -> None:
         """Wait as long as Graph asks for; raise `MailboxUnreachable` when that is too long."""
         seconds = retry_after(answer.headers.get("Retry-After", ""), self._client.clock.now(), otherwise=1.0)
         if seconds > LONGEST_WAIT:
@@ -192,7 +182,7 @@ def segment(source_id: str) -> str:
     return found
 
 
-def _content(answer: httpx2.Response) -> Json:
+def _content(answer: Answer) -> Json:
     status = answer.status_code
     if answer.is_success:
         try:
@@ -219,7 +209,7 @@ def _content(answer: httpx2.Response) -> Json:
     raise refusal(f"{WHO} refuses the request (status {status}{code}).")
 
 
-def _code(answer: httpx2.Response) -> str:
+def _code(answer: Answer) -> str:
     """Return the vendor's own word for an error, without its sentence, which may name people."""
     try:
         code = answer.json()["error"]["code"]

@@ -15,21 +15,19 @@ from functools import cached_property, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import httpx2
 from pydantic import BaseModel, ValidationError
 
 from orrery.adapters.stripe.objects import Identified, Item, Page
 from orrery.adapters.stripe.objects import unreadable as misread
 from orrery.adapters.stripe.threads import Threads
-from orrery.bounded import BOUNDED, bound
 from orrery.errors import NotConfigured
+from orrery.outside import Answer, NoAnswer, Outside, session
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.syntax.lines import one_line
-from orrery.tls import tls_trouble, unreachable
+from orrery.tls import tls_trouble
 from orrery.trust import WELL_KNOWN, Trust
 
 if TYPE_CHECKING:
-    import requests
     import stripe
 
 API_VERSION = "2026-08-26.dahlia"
@@ -107,23 +105,11 @@ class StripeConnection:
     async def patch(self, path: str, form: Mapping[str, str], kind: type[VendorObject]) -> VendorObject:
         """Send a PATCH, which the library has not; a path that the processor does not know is a 404."""
         headers = {"Authorization": f"Bearer {self._require_key()}", "Stripe-Version": self.api_version}
+        processor = Outside(_WHO, READ_DEADLINE, self._trust)
         try:
-            async with (
-                asyncio.timeout(READ_DEADLINE),
-                # No proxy, netrc or redirect: the key goes nowhere else.
-                httpx2.AsyncClient(
-                    event_hooks=BOUNDED,
-                    timeout=SILENCE,
-                    trust_env=False,
-                    follow_redirects=False,
-                    verify=self._trust.web_by_itself,
-                ) as client,
-            ):
-                answer = await client.patch(f"{self._base_url}{path}", data=dict(form), headers=headers)
-        except (TimeoutError, httpx2.TimeoutException):
-            raise _late(READ_DEADLINE) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise ProcessorUnreachable(unreachable(_WHO, error), same_key=True) from None
+            answer = await processor.ask("PATCH", f"{self._base_url}{path}", data=dict(form), headers=headers)
+        except NoAnswer as error:
+            raise ProcessorUnreachable(str(error), same_key=True) from None
         return _read(kind, answer.text) if answer.is_success else _refuse(answer)
 
     def _require_key(self) -> str:
@@ -140,7 +126,7 @@ class StripeConnection:
             base_addresses={"api": self._base_url},
             stripe_version=self.api_version,
             max_network_retries=0,
-            http_client=stripe.RequestsClient(timeout=SILENCE, session=_session(self._trust)),
+            http_client=stripe.RequestsClient(timeout=SILENCE, session=session(self._trust, THREADS)),
         )
 
     def _in_thread(self, operation: Operation) -> str:
@@ -167,20 +153,6 @@ def _last_id(items: Sequence[Identified | ItemUnreadable]) -> str:
 def created_since(time: datetime | None) -> dict[str, Any]:
     """Return the part of a list's query that leaves out older objects."""
     return {"created": {"gte": int(time.timestamp())}} if time else {}
-
-
-def _session(trust: Trust) -> requests.Session:
-    import requests  # noqa: PLC0415  see `_client`
-
-    session = requests.Session()
-    bound(session, THREADS, trust.of_session())
-    # Without an `auth` of ours, an entry of the user's .netrc would take the place of the key.
-    session.auth = _as_it_is
-    return session
-
-
-def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
 
 
 def _read(kind: type[VendorObject], answer: str) -> VendorObject:
@@ -248,7 +220,7 @@ class _Refusal(BaseModel):
     error: _Error
 
 
-def _refuse(answer: httpx2.Response) -> NoReturn:
+def _refuse(answer: Answer) -> NoReturn:
     """Raise the port's error for an answer to our own request, as `_raise_ours` does for the library's."""
     status = answer.status_code
     if status == HTTPStatus.UNAUTHORIZED:

@@ -2,19 +2,20 @@
 
 import re
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from orrery.adapters.sqlite import create
+from orrery.app.settings.former_names import former_secrets, former_settings
 from orrery.app.settings.reader import SYSTEM_FOLDER
 from orrery.app.settings.secrets import secret_kinds
 from orrery.app.settings.sections import sections_of
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
+from orrery.runtime.own_store import NotDeclaredError
 from orrery.runtime.settings import HasStore
 
 STATE = Path("/var/lib/orrery")
@@ -95,18 +96,23 @@ def store_of(role: Role) -> Path:
 
 def settings_text(folder: Path, role: Role = "site") -> str:
     """Return a role's settings file for a folder: every key explained, with its default but for the mode."""
-    explained = [files("orrery").joinpath("web/init/head.toml"), *map(_explained, sections_of(role).items())]
-    text = "\n".join(one.read_text(encoding="utf-8") for one in explained)
+    head = files("orrery").joinpath("web/init/head.toml").read_text(encoding="utf-8")
+    text = "\n".join([head, *map(_explained, sections_of(role).items())])
     text = text.replace("{secrets}", "\n#   ".join(secret_kinds(role)))
+    text += "".join(f"\n# {one}." for one in (*former_settings(role), *former_secrets(role)))
     for here, there in _OF_THE_SYSTEM.items() if _is_the_systems(folder) else ():
         text = re.sub(here, there, text)
     return text
 
 
-def _explained(section: tuple[str, type]) -> Traversable:
-    """Return the text about a section, which is in the folder of its module."""
+def _explained(section: tuple[str, type]) -> str:
+    """Return the text about a section, which is in the folder of its module; raise `NotDeclaredError`."""
     name, kind = section
-    return files(kind.__module__.rpartition(".")[0]).joinpath(f"init/{name}.toml")
+    package = kind.__module__.rpartition(".")[0]
+    found = files(package).joinpath(f"init/{name}.toml")
+    if not found.is_file():
+        raise NotDeclaredError(f"{package} has no init/{name}.toml, which explains each key of [{name}].")
+    return found.read_text(encoding="utf-8")
 
 
 def _is_the_systems(folder: Path) -> bool:
@@ -115,11 +121,12 @@ def _is_the_systems(folder: Path) -> bool:
 
 def _write(file: Path, secrets: Path, role: Role) -> None:
     """Write both so that no other user may write them, whatever the umask."""
+    text = settings_text(file.parent, role)
     try:
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         secrets.mkdir(mode=0o700, exist_ok=True)
         file.touch(mode=0o644, exist_ok=False)
-        _ = file.write_text(settings_text(file.parent, role), encoding="utf-8")
+        _ = file.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise Invalid(f"{file} exists already; nothing was written.") from None
     except OSError as error:

@@ -47,7 +47,7 @@ def is_there_a_list() -> bool:
 
 def _refuse_variables() -> None:
     """A setting in a variable would be a second way into every hook, which no reader of the file sees."""
-    own = {one.name for module in MODULES for one in module.sections if "scan" in one.roles}
+    own = {name for module in MODULES for one in module.sections if "scan" in one.roles for name in one.names}
     for name in possible_settings(ENVIRONMENT, "scan"):
         if keys_of(name)[0] in own:
             raise SettingsError(

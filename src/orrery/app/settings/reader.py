@@ -6,7 +6,7 @@ Unknown keys, variables and secret files are fatal (decision 41); a missing secr
 sections and secrets only (decision 40).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from orrery.app.settings.authority import check_authority
+from orrery.app.settings.former_names import former_settings, models_in, nearest
 from orrery.app.settings.places import (
     DEMO_FILE,
     SYSTEM_FOLDER,
@@ -25,6 +26,7 @@ from orrery.app.settings.secrets import Secrets, examine_secrets, uses_of
 from orrery.app.settings.sections import Settings, file_model
 from orrery.app.settings.tables import Table, laid_over, read_toml, table_of_variables, unknown_variables
 from orrery.app.settings.variables import CONFIG_VARIABLE, ENVIRONMENT, SettingsError
+from orrery.runtime.former_names import FormerName
 from orrery.runtime.module import Role
 from orrery.runtime.settings import SecretFiles, TlsSettings
 
@@ -155,27 +157,40 @@ def _refuse_unknown_variables(role: Role) -> None:
 
 
 def _read(found: Table, folder: Path, role: Role, variables: Mapping[str, str]) -> Settings:
-    model = file_model(role)
+    model, met = file_model(role), set[tuple[type[BaseModel], FormerName]]()
     try:
-        file = model.model_validate(laid_over(found, table_of_variables(variables, role, model)))
+        file = model.model_validate(laid_over(found, table_of_variables(variables, role, model)), context=met)
     except ValidationError as error:
-        raise SettingsError(_unusable(error)) from None
+        raise SettingsError(_unusable(error, model)) from None
     file = _anchored(file, folder)
     sections = {type(value): value for _, value in file if isinstance(value, BaseModel)}
-    return Settings(file.mode, role, sections)
+    outdated = [str(one) for one in former_settings(role) if (one.model, one.former) in met]
+    return Settings(file.mode, role, sections, tuple(outdated))
 
 
-def _unusable(error: ValidationError) -> str:
+def _unusable(error: ValidationError, model: type[BaseModel]) -> str:
     """Return what is wrong with settings, key by key; no value is repeated."""
     problems = error.errors(include_url=False, include_input=False)
-    sentences = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one)}" for one in problems]
+    sentences = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one, model)}" for one in problems]
     return f"The settings cannot be used: {'; '.join(sentences)}."
 
 
-def _sentence(problem: ErrorDetails) -> str:
+def _sentence(problem: ErrorDetails, model: type[BaseModel]) -> str:
+    if problem["type"] == "extra_forbidden":
+        *tables, key = problem["loc"]
+        return f"there is no such key{nearest(str(key), _keys_at(tables, model))}"
     if tags := problem.get("ctx", {}).get("expected_tags"):  # the library's own sentence repeats the value
         return f"kind must be one of {tags}"
     return problem["msg"].removeprefix("Value error, ").rstrip(".")
+
+
+def _keys_at(tables: Sequence[int | str], model: type[BaseModel]) -> list[str]:
+    """Return the keys of a table in the file. Numbers of a list and kinds of a table lead to no other table."""
+    there = [model]
+    for name in tables:
+        if fields := [one.model_fields[name] for one in there if name in one.model_fields]:
+            there = [inner for field in fields for inner in models_in(field.annotation)]
+    return [key for one in there for key in one.model_fields]
 
 
 def _anchored(model: Model, folder: Path) -> Model:

@@ -13,9 +13,11 @@ from orrery.app.settings.secrets import (
     secret_files,
     secret_kinds,
     uses_of,
+    variable_of,
+    written_names,
 )
 from orrery.app.settings.sections import Settings
-from orrery.app.settings.variables import ENVIRONMENT, PREFIX
+from orrery.app.settings.variables import ENVIRONMENT
 from orrery.runtime.module import Role
 from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
@@ -111,11 +113,13 @@ def _observation(
     folders: list[_Folder],
     fingerprint: Fingerprinting,
 ) -> SecretObservation:
-    folder = next((one for one in folders if name in (one.files or ())), None)
-    text, place, mode = ENVIRONMENT.get(PREFIX + name.upper()), "environment", None
+    written = written_names(name, ENVIRONMENT, [file for one in folders for file in one.files or ()])
+    here = written[0] if written else name
+    folder = next((one for one in folders if here in (one.files or ())), None)
+    text, place, mode = ENVIRONMENT.get(variable_of(here)), "environment", None
     try:
         if text is None and folder and folder.files:
-            file, place = folder.files[name], folder.place
+            file, place = folder.files[here], folder.place
             text, mode = file.read_text(encoding="utf-8"), _mode(file)
         if text is None:
             return SecretObservation("unknown" if any(one.files is None for one in folders) else "missing")

@@ -1,16 +1,24 @@
 """The secrets of a deployment: one file each, or one environment variable each."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from orrery.app.modules import MODULES
+from orrery.app.settings.former_names import former_secrets, nearest
 from orrery.app.settings.ownership import read_own, refuse_foreign_folder
 from orrery.app.settings.sections import Settings
-from orrery.app.settings.variables import PREFIX, SettingsError, secret_names
+from orrery.app.settings.variables import (
+    PREFIX,
+    SettingsError,
+    known_secret_names,
+    names_of_secret,
+    secret_names,
+)
+from orrery.runtime.former_names import why_twice
 from orrery.runtime.module import Role, load
 from orrery.runtime.secret import Form, SecretKind, SecretUse
 from orrery.runtime.section import Mode
@@ -33,12 +41,14 @@ class Secrets:
     """The secrets of a role; each may be missing (decision 41), and an empty one is missing.
 
     `troubles` are the reasons why others cannot be used, by their names. A fault that concerns no single secret
-    (the folder, an unknown file in it) is under "".
+    (the folder, an unknown file in it) is under "". `outdated` are sentences, without their ends, about names of
+    before that were met.
     """
 
     _texts: Mapping[str, SecretStr] = field(default_factory=dict[str, SecretStr])
     role: Role = "site"
     troubles: Mapping[str, str] = field(default_factory=dict[str, str])
+    outdated: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -99,7 +109,9 @@ def examine_secrets(directory: Path | None, environment: Mapping[str, str], mode
             usable |= found
         except SettingsError as error:
             troubles[name] = str(error)
-    return Secrets.of(usable, role, troubles | ({"": trouble} if trouble else {}))
+    found = Secrets.of(usable, role, troubles | ({"": trouble} if trouble else {}))
+    met = [one for one in former_secrets(role) if one.old in files or variable_of(one.old) in environment]
+    return replace(found, outdated=tuple(f"the secret {one}" for one in met))
 
 
 def uses_of(settings: Settings) -> dict[str, SecretUse]:
@@ -117,8 +129,8 @@ def secret_name(file: Path, role: Role) -> str:
 
 def secret_file(folder: Path, name: str, role: Role) -> Path:
     """Return the file of a secret in a folder, which is there if the secret is."""
-    copied = folder / f"{role}_{name}"
-    return copied if copied.exists() else folder / name
+    files = [folder / f"{before}{one}" for one in names_of_secret(name) for before in (f"{role}_", "")]
+    return next((file for file in files if file.exists()), folder / name)
 
 
 def secret_files(folder: Path, role: Role) -> dict[str, Path]:
@@ -143,8 +155,21 @@ def _files_in(folder: Path | None, role: Role) -> tuple[dict[str, Path], str]:
         return {}, f"{_FOLDER} {folder} cannot be read ({type(error).__name__})."
     except SettingsError as error:
         return {}, str(error)
-    unknown = " and ".join(file.name for name, file in files.items() if name not in secret_names())
-    return files, f"The secret file {unknown} is none of {', '.join(secret_names())}." if unknown else ""
+    unknown = {name: file.name for name, file in files.items() if name not in known_secret_names()}
+    if not unknown:
+        return files, ""
+    named, like = " and ".join(unknown.values()), nearest(next(iter(unknown)), secret_names())
+    return files, f"The secret file {named} is none of {', '.join(secret_names())}{like}."
+
+
+def variable_of(name: str) -> str:
+    """Return the variable that a secret may be in."""
+    return PREFIX + name.upper()
+
+
+def written_names(name: str, environment: Mapping[str, str], files: Collection[str]) -> list[str]:
+    """Return the names, of today and of before, under which a secret is there."""
+    return [one for one in names_of_secret(name) if one in files or variable_of(one) in environment]
 
 
 def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Path], role: Role) -> dict[str, str]:
@@ -152,8 +177,12 @@ def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Pat
 
     A variable goes first; the file is read all the same, since one that cannot be read is fatal (decision 41).
     """
-    of_file = {name: _read_secret(files[name], role)} if name in files else {}
-    text = environment.get(PREFIX + name.upper())
+    written = written_names(name, environment, files)
+    if len(written) > 1:
+        raise SettingsError(f"The secrets {why_twice(name, written)}.")
+    here = written[0] if written else name
+    of_file = {name: _read_secret(files[here], role)} if here in files else {}
+    text = environment.get(variable_of(here))
     if text is None:
         return of_file
     try:

@@ -1,16 +1,17 @@
 """The sections of one role, and their values in the settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, create_model
 
 from orrery.app.modules import MODULES
+from orrery.runtime.former_names import FormerName
 from orrery.runtime.module import Role, load
-from orrery.runtime.section import Mode
+from orrery.runtime.section import Mode, Section
 from orrery.runtime.settings import HasStore
 
 S = TypeVar("S")
@@ -18,11 +19,15 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the secrets: the mode, and each section of the role by its class."""
+    """Everything but the secrets: the mode, and each section of the role by its class.
+
+    `outdated` are sentences, without their ends, about names of before that were met.
+    """
 
     mode: Mode
     role: Role
     sections: Mapping[type, BaseModel]
+    outdated: tuple[str, ...] = ()
 
     def __getitem__(self, kind: type[S]) -> S:
         return cast("S", self.sections[kind])
@@ -51,10 +56,8 @@ def sections_of(role: Role) -> dict[str, type[BaseModel]]:
     return {one.name: load(one.target) for one in named if role in one.roles}
 
 
-class SettingsFile(BaseModel):
+class SettingsFile(Section):
     """The keys of `orrery.toml` outside all sections; the model of a role has its sections beside them."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     mode: Mode = "live"
 
@@ -63,7 +66,15 @@ class SettingsFile(BaseModel):
 def file_model(role: Role) -> type[SettingsFile]:
     """Return the model of the file for a role: another role's sections may be there, and are not looked at."""
     own = sections_of(role)
-    foreign = {one.name for module in MODULES for one in module.sections} - own.keys()
-    fields: dict[str, Any] = {name: (kind, kind()) for name, kind in own.items()}
-    fields |= dict.fromkeys(foreign, (dict[str, Any], dict[str, Any]()))
-    return create_model("SettingsFile", __base__=SettingsFile, **fields)
+    named = [one for module in MODULES for one in module.sections]
+    fields: dict[str, Any] = {one.name: _field(own.get(one.name, dict[str, Any]), one.former) for one in named}
+    model = create_model("SettingsFile", __base__=SettingsFile, **fields)
+    model.RETIRED = tuple(one for module in MODULES for one in module.retired_sections)
+    return model
+
+
+def _field(kind: type, former: Sequence[FormerName]) -> Any:  # noqa: ANN401  as `create_model` takes it
+    declared: Any = kind
+    for one in former:
+        declared = Annotated[declared, one]
+    return declared, kind()

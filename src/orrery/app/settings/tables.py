@@ -2,15 +2,26 @@
 
 import json
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
+from orrery.app.settings.former_names import nearest
 from orrery.app.settings.ownership import read_own
-from orrery.app.settings.variables import PREFIX, SettingsError, keys_of, possible_settings, unknown_variable
+from orrery.app.settings.variables import (
+    DELIMITER,
+    PREFIX,
+    SettingsError,
+    keys_of,
+    possible_settings,
+    secret_names,
+    unknown_variable,
+)
 from orrery.runtime.module import Role
+from orrery.runtime.section import Section, former_names
 
 Table = dict[str, Any]
 
@@ -30,8 +41,9 @@ def read_toml(path: Path) -> Table:
 
 def unknown_variables(environment: Mapping[str, str], role: Role, file: type[BaseModel]) -> list[str]:
     """Return a sentence for each variable that is no key of the file."""
-    names = possible_settings(environment, role)
-    return [str(unknown_variable(name)) for name in names if _kind(name, file) is None]
+    unknown = [name for name in possible_settings(environment, role) if _kind(name, file) is None]
+    known = _variables_of(file) if unknown else []
+    return [str(unknown_variable(name, nearest(name, known))) for name in unknown]
 
 
 def table_of_variables(environment: Mapping[str, str], role: Role, file: type[BaseModel]) -> Table:
@@ -62,10 +74,29 @@ def _kind(variable: str, file: type[BaseModel]) -> object:
     """Return the type of the key that a variable names, or None when it names none."""
     kind: object = file
     for key in keys_of(variable):
-        if not (isinstance(kind, type) and issubclass(kind, BaseModel) and key in kind.model_fields):
+        if not (isinstance(kind, type) and issubclass(kind, Section)):
             return None
-        kind = kind.model_fields[key].annotation
+        if key in {one.old for one in kind.RETIRED}:
+            return str
+        kind = next((one.annotation for name, one in kind.model_fields.items() if key in _names(name, one)), None)
     return kind if variable == variable.upper() else None
+
+
+def _names(name: str, field: FieldInfo) -> list[str]:
+    return [name, *(one.old for one in former_names(field))]
+
+
+def _variables_of(file: type[BaseModel]) -> list[str]:
+    """Return the variables that there are."""
+    names = [*_keys_in(file), *([name] for name in secret_names())]
+    return [PREFIX + DELIMITER.join(one).upper() for one in names]
+
+
+def _keys_in(model: type[BaseModel]) -> Iterator[list[str]]:
+    for name, field in model.model_fields.items():
+        yield [name]
+        if isinstance(kind := field.annotation, type) and issubclass(kind, Section):
+            yield from ([name, *inner] for inner in _keys_in(kind))
 
 
 def _value(variable: str, text: str, kind: object) -> object:

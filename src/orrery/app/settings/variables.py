@@ -29,6 +29,17 @@ def secret_names() -> tuple[str, ...]:
     return tuple(one.name for module in MODULES for one in module.secrets)
 
 
+def names_of_secret(name: str) -> tuple[str, ...]:
+    """Return every name that a secret is read under: today's, and those of before."""
+    return next(one.names for module in MODULES for one in module.secrets if one.name == name)
+
+
+def known_secret_names() -> set[str]:
+    """Return the names of every role's secrets, with those of before, and of the secrets that are no more."""
+    gone = {one.old for module in MODULES for one in module.retired_secrets}
+    return gone.union(*(one.names for module in MODULES for one in module.secrets))
+
+
 def possible_settings(environment: Mapping[str, str], role: Role) -> list[str]:
     """Return which of our variables can only be settings of a role, in order: no secrets, nothing of other roles.
 
@@ -39,11 +50,11 @@ def possible_settings(environment: Mapping[str, str], role: Role) -> list[str]:
 
 
 def _is_secret(variable: str) -> bool:
-    return variable.removeprefix(PREFIX).lower() in secret_names()
+    return variable.removeprefix(PREFIX).lower() in known_secret_names()
 
 
 def _is_foreign(variable: str, role: Role) -> bool:
-    named = [one for module in MODULES for one in module.sections if one.name == keys_of(variable)[0]]
+    named = [one for module in MODULES for one in module.sections if keys_of(variable)[0] in one.names]
     return any(role not in one.roles for one in named)
 
 
@@ -52,5 +63,6 @@ def keys_of(variable: str) -> list[str]:
     return variable.removeprefix(PREFIX).lower().split(DELIMITER)
 
 
-def unknown_variable(name: str) -> SettingsError:
-    return SettingsError(f"The environment variable {name} is neither a setting nor a secret.")
+def unknown_variable(name: str, nearest: str = "") -> SettingsError:
+    """Return the refusal of a variable; `nearest` ends the sentence."""
+    return SettingsError(f"The environment variable {name} is neither a setting nor a secret{nearest}.")

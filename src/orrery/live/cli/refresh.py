@@ -141,16 +141,15 @@ def refresh(
 ) -> None:
     """Refresh the counter of a running service by hand; exit 1 when the last refresh failed."""
     services = runner.port(RefreshServices)
-    connection = services.at(checked_base_url(base_url or services.own_address()))
+    service = services.at(checked_base_url(base_url or services.own_address()))
     password = sendable(_password(password_file))
     last: list[RefreshAnswer] = []
 
     async def work() -> None:
-        async with connection as service:
-            async for answer in Refresher(service, runner.port(Clock), password).answers(iterations, interval):
-                last[:] = [answer]
-                _ = sys.stdout.write(f"{answer.json() if as_json else answer.line()}\n")
-                _ = sys.stdout.flush()
+        async for answer in Refresher(service, runner.port(Clock), password).answers(iterations, interval):
+            last[:] = [answer]
+            _ = sys.stdout.write(f"{answer.json() if as_json else answer.line()}\n")
+            _ = sys.stdout.flush()
 
     try:
         asyncio.run(work())

@@ -1,0 +1,1 @@
+"""The almanac: a module whose names have changed in two releases."""

@@ -1,0 +1,57 @@
+"""Which tests and types are looked at after which change."""
+
+import pytest
+
+from tools.changed import imported, mirror, module_of, picked, types
+
+TESTS = {
+    "tests/live/test_reads.py": "from orrery.live import keys\n",
+    "tests/live/cli/test_refresh.py": "def test_x():\n    import orrery.live.refresh\n",
+    "tests/journeys/test_monitor.py": "import orrery.live.monitor\nimport tests.support.shop\n",
+    "tests/support/shop.py": "import orrery.live.keys\n",
+    "tests/architecture/test_records.py": 'SHAPES = "record_shapes.json"\n',
+}
+ALL = {"tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("src/orrery/live/keys.py", {"tests/live", "tests/live/test_reads.py", "tests/support/shop.py", *ALL}),
+        ("src/orrery/live/cli/refresh.py", {"tests/live/cli", *ALL}),
+        ("src/orrery/live/refresh.py", {"tests/live", "tests/live/cli/test_refresh.py", *ALL}),
+        ("src/orrery/live/web/pill.js", {"tests/live"}),
+        ("src/orrery/trust.py", ALL),
+        ("tests/support/shop.py", {"tests/journeys/test_monitor.py", *ALL}),
+        ("tests/live/test_reads.py", {"tests/live/test_reads.py", *ALL}),
+        ("tests/architecture/record_shapes.json", {"tests/architecture/test_records.py"}),
+        ("docs/how-to/go-live.md", {"tests/docs"}),
+        ("run", {"tests/architecture/test_run_script.py"}),
+        ("LICENSE", set[str]()),
+    ],
+)
+def test_what_is_picked(changed: str, tests: set[str]) -> None:
+    """What mirrors it, imports it or names it, and after code what looks at all code."""
+    assert {test for test, _ in picked([changed], TESTS)} == tests
+
+
+def test_each_reason_is_given() -> None:
+    """A person reads why a test was picked."""
+    assert dict(picked(["src/orrery/live/keys.py"], TESTS))["tests/live"] == "mirrors src/orrery/live/keys.py"
+
+
+def test_a_name_under_which_it_is_imported() -> None:
+    """A package is its folder, and what is no Python has none."""
+    assert [module_of(f"src/orrery/{name}") for name in ("a/b.py", "a/__init__.py", "a/b.js")] == [
+        "orrery.a.b",
+        "orrery.a",
+        "",
+    ]
+    assert imported("from a.b import c\nimport d.e") == {"a.b", "a.b.c", "d.e"}
+    assert mirror("src/orrery/a/b/c.py", frozenset({"tests", "tests/a"})) == "tests/a"
+
+
+def test_few_importers_are_checked_with_it() -> None:
+    """What many modules import is checked alone: the rest would take minutes."""
+    assert "tests/architecture/test_changed.py" in types(["tools/changed.py"])
+    assert set(types(["src/orrery/errors.py"])) == {"src/orrery/errors.py"}
