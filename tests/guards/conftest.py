@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.mutations import Runs, started
+from tests.guards.mutations import Runs, started
 
 
 @pytest.fixture(scope="module")

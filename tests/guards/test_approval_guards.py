@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
+from tests.guards.mutations import Mutation, Runs, see_fit, see_pass, see_red, tried
 from tests.support.soak import SOAKING
 from tests.support.tables import each_case
 

@@ -7,7 +7,7 @@ import pytest
 from orrery.live.plan import Reason, TickPlan, plan
 from orrery.live.quota import Obstacle, QuotaBudget
 from orrery.ports.analytics import Cause
-from tests.support.quotas import (
+from tests.live.quotas import (
     BOTH,
     HOUR,
     MIDNIGHT,

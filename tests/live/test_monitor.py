@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from orrery.live.monitor import judge
 from orrery.ports.counter import PublicCount
+from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import START
-from tests.support.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio

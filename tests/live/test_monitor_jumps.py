@@ -17,9 +17,9 @@ from orrery.live.settings import LiveSettings
 from orrery.ports.counter import PublicCount, Scope
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.tasks import Tasks
+from tests.live.monitored import DEGRADED, WELL_AGAIN
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
-from tests.support.monitored import DEGRADED, WELL_AGAIN
 from tests.support.shift import at_work
 from tests.support.trackers import MemoryTracker
 

@@ -12,9 +12,9 @@ from orrery.live import keys
 from orrery.live.monitor import COUNTS_ONCE_IN, EVERY, LABEL, TRACKER_SECONDS, CounterMonitor
 from orrery.ports.store import Check, Committed, Conflict, Put, Write
 from orrery.ports.tracker import Issue
+from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_ahead
-from tests.support.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.stores import LossyStore
 from tests.support.trackers import Kept, MemoryTracker
 from tests.support.unreliable_store import UnreliableStore

@@ -10,7 +10,7 @@ from orrery.live.plan import Reason, TickPlan
 from orrery.live.quota import ALL, PAUSES, REST, Block, QuotaBudget, ServerError
 from orrery.live.tokens import TokenWindow
 from orrery.ports.analytics import Cause, Quotas, QuotaState
-from tests.support.quotas import (
+from tests.live.quotas import (
     BOTH,
     HOUR,
     LIMITS,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from orrery.live.plan import may_read
 from orrery.live.tokens import next_pacific_midnight
 from orrery.ports.analytics import AnalyticsFailed, Cause, Quotas
-from tests.support.metered import (
+from tests.live.metered import (
     FALL_BACK,
     FRESH,
     MINUTE,

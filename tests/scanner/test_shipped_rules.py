@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from orrery.app.settings.variables import secret_names
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.rules import secret_rules, shipped
+from tests.scanner.planted_secrets import BASE62, BASE64, HEX, PLANTED, key
 from tests.support.package_copy import ROOT
-from tests.support.planted_secrets import BASE62, BASE64, HEX, PLANTED, key
 from tests.support.tables import each_case
 
 RULES = shipped()

@@ -1,7 +1,7 @@
 """Starts `orrery` by forking a process that has imported it already: importing is most of the work of a command.
 
 What runs is the same program in a process of its own, with its own session, signals, files, terminal and end. The
-tests of the imports and of the documentation, one of the demo, and the rehearsal, start new interpreters.
+tests of the imports, one of the demo, and the rehearsal, start new interpreters.
 """
 
 import atexit

@@ -9,9 +9,9 @@ from orrery.errors import Invalid
 from orrery.gateway.cloud.restart import TEST_MESSAGE
 from orrery.gateway.cloud.runbook import rendered
 from tests.docs.documents import ROOT
-from tests.support.powershell import Script, Visited
-from tests.support.powershell_tree import Node, Unsupported, conditions, parsed, statements
-from tests.support.restarting import (
+from tests.gateway.cloud.powershell import Script, Visited
+from tests.gateway.cloud.powershell_tree import Node, Unsupported, conditions, parsed, statements
+from tests.gateway.cloud.restarting import (
     CLIENT_ID,
     Case,
     Ended,

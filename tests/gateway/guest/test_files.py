@@ -8,7 +8,7 @@ import pytest
 from orrery.gateway.guest.files import host_files
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.unit_name import unit_name
-from tests.support.guests import DROP_IN, OPTIONS, UNIT
+from tests.gateway.guest.guests import DROP_IN, OPTIONS, UNIT
 from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orrery.errors import Invalid
 from orrery.gateway.guest.options import Options, parsed_options, rendered_options, with_given
-from tests.support.guests import OPTIONS
+from tests.gateway.guest.guests import OPTIONS
 from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 

@@ -8,7 +8,7 @@ from orrery.gateway.guest.effective import shown_time
 from orrery.gateway.guest.observed import HostTools, Judgement, Observed, RecoveryState, SecretFile, StoredFile
 from orrery.gateway.guest.options import Options
 from orrery.gateway.guest.verify import verified
-from tests.support.guests import (
+from tests.gateway.guest.guests import (
     DROP_IN,
     NOW,
     OPTIONS,

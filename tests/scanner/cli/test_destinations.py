@@ -12,9 +12,9 @@ import pytest
 from orrery.ports.notifier import DeliveryFailed
 from orrery.scanner.cli.scan import command
 from orrery.scanner.destinations import MOST_LINES
+from tests.scanner.cli.scan_rounds import scripted_deployment
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.plain_commands import plain
-from tests.support.scan_rounds import scripted_deployment
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser
 
 TERM = "Northwind"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.spelling import address_of, value_of, why_unsearchable
 from orrery.scanner.policy import Policy, Term
-from tests.support.spellings import CHARACTERS, DEFANGED, ENCODINGS, OF_ONE, in_two_encodings, joined
+from tests.scanner.detectors.spellings import CHARACTERS, DEFANGED, ENCODINGS, OF_ONE, in_two_encodings, joined
 
 LATIN = st.text("abcdefghiklmnoprstuvwyzäöüßéčłñøå", min_size=4, max_size=9).map(str.capitalize)
 CYRILLIC = st.text("абвгдежзиклмнопрстуфхцчшщыэюя", min_size=4, max_size=9).map(str.capitalize)

@@ -21,11 +21,11 @@ from orrery.ports.cloud.machine import (
     Step,
     WaitSeconds,
 )
-from tests.support.powershell import Command, CommandFailed, Script, Thrown, Visited
-from tests.support.powershell_tree import Node
-from tests.support.powershell_values import Properties, Value
+from tests.gateway.cloud.powershell import Command, CommandFailed, Script, Thrown, Visited
+from tests.gateway.cloud.powershell_tree import Node
+from tests.gateway.cloud.powershell_values import Properties, Value
 
-TABLE = Path(__file__).resolve().parents[1] / "gateway" / "cloud" / "cases.toml"
+TABLE = Path(__file__).with_name("cases.toml")
 CLIENT_ID = "0a1b2c3d-0000-4000-8000-0000000c11e7"
 NO_ANSWER = "No such host is known."
 SIGN_IN_FAILED = (

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from tests.support.powershell_tree import Node, Place, Unsupported, innermost, name_of, parameters
-from tests.support.powershell_values import (
+from tests.gateway.cloud.powershell_tree import Node, Place, Unsupported, innermost, name_of, parameters
+from tests.gateway.cloud.powershell_values import (
     Properties,
     Value,
     are_equal,

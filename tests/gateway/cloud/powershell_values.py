@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tests.support.powershell_tree import Unsupported
+from tests.gateway.cloud.powershell_tree import Unsupported
 
 Value = object
 
