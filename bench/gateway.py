@@ -113,7 +113,7 @@ def _measured(fault: Fault) -> Callable[[Gateway], float | None]:
 def _watched(host: Machine, name: str, version: Version = CURRENT) -> Gateway:
     host.run(f"echo token > /run/{name}-token")
     gateway = host.gateway(name, f"LoadCredential=token:/run/{name}-token")
-    gateway.orrery = version.command
+    gateway.older = () if version is CURRENT else version.command
     gateway.install()
     return gateway
 

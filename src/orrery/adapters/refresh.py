@@ -21,5 +21,5 @@ class HttpRefreshService:
                 "POST", self._base_url + path, headers={"Authorization": f"Bearer {password}"}
             )
         except NoAnswer as error:
-            return RefreshReply(why=str(error))
+            return RefreshReply(why=str(error), late=error.late)
         return RefreshReply(answer.status_code, answer.content)

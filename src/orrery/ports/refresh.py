@@ -9,11 +9,12 @@ DEADLINE = 20.0
 
 @dataclass(frozen=True, slots=True)
 class RefreshReply:
-    """The HTTP status and the body of an answer; or why none came, or none that can be read."""
+    """The HTTP status and the body of an answer; or why none came in time (`late`), or none that can be read."""
 
     status: int = 0
     body: bytes = b""
     why: str = ""
+    late: bool = False
 
 
 class RefreshService(Protocol):

@@ -22,7 +22,7 @@ class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
     Those of the runtime and of the outbox may be used by all: a module holds a lease, and queues messages. What is
-    written is not looked at: a commit may write the keys of several modules. `marked` is given the collections whose
+    written is not looked at: a commit may write the keys of several modules. `marked` gets the collections whose
     records have personal fields.
     """
 

@@ -152,9 +152,7 @@ class Guest:
 
     async def run(self) -> NoReturn:
         """Ping until cancelled."""
-        async with httpx2.AsyncClient(
-            timeout=TIMEOUT, trust_env=False, verify=self._trust.web_by_itself
-        ) as self._client:
+        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=self._trust.web) as self._client:
             while True:
                 self._wake.clear()
                 self._gateway.recover_if_due()

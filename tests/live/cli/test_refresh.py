@@ -4,22 +4,17 @@ import asyncio
 import json
 from pathlib import Path
 
-import httpx2
 import pytest
 from anyio.lowlevel import checkpoint
-from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
-from orrery.adapters.refresh import HttpRefreshService
 from orrery.app.runner import runner_of
 from orrery.errors import Invalid
 from orrery.live.cli.live import group
 from orrery.live.cli.refresh import RefreshAnswer, Refresher
-from orrery.ports.clock import Clock
-from orrery.ports.refresh import DEADLINE
+from orrery.ports.refresh import RefreshReply
 from tests.support.clock import START, ManualClock
-from tests.support.hasty_loop import run_ahead
-from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, REFUSED, RefreshEndpoint, answer
+from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, REFUSED, answer
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -27,32 +22,32 @@ pytestmark = pytest.mark.anyio
 BASE = "https://counter.example.org"
 
 
-def refresher(transport: httpx2.AsyncBaseTransport, clock: Clock | None = None) -> Refresher:
-    """Return a refresher that reaches a service without a socket."""
-    service = HttpRefreshService(httpx2.AsyncClient(transport=transport), BASE)
-    return Refresher(service, clock or ManualClock(), PASSWORD)
+class Replies:
+    """A service that gives these replies, one after the other."""
+
+    def __init__(self, *replies: RefreshReply) -> None:
+        self._replies = iter(replies)
+
+    async def post(self, path: str, password: str) -> RefreshReply:
+        """Give the next."""
+        assert (path, password) == ("/api/stats?refresh=realtime", PASSWORD)
+        return next(self._replies)
 
 
-async def told(status: int, body: dict[str, object] | bytes, **headers: str) -> RefreshAnswer:
+def replied(status: int, body: dict[str, object] | bytes) -> RefreshReply:
+    return RefreshReply(status, answer(body)[1])
+
+
+async def told(status: int, body: dict[str, object] | bytes) -> RefreshAnswer:
     """Return what becomes of one answer of the service."""
-    endpoint = RefreshEndpoint([answer(body, status, **headers)])
-    return await refresher(httpx2.ASGITransport(app=endpoint)).once()
-
-
-async def test_it_posts_with_the_password() -> None:
-    """One POST goes to the refresh operation, with the password as its bearer."""
-    endpoint = RefreshEndpoint()
-    assert (await refresher(httpx2.ASGITransport(app=endpoint)).once()).ok
-    ((method, address, headers),) = endpoint.asked
-    assert (method, address) == ("POST", "/api/stats?refresh=realtime")
-    assert headers["authorization"] == f"Bearer {PASSWORD}"
+    return await Refresher(Replies(replied(status, body)), ManualClock(), PASSWORD).once()
 
 
 async def test_a_refresh_is_told_in_one_line() -> None:
     """A refresh that succeeded is told with its time, count, pages and age."""
     clock = ManualClock()
     clock.advance(3)
-    seen = await refresher(httpx2.ASGITransport(app=RefreshEndpoint()), clock).once()
+    seen = await Refresher(Replies(replied(200, DONE)), clock, PASSWORD).once()
     assert seen.line() == "2026-03-01T12:00:03Z ok active=12 pages=7 age=3s"
     assert json.loads(seen.json()) == {
         "at": "2026-03-01T12:00:03+00:00",
@@ -82,7 +77,7 @@ async def test_a_refresh_without_pages() -> None:
         (200, {"ok": True}, "failed not-an-answer: HTTP 200."),
         (200, DONE | {"active": "many"}, "failed not-an-answer: HTTP 200."),
         (200, DONE | {"generated_at": "yesterday"}, "failed not-an-answer: HTTP 200."),
-        (200, b" " * 1_000_000 + b"{}", "failed not-an-answer: HTTP 200."),
+        (308, b"", "failed not-an-answer: HTTP 308. Redirects are not followed: the password would travel."),
         (200, b'"' + b"\xff" * 10, "failed not-an-answer: HTTP 200."),
     ],
 )
@@ -90,14 +85,6 @@ async def test_anything_else_is_a_failure(status: int, body: dict[str, object] |
     """An answer that says why it failed is told in its words; what is no answer of ours, by its status."""
     seen = await told(status, body)
     assert (seen.ok, seen.line()) == (False, f"2026-03-01T12:00:00Z {line}")
-
-
-async def test_a_redirect_is_not_followed() -> None:
-    """A redirect is a failure: the bearer would travel to wherever it points."""
-    endpoint = RefreshEndpoint([answer(b"", 308, location=f"{BASE}/elsewhere")])
-    seen = await refresher(httpx2.ASGITransport(app=endpoint)).once()
-    assert seen.line().endswith("HTTP 308. Redirects are not followed: the password would travel.")
-    assert len(endpoint.asked) == 1
 
 
 async def test_what_comes_back_is_cleaned() -> None:
@@ -117,39 +104,27 @@ async def test_a_password_of_several_words(space: str) -> None:
     assert "Bearer [password]" in seen.line()
 
 
-async def test_a_service_that_is_not_there() -> None:
-    """A connection that fails is told by its kind, and not in the words of a library."""
-
-    async def refuse(request: httpx2.Request) -> httpx2.Response:
-        raise httpx2.ConnectError(f"no way to {request.headers['authorization']}")
-
-    seen = await refresher(httpx2.MockTransport(refuse)).once()
-    assert seen.line().endswith("failed unreachable: ConnectError.")
-
-
-def test_a_service_that_never_answers() -> None:
-    """A refresh ends at its deadline, whatever the service does."""
-
-    async def hang(_request: httpx2.Request) -> httpx2.Response:
-        await asyncio.Event().wait()
-        raise AssertionError("it was waited for")
-
-    seen = run_ahead(refresher(httpx2.MockTransport(hang)).once(), DEADLINE + 1)
-    assert (seen.ok, seen.error) == (False, "timeout")
+async def test_no_answer() -> None:
+    """Why none came is told; one that is too late is a time-out."""
+    for late, error in ((False, "unreachable"), (True, "timeout")):
+        reply = RefreshReply(why="The service is away.", late=late)
+        seen = await Refresher(Replies(reply), ManualClock(), PASSWORD).once()
+        assert seen.line().endswith(f"failed {error}: The service is away.")
 
 
 async def times_of(durations: list[float], interval: float, seconds: int) -> list[float]:
     """Return when each refresh began, in seconds from the first, when they take so long."""
-    clock, endpoint = ManualClock(), RefreshEndpoint()
-    begun: list[float] = []
+    clock, begun = ManualClock(), list[float]()
 
-    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-        begun.append((clock.now() - START).total_seconds())
-        await clock.sleep(durations[len(begun) - 1])
-        await endpoint(scope, receive, send)
+    class Slow:
+        async def post(self, path: str, password: str) -> RefreshReply:
+            del path, password
+            begun.append((clock.now() - START).total_seconds())
+            await clock.sleep(durations[len(begun) - 1])
+            return replied(200, DONE)
 
     async def work() -> list[bool]:
-        caller = refresher(httpx2.ASGITransport(app=slow), clock)
+        caller = Refresher(Slow(), clock, PASSWORD)
         return [each.ok async for each in caller.answers(len(durations), interval)]
 
     task = asyncio.create_task(work())

@@ -20,7 +20,7 @@ from orrery.errors import Invalid
 from orrery.live.freshness import TICK
 from orrery.live.schedules import REFRESH_PATH
 from orrery.ports.clock import Clock
-from orrery.ports.refresh import DEADLINE, RefreshReply, RefreshService, RefreshServices
+from orrery.ports.refresh import RefreshReply, RefreshService, RefreshServices
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.passwords import PASSWORD_VARIABLE, PasswordFile, given_password
@@ -95,12 +95,10 @@ class Refresher:
 
     async def once(self) -> RefreshAnswer:
         """Request one refresh and return its answer; every error is an answer, too."""
-        try:
-            async with asyncio.timeout(DEADLINE):
-                reply = await self._service.post(REFRESH_PATH, self._password)
-        except TimeoutError:
-            return self._failed("timeout", f"No answer within {DEADLINE:.0f} seconds.")
-        return self._failed("unreachable", reply.why) if reply.why else self._read(reply)
+        reply = await self._service.post(REFRESH_PATH, self._password)
+        if reply.why:
+            return self._failed("timeout" if reply.late else "unreachable", reply.why)
+        return self._read(reply)
 
     def _read(self, reply: RefreshReply) -> RefreshAnswer:
         try:

@@ -127,7 +127,7 @@ _ALERTS = {"health": "gateway-unavailable", "deallocate": "gateway-deallocated"}
 async def report_for_ever(cloud: Cloud, service: Service, clock: Clock, trust: Trust = WELL_KNOWN) -> NoReturn:
     """Send a report whenever something has changed, until cancelled."""
     sent, looks = Document(), 0
-    async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=trust.web_by_itself) as client:
+    async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=trust.web) as client:
         while True:
             found = report(cloud)
             if found != sent or looks >= AT_LEAST_EVERY:

@@ -59,9 +59,7 @@ class Courier:
         self._pending = {one["id"]: one for one in self._stored() if one["state"] == "pending"}
         # A connection that was kept may be closed by the other side in the moment of its next use, which looks
         # like an endpoint that is down: each attempt opens its own.
-        client = httpx2.AsyncClient(
-            timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT, verify=self._trust.web_by_itself
-        )
+        client = httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, limits=_NOTHING_KEPT, verify=self._trust.web)
         async with client, asyncio.TaskGroup() as tasks:
             while True:
                 self._wake.clear()
