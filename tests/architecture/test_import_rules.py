@@ -43,6 +43,7 @@ PLANTED = [
     Planted(
         "inside-account", "account/account.py", "import orrery.account.build", "account -> orrery.account.build"
     ),
+    Planted("one-way-to-ask", "adapters/github.py", "import httpx2", "adapters.github -> httpx2"),
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
     Planted("inside-scanner", "scanner/findings.py", "import orrery.scanner.scanning", "orrery.scanner.scanning"),
     Planted("pure-scanner", "scanner/detectors/all.py", "import pathlib", "all -> pathlib"),
