@@ -100,7 +100,11 @@ class _Sleepers:
             _ = self._waiting.pop(waiting, None)
 
     def _look(self) -> None:
-        soon = self._monotonic() + SLICE_SECONDS
+        try:
+            soon = self._monotonic() + SLICE_SECONDS
+        except Exception as error:  # noqa: BLE001  raised in everybody who sleeps: none of them would wake again
+            self._end_all(error)
+            return
         for waiting in [one for one, due in self._waiting.items() if due <= soon]:
             del self._waiting[waiting]
             if not waiting.done():
@@ -108,6 +112,13 @@ class _Sleepers:
         self._looks = bool(self._waiting)
         if self._looks:
             _ = asyncio.get_running_loop().call_later(SLICE_SECONDS, self._look)
+
+    def _end_all(self, error: Exception) -> None:
+        self._looks = False
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(error)
+        self._waiting.clear()
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -40,7 +40,12 @@ class OwnStore:
             )
 
     def note(self, prefix: str, collection: object) -> None:
-        """Note a collection with personal fields; raise `NotDeclaredError` when it comes too late."""
+        """Note a collection with personal fields; raise `NotDeclaredError` when it comes too late.
+
+        One that the module shares with others is noted by its own module.
+        """
+        if not prefix.startswith(self._module.prefixes):
+            return
         if self.marked.closed and prefix not in self.marked:
             raise NotDeclaredError(
                 f"The module {self._module.name} makes the collection {prefix}, which has personal fields, after "

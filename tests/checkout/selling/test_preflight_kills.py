@@ -111,14 +111,21 @@ async def test_killed_and_forgotten_for_a_day() -> None:
         assert await late.trials.unfinished() == []
 
 
-async def test_killed_and_nothing_can_be_tried() -> None:
-    """Where a mistake keeps every product from being tried, what was left is closed all the same."""
-    rehearsal = await approved()
-    rehearsal.till.after["create"] = [LOST] * 4
-    await rehearsal.run()
-    report = await rehearsal.again(terms=None).run()
-    assert [one.result for one in report.outcomes + report.cleaned] == ["mistake"] * 2 + ["cleaned up"] * 2
-    assert rehearsal.till.open() == []
+async def test_cleaned_up_by_a_run_of_another_product() -> None:
+    """A session that the run of another product has expired is no acceptance: the first run asks for it again."""
+    for steps in range(await steps_of_a_run()):
+        rehearsal = await approved()
+        if not await killed_after(rehearsal, steps):
+            continue
+        rehearsal.clock.advance(UNDER_WAY)
+        survivor = rehearsal.again()
+        products = [*survivor.selling.catalogue]
+        survivor.till.after["create"] = [LOST] * 4
+        await survivor.run(products[1].name)
+        survivor.till.after.clear()
+        report = await survivor.run()
+        accepted = {one.product for one in report.outcomes if one.result == "accepted"}
+        assert accepted <= {one.name for one in products if await survivor.receipt(one)}, steps
 
 
 async def test_asked_and_never_answered_for_days() -> None:

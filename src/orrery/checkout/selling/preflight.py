@@ -89,6 +89,8 @@ class Preflight:
                 untried.append(TrialOutcome(status.product.name, result, note=why))
             else:
                 plans.append(status)
+        if all(one.result == "mistake" for one in untried) and not plans:
+            return PreflightReport(outcomes=untried)
         await self._settle()
         approved = await self._approved(plans)
         cleaned = await self._clean_up(approved, plans)

@@ -74,6 +74,8 @@ _UNREADABLE = "What an earlier run did about it cannot be read; a session that i
 
 _NOT_ITS_OWN = "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
 
+_CLEANED = "A session of an earlier run is expired."
+
 log = structlog.get_logger()
 
 
@@ -157,7 +159,10 @@ class Trials:
         return found
 
     async def finish(self, trial: PreflightTrial, *, sells: bool = True) -> PreflightTrial:
-        """Continue a trial from its state to its end; where it `sells`, an acceptance stores the receipt."""
+        """Continue a trial from its state to its end; where it `sells`, an acceptance stores the receipt.
+
+        Else what becomes of an expired one is the caller's to store.
+        """
         if trial.is_unfinished:
             trial = await self._with_session(trial)
         if trial.state != "open":
@@ -165,6 +170,8 @@ class Trials:
         trial = await self._closed(trial)
         if sells and trial.mismatch and trial.state == "expired":
             trial = _after(trial, "rejected", trial.mismatch)
+        if trial.state == "expired" and not sells:
+            return trial
         receipt = [self._receipt(trial)] if sells and not (trial.stand_in or trial.mismatch) else []
         pushes = [_completed_push(trial)] if trial.state == "completed" else []
         await self._keep(trial, [*receipt, *outbox.enqueue(pushes, self._stored.clock.now())])
@@ -182,7 +189,9 @@ class Trials:
         trial = await self.finish(left.trial, sells=False)
         if trial.state != "expired":
             return outcome_of(trial)
-        return TrialOutcome(left.name, "cleaned up", trial.session_id, "A session of an earlier run is expired.")
+        # Without a receipt it is no acceptance: a later run under the same approval asks again.
+        await self._keep(_after(trial, "gone", _CLEANED))
+        return TrialOutcome(left.name, "cleaned up", trial.session_id, _CLEANED)
 
     def _why_gone(self, trial: PreflightTrial) -> str:
         if trial.deployment != self._approvals.deployment:

@@ -31,6 +31,7 @@ from orrery.sandbox.processor.parameters import (
     ONLY_EXPAND,
     UPDATE_ACCOUNT,
     UPDATE_CONFIGURATION,
+    UPDATE_WEBHOOK_ENDPOINT,
     Form,
     Shape,
     parse_form,
@@ -144,6 +145,13 @@ OPERATIONS: tuple[Operation[ApiRun], ...] = (
     _row("GET", "/v1/events/{id}", "event_read", ONLY_EXPAND, resources.getter("event", "id")),
     _row("GET", _ENDPOINTS, "webhook_read", LIST_PAGE, resources.list_endpoints),
     _row("POST", _ENDPOINTS, "webhook_write", CREATE_WEBHOOK_ENDPOINT, resources.create_endpoint),
+    _row(
+        "POST",
+        f"{_ENDPOINTS}/{{webhook_endpoint}}",
+        "webhook_write",
+        UPDATE_WEBHOOK_ENDPOINT,
+        resources.update_endpoint,
+    ),
 )
 
 UNUSED = tuple(

@@ -259,6 +259,8 @@ CREATE_WEBHOOK_ENDPOINT = shape(
     expand=_EXPAND,
 )
 
+UPDATE_WEBHOOK_ENDPOINT = shape(disabled=flag, expand=_EXPAND)
+
 UPDATE_ACCOUNT = shape(
     business_profile=shape(
         name=text,

@@ -240,3 +240,11 @@ def create_endpoint(call: ApiCall) -> Document:
     endpoint = new_endpoint(call.params, call.world.now(), (secret,))
     call.world.save(endpoint)
     return endpoint_view(endpoint) | {"secret": secret}
+
+
+def update_endpoint(call: ApiCall) -> Document:
+    """POST /v1/webhook_endpoints/{webhook_endpoint}: it is disabled or enabled, as in the dashboard."""
+    endpoint = call.world.find(_ENDPOINT, call.id, "webhook_endpoint")
+    endpoint["status"] = "disabled" if call.params.get("disabled") else "enabled"
+    call.world.save(endpoint)
+    return endpoint_view(endpoint)
