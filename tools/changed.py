@@ -19,6 +19,15 @@ from tools.statements import ROOT
 OF_ALL_CODE = ("tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py")
 """What every change of code may break, in seconds."""
 
+OF_OTHER_FILES = {
+    "src/orrery/web/": "tests/browser",
+    "deploy/systemd/": "tests/systemd",
+    "deploy/edge/": "tests/nginx",
+    "deploy/azure/": "tests/gateway",
+    "tests/architecture/new_": "tests/architecture",
+}
+"""Where the files that are no code of Python are run."""
+
 MOST_IMPORTERS = 20
 """More are not type-checked by `./run check --fast`: they would take longer than it may."""
 
@@ -26,7 +35,10 @@ MOST_IMPORTERS = 20
 def changed(commit: str = "HEAD") -> list[str]:
     """Return the files that differ from a commit, new ones among them; raise `SystemExit` for an unknown one."""
     found: set[str] = set()
-    for words in (["diff", "--name-only", commit, "--"], ["ls-files", "--others", "--exclude-standard"]):
+    for words in (
+        ["diff", "--name-only", "--no-renames", commit, "--"],
+        ["ls-files", "--others", "--exclude-standard"],
+    ):
         came = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603, S607  git from the path
         if came.returncode:
             sys.exit(f"git knows no commit '{commit}'.")
@@ -44,7 +56,11 @@ def module_of(path: str) -> str:
 def imported(text: str) -> set[str]:
     """Return the names of the modules that a file's text imports, wherever the import is."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # ruff reports it
+        return found
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -58,6 +74,19 @@ def mirror(path: str, folders: frozenset[str]) -> str:
     return next((str(one) for one in parents if str(one) in folders and one.name != "tests"), "")
 
 
+def by_place(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what to run for a file by where it is, and what it is, alone."""
+    if PurePosixPath(path).name == "conftest.py":
+        yield str(PurePosixPath(path).parent), f"{path} serves it"
+    if path.endswith(".md"):
+        yield "tests/docs", f"looks at {path}"
+    if path in {"run", ".ci/run"} or path.endswith(".sh"):
+        yield "tests/architecture/test_run_script.py", f"starts {path}"
+    for start, folder in OF_OTHER_FILES.items():
+        if path.startswith(start) and not path.endswith(".py"):
+            yield folder, f"runs {path}"
+
+
 def picked(files: list[str], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what to run with the reason; `texts` are the files of the tests by their path."""
     folders = frozenset(str(PurePosixPath(path).parent) for path in texts)
@@ -68,10 +97,7 @@ def picked(files: list[str], texts: Mapping[str, str]) -> Iterator[tuple[str, st
             yield path, "it changed"
         if path.startswith("src/orrery/") and (folder := mirror(path, folders)):
             yield folder, f"mirrors {path}"
-        if path.endswith(".md"):
-            yield "tests/docs", f"looks at {path}"
-        if path == "run" or path.endswith(".sh"):
-            yield "tests/architecture/test_run_script.py", f"starts {path}"
+        yield from by_place(path)
         for test, names in uses.items():
             if module and module in names and test != path:
                 yield test, f"imports {path}"
@@ -84,7 +110,9 @@ def picked(files: list[str], texts: Mapping[str, str]) -> Iterator[tuple[str, st
 def tests(files: list[str]) -> dict[str, str]:
     """Return the tests to run, each once and none below another, with its reason."""
     paths = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py")]
-    texts = {str(path): (ROOT / path).read_text() for path in paths if "new_domain" not in path.parts}
+    texts = {
+        str(path): (ROOT / path).read_text() for path in paths if not {"new_domain", "new_adapter"} & {*path.parts}
+    }
     found = dict(reversed([*picked(files, texts)]))
     kept = {one: why for one, why in found.items() if "/test_" in one or not one.endswith(".py")}
     return {

@@ -148,6 +148,8 @@ def merged(page: str, more: str) -> str:
         if there is None:
             page = f"{page.rstrip()}\n\n{section.rstrip()}\n"
             continue
+        if "\n|" not in there:
+            raise Refused(f"The section '{heading}' is there already, for something else.")
         last = there.rindex("\n|") + 1
         end = there.index("\n", last) + 1
         parts[parts.index(there)] = there[:end] + body.rstrip() + "\n" + there[end:]
@@ -214,6 +216,7 @@ def main(arguments: list[str]) -> int:
             return 2
     try:
         copy = checked(kind, name)
+        _ = copy.changes()
     except Refused as why:
         sys.stderr.write(f"{why} Nothing was changed.\n")
         return 2

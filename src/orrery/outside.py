@@ -35,13 +35,15 @@ Request = httpx2.Request
 class NoAnswer(Exception):
     """There is no answer that can be read; the message is a sentence about who was asked.
 
-    `late`: the deadline has passed. `sent`: the question may have arrived.
+    `late`: the deadline has passed. `sent`: the question may have arrived. `status`: that of an answer which came,
+    and cannot be read.
     """
 
-    def __init__(self, message: str, *, late: bool = False, sent: bool = True) -> None:
+    def __init__(self, message: str, *, late: bool = False, sent: bool = True, status: int = 0) -> None:
         super().__init__(message)
         self.late = late
         self.sent = sent
+        self.status = status
 
 
 class NoAddress(NoAnswer):
@@ -85,8 +87,12 @@ class Outside:
     def connected(self, url: str) -> Client:
         """Return a client for several questions to one address; `troubles` names its errors."""
         hooks = {"request": [_ask_plainly], "response": [self._bound]}
-        # The deadline bounds the whole.
-        return Client(event_hooks=hooks, timeout=None, trust_env=is_outside(url), verify=self.trust.web)
+        try:
+            # The deadline bounds the whole.
+            return Client(event_hooks=hooks, timeout=None, trust_env=is_outside(url), verify=self.trust.web)
+        except (ValueError, ImportError, OSError):
+            why = f"{self.name} cannot be asked: the environment's proxy or certificates cannot be used."
+            raise NoAnswer(why, sent=False) from None
 
     @contextmanager
     def troubles(self) -> Generator[None]:
@@ -96,7 +102,8 @@ class Outside:
         except (TimeoutError, httpx2.TimeoutException):
             raise NoAnswer(f"{self.name} did not answer within {self.deadline:g} s.", late=True) from None
         except httpx2.DecodingError as error:
-            raise Unreadable(f"{self.name}'s answer cannot be read: {error}") from None
+            status = error.status if isinstance(error, _NotRead) else 0
+            raise Unreadable(f"{self.name}'s answer cannot be read: {error}", status=status) from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeEncodeError) as error:
             raise NoAddress(unreachable(self.name, error), sent=False) from None
         except httpx2.HTTPError as error:
@@ -105,7 +112,7 @@ class Outside:
 
     async def _bound(self, answer: Answer) -> None:
         if answer.headers.get("content-encoding", "identity").lower() != "identity":
-            raise httpx2.DecodingError("it is packed, though none was asked for.", request=answer.request)
+            raise _NotRead("it is packed, though none was asked for.", answer)
         answer.stream = _Bounded(answer, self.longest)
 
 
@@ -118,12 +125,20 @@ async def _ask_plainly(request: Request) -> None:
     request.headers["Accept-Encoding"] = "identity"
 
 
+class _NotRead(httpx2.DecodingError):
+    """An answer that came and is refused; with its status."""
+
+    def __init__(self, why: str, answer: Answer) -> None:
+        super().__init__(why, request=answer.request)
+        self.status = answer.status_code
+
+
 class _Bounded(httpx2.AsyncByteStream):
     """A body that ends with an error when it goes on too long."""
 
     def __init__(self, answer: Answer, longest: int) -> None:
         self._body = answer.stream
-        self._request = answer.request
+        self._answer = answer
         self._longest = longest
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -132,7 +147,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for piece in self._body:
             read += len(piece)
             if read > self._longest:
-                raise httpx2.DecodingError("it is too long.", request=self._request)
+                raise _NotRead("it is too long.", self._answer)
             yield piece
 
     async def aclose(self) -> None:

@@ -2,8 +2,11 @@
 
 import ssl
 
-_PASSING = (ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError)
-"""The connection was cut in the middle of TLS: the network's trouble."""
+_PASSING = (
+    *(ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError),
+    *(ssl.SSLWantReadError, ssl.SSLWantWriteError),
+)
+"""The connection was cut in the middle of TLS, or while more was waited for: the network's trouble."""
 
 _NOT_YET_VALID = 9
 _EXPIRED = 10

@@ -101,8 +101,8 @@ class GoogleAnalytics:
             with replace(self._provider, deadline=deadline).troubles():
                 async with asyncio.timeout(deadline):
                     return await call()
-        except Unreadable:
-            raise _not_a_report() from None
+        except Unreadable as error:
+            raise _not_a_report(error.status or HTTPStatus.OK) from None
         except NoAnswer as error:
             raise AnalyticsFailed(str(error), cause="unreachable") from None
 
@@ -248,9 +248,9 @@ def _message(answer: _HttpAnswer) -> str:
     return "" if answer.token in message else one_line(message, LONGEST_MESSAGE)
 
 
-def _not_a_report() -> AnalyticsFailed:
+def _not_a_report(status: int = HTTPStatus.OK) -> AnalyticsFailed:
     what = "The analytics provider's answer is not a report."
-    return AnalyticsFailed(what, cause="not-a-report", status=HTTPStatus.OK)
+    return AnalyticsFailed(what, cause="not-a-report", status=status)
 
 
 # Tokens

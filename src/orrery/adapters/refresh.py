@@ -21,5 +21,7 @@ class HttpRefreshService:
                 "POST", self._base_url + path, headers={"Authorization": f"Bearer {password}"}
             )
         except NoAnswer as error:
+            if error.status:
+                return RefreshReply(error.status)
             return RefreshReply(why=str(error), late=error.late)
         return RefreshReply(answer.status_code, answer.content)

@@ -71,7 +71,11 @@ class GraphClient:
     async def session(self) -> AsyncGenerator["GraphSession"]:
         """Yield a session: one connection for several requests."""
         graph = Outside(WHO, DEADLINE, self.trust)
-        async with graph.connected(self.address) as client:
+        try:
+            connected = graph.connected(self.address)
+        except NoAnswer as error:
+            raise MailboxUnreachable(str(error)) from None
+        async with connected as client:
             yield GraphSession(self, graph, client)
 
     async def token(self) -> str:

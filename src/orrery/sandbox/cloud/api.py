@@ -64,9 +64,8 @@ class CloudApi:
         called = operation.call if operation else f"{request.method} unknown"
 
         async def carried_out() -> Response:
-            document: Document = (
-                json.loads(text) if text and "json" in request.headers.get("content-type", "") else {}
-            )
+            is_json = path != WEBHOOK_PATH and "json" in request.headers.get("content-type", "")
+            document: Document = json.loads(text) if text and is_json else {}
             ids = match.groupdict() if match else {}
             asked = ArmRequest(path, ids, dict(request.query_params), document, text, request.headers)
             if path.startswith("/subscriptions/"):
@@ -79,7 +78,8 @@ class CloudApi:
         answer = await self._faults.around("cloud", refusals, carried_out, called)
         answer.headers["x-ms-request-id"] = new_guid()
         shown = {"at": self._cloud.now().at, "what": called, "status": answer.status_code}
-        self.requests.append(shown | {"query": dict(request.query_params)})
+        query = {name: value for name, value in request.query_params.items() if name != "token"}
+        self.requests.append(shown | {"query": query})
         return answer
 
     def _token(self, _: Cloud, asked: ArmRequest) -> ArmAnswer:

@@ -272,12 +272,21 @@ def _api_key(request: Request) -> str:
     """Return the key as a bearer, or as the owner's curl sends it by the how-to; empty without one."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "basic":
-        credentials = b64decode(credentials).decode(errors="replace").partition(":")[0]
+        try:
+            credentials = b64decode(credentials).decode(errors="replace").partition(":")[0]
+        except ValueError:
+            return ""
     return credentials.strip()
+
+
+_SHOWABLE = 24
+"""Characters of a key from which its first eight and its last four give nothing away."""
 
 
 def _masked(key: str) -> str:
     """Return a key as the vendor shows it: its kind and its last four characters."""
+    if len(key) < _SHOWABLE:
+        return "*" * len(key)
     return f"{key[:8]}{'*' * (len(key) - 12)}{key[-4:]}"
 
 

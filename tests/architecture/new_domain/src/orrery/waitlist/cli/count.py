@@ -1,4 +1,4 @@
-"""`orrery waitlist count`: how many addresses a file has. It is plain: argparse and the standard library only."""
+"""`orrery waitlist count`: how many addresses a file has. It is plain: the standard library only."""
 
 import sys
 from argparse import ArgumentParser
