@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.sqlite import create
+from tests.support.ports import free_ports
 from tests.support.program import run_orrery
 
 SETTINGS = """\
@@ -84,9 +85,13 @@ STARTS: dict[str, tuple[Prepared, int, str]] = {
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_a_start_that_fails_ends_with_one_sentence(tmp_path: Path, start: str) -> None:
+def test_a_start_that_fails_ends_with_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
     """Nothing else is printed, no secret among it, and the exit code is that of the kind of fault."""
     prepare, code, sentence = STARTS[start]
+    for name, port in zip(("PORT", "PRIVATE_PORT"), free_ports(2), strict=True):
+        monkeypatch.setenv(f"ORRERY_SERVER__{name}", str(port))
     (tmp_path / "secrets").mkdir(mode=0o700)
     create(tmp_path / "orrery.db")
     more = prepare(tmp_path)
