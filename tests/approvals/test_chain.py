@@ -2,15 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.approvals.chain import HIDDEN, LONGEST_NOTE, LogEntry, first_break, following, impersonal
+from orrery.approvals.chain import (
+    BEGINNINGS,
+    HIDDEN,
+    LONGEST_NOTE,
+    EntryKind,
+    LogEntry,
+    first_break,
+    following,
+    impersonal,
+)
 from orrery.approvals.intents import Statement, read_statement
-from orrery.approvals.progress import fold
+from orrery.approvals.progress import begun_again, fold
 from orrery.errors import ApprovalRefused
 from orrery.runtime.collection import parse
 from orrery.runtime.operations import Intent
@@ -101,6 +110,18 @@ def test_the_last_word() -> None:
     kinds = ("proposed", "started", "did not happen", "refused")
     entries = [LogEntry(number=0, at=START, kind=kind, intent_id="a", operation="o", digest="d") for kind in kinds]
     assert fold(entries, {})["a"].state == "failed"
+
+
+def test_what_was_never_proposed() -> None:
+    """Whatever else a log has of an intent, nothing begins without its proposal."""
+    for kind in get_args(EntryKind):
+        entries = [
+            LogEntry(number=number, at=START, kind=each, intent_id="a", operation="o", digest="d")
+            for number, each in enumerate((kind, "started"), 1)
+        ]
+        assert [*begun_again(entries)] == ([] if kind == "proposed" else [1, 2] if kind in BEGINNINGS else [2]), (
+            kind
+        )
 
 
 @pytest.mark.parametrize(

@@ -126,16 +126,24 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> d
     """Return the state of each intent after further entries, the oldest first. Notes are not among it."""
     logged = dict(before)
     for entry in entries:
-        known = logged.get(entry.intent_id)
-        known = known or IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
-        if state := _AFTER[entry.kind]:
-            known = known.after(entry.target, state, entry.at)
-        if entry.kind == "erased" and known.state in ("proposed", "approved"):
-            known = known.after("", "withdrawn", entry.at)  # what was erased begins no more
-        if entry.kind in BEGINNINGS:
-            known = known.change(statement=entry.statement, signature=entry.signature)
-        logged[entry.intent_id] = known
+        _follow(logged, entry)
     return logged
+
+
+def _follow(logged: dict[str, IntentProgress], entry: LogEntry) -> None:
+    """Bring the states to what they are after one more entry; an intent is there from its proposal on."""
+    known = logged.get(entry.intent_id)
+    if known is None:
+        if entry.kind != "proposed":
+            return
+        known = IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
+    if state := _AFTER[entry.kind]:
+        known = known.after(entry.target, state, entry.at)
+    if entry.kind == "erased" and known.state in ("proposed", "approved"):
+        known = known.after("", "withdrawn", entry.at)  # what was erased begins no more
+    if entry.kind in BEGINNINGS:
+        known = known.change(statement=entry.statement, signature=entry.signature)
+    logged[entry.intent_id] = known
 
 
 def why_not_begun(progress: IntentProgress | None, target: str) -> str:
@@ -149,11 +157,11 @@ def why_not_begun(progress: IntentProgress | None, target: str) -> str:
 
 def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
     """Yield the number of each entry that begins what, by the entries before it, could not begin any more."""
-    logged: Mapping[str, IntentProgress] = {}
+    logged: dict[str, IntentProgress] = {}
     for entry in entries:
         if entry.kind in BEGINNINGS and why_not_begun(logged.get(entry.intent_id), entry.target):
             yield entry.number
-        logged = fold([entry], logged)
+        _follow(logged, entry)
 
 
 def is_open(state: IntentProgress | Use | None) -> bool:
