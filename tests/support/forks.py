@@ -21,7 +21,7 @@ import tempfile
 import termios
 import threading
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -177,7 +177,21 @@ def _forker(inside: Sequence[str]) -> socket.socket:
         forker.wait(PATIENCE)
 
     atexit.register(end)
+    _ENDS[inside] = end
     return ours
+
+
+_ENDS: dict[Sequence[str], Callable[[], None]] = {}
+
+
+def end_inside(inside: Sequence[str]) -> None:
+    """End the forker on a machine that is to go down, if there is one.
+
+    A shutdown stops every process before it kills them, and `nsenter` stops with the one that it has started: it
+    would not see the forker's end, and the machine's name space waits for that.
+    """
+    if end := _ENDS.get(tuple(inside)):
+        end()
 
 
 class _Forker:

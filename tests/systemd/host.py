@@ -16,7 +16,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.support.forks import Forked
+from tests.support.forks import Forked, end_inside
 from tests.support.waiting import PATIENCE, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +65,7 @@ class Host:
 
     def power_off(self) -> None:
         """Shut the machine down in order, as its host's request would, and wait until it is off."""
+        end_inside(self._inside)
         _run([*self._inside, "systemctl", "poweroff", "--no-block"])
         eventually(lambda: _is_gone(self._first))
 
