@@ -21,7 +21,6 @@ from bench.service import LOAD_CORE, SECRET, bind_to, prepare, serving
 from bench.store import Bare
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout import keys
 from orrery.checkout.records import Offer
 from orrery.ports.store import Put
 from orrery.runtime.console.terminal import new_console
@@ -55,7 +54,7 @@ async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
     ]
     for start in range(0, len(offers), 500):
         page = offers[start : start + 500]
-        await store.commit([Put(f"{keys.OFFER}{offer.session_id}", offer.to_bytes()) for offer in page])
+        await store.commit([Put(f"offer:{offer.session_id}", offer.to_bytes()) for offer in page])
     await store.close()
 
 

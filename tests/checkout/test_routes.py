@@ -186,7 +186,7 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
     async with client_of(service.app) as client:
         refused = await client.post(f"{PREFIX}/webhook", content=body, headers={"Stripe-Signature": signature})
     assert refused.status_code == 413
-    assert service.shop.refusals.counts == {"too large": 1}
+    assert service.shop.webhook.refusals.counts == {"too large": 1}
     assert [row.title for row in await service.shop.told()] == ["A webhook is too large to be read"]
 
 

@@ -75,10 +75,6 @@ class Refusals:
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
 
-    async def open(self) -> RefusedWebhooks | None:
-        """Return the outage that lasts."""
-        return await self._outage.known()
-
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
         log.warning("webhook refused", reason=reason)

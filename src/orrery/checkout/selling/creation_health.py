@@ -17,9 +17,8 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime
 
-from orrery.checkout import keys
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.errors import SessionMismatch
+from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.errors import StoreError
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -96,7 +95,7 @@ class CreationHealth:
 
     def __init__(self, stored: CheckoutRecords) -> None:
         self._clock = clock = stored.clock
-        outages = Collection(stored.store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
+        outages = Collection(stored.store, clock, CreationOutage, "checkout-creation-outage", life=lambda _: KEEP)
         self._outage = Lasting(outages)
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0

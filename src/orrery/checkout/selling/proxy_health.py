@@ -13,7 +13,6 @@ from typing import Literal
 import structlog
 from pydantic import AwareDatetime, IPvAnyAddress
 
-from orrery.checkout import keys
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
 from orrery.ports.health import Finding
@@ -59,7 +58,9 @@ class ProxyHealth:
 
     def __init__(self, stored: CheckoutRecords, trusted: Sequence[str]) -> None:
         self._clock = clock = stored.clock
-        self._sighting = Lasting(Collection(stored.store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP))
+        self._sighting = Lasting(
+            Collection(stored.store, clock, ProxySighting, "checkout-untrusted-proxy", life=lambda _: KEEP)
+        )
         self._trusted = [ip_network(network) for network in trusted]
         self._forwards: str | None = None
         self._refused: Counter[str] = Counter()
