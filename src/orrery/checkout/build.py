@@ -20,11 +20,9 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth, ProxyHealth
 from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
 from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
-from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
@@ -169,7 +167,7 @@ class CheckoutDomain:
         jobs = [
             Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
             # Each process knows only what it saw itself.
-            Job(ProxyHealth.JOB, PROXIES_EVERY, self.proxies.write, everywhere=True),
+            Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
         ]
         if self.sells:
             jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))

@@ -70,6 +70,12 @@ class CheckoutRecords:
         )
         # The keys of verifications that came to no end, by product.
         self.verifying = RawValues(store, "verifying:", records.KEEP_ATTEMPTS)
+        self.creation_outage = Collection(
+            store, clock, records.CreationOutage, "checkout-creation-outage", life=lambda _: records.KEEP_OUTAGE
+        )
+        self.proxy = Collection(
+            store, clock, records.ProxySighting, "checkout-untrusted-proxy", life=lambda _: records.KEEP_PROXY
+        )
         # The result of the last check for drift.
         self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True)
 

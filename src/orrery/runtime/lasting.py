@@ -3,16 +3,17 @@
     well ──begin: record and push──▶ lasts ──end: record deleted, all-clear──▶ well
 
 Record and push are one commit: a restart neither repeats a push nor loses the all-clear, and of two processes one
-is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `change` alone.
+is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `note` alone.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
+import structlog
+
 from orrery.errors import StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Conflict, Delete, Unchanged
@@ -21,6 +22,8 @@ from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
 
 R = TypeVar("R", bound=Record)
+
+log = structlog.get_logger()
 
 
 def push(
@@ -38,11 +41,18 @@ def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /
     return push(push_id, title, body, priority, "white_check_mark")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lasting(Generic[R]):
-    """The record of something that lasts, a collection of one: there is one while it does."""
+    """The record of something that lasts, a collection of one: there is one while it does.
+
+    This process notes it at most once in `every`: a flood of it must not become a flood of commits. `noted_at` is
+    the monotonic time of the last note.
+    """
 
     record: Collection[R]
+    every: timedelta = timedelta(0)
+    noted_at: float | None = field(default=None, init=False)
+    _is_noting: bool = field(default=False, init=False)
 
     async def is_noted(self) -> bool:
         """Return whether it lasts, also where its record cannot be read."""
@@ -61,7 +71,10 @@ class Lasting(Generic[R]):
         now = self.record.clock.now()
         changes = self.record.changes("", None, new) if new else Changes()
         enqueued = Changes(outbox.enqueue([push], now), outbox.unseen([push]))
-        return not isinstance(await commit(self.record.store, changes + enqueued), Conflict)
+        if isinstance(await commit(self.record.store, changes + enqueued), Conflict):
+            return False
+        self.noted_at = self.record.clock.monotonic() if new else self.noted_at
+        return True
 
     async def end(self, push: outbox.OutboxDraft) -> bool:
         """Delete the record with an all-clear; return False where nothing lasts, or another process was first."""
@@ -72,11 +85,15 @@ class Lasting(Generic[R]):
         enqueued = Changes(outbox.enqueue([push], self.record.clock.now()))
         return not isinstance(await commit(self.record.store, over + enqueued), Conflict)
 
-    async def change(self, make: Callable[[R | None], R | None]) -> bool:
-        """Store what `make` makes of the record, and return whether it made one; a conflict asks it again.
+    async def note(self, make: Callable[[R | None], R | None]) -> bool:
+        """Store what `make` makes of the record; return whether it was stored. A conflict asks `make` again.
 
-        A damaged record counts as none. Raises `RecordUnreadable` for one of a newer release.
+        A damaged record counts as none. A store that fails, or holds a record of a newer release, is only logged.
         """
+        now = self.record.clock.monotonic()
+        is_early = self.noted_at is not None and now - self.noted_at < self.every.total_seconds()
+        if self._is_noting or is_early:
+            return False
 
         async def attempt() -> bool | Conflict:
             known, unchanged = await self.record.replaceable()
@@ -85,30 +102,20 @@ class Lasting(Generic[R]):
             outcome = await commit(self.record.store, Changes([self.record.put(new)], [unchanged]))
             return outcome if isinstance(outcome, Conflict) else True
 
-        return await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}.")
+        self._is_noting = True
+        try:
+            noted = await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}.")
+        except StoreError as error:
+            log.warning("not noted", what=self.record.prefix, why=str(error))
+            return False
+        finally:
+            self._is_noting = False
+        self.noted_at = self.record.clock.monotonic() if noted else self.noted_at
+        return noted
 
-
-@dataclass(slots=True)
-class Pace:
-    """How often something is stored while it lasts: a flood of it must not become a flood of commits.
-
-    `at` is the monotonic time of the last mark, in this process.
-    """
-
-    clock: Clock
-    every: timedelta
-    at: float | None = field(default=None, init=False)
-
-    def is_due(self) -> bool:
-        return self.at is None or self.clock.monotonic() - self.at >= self.every.total_seconds()
-
-    def mark(self) -> None:
-        self.at = self.clock.monotonic()
-
-
-async def unless_store_fails(found: Awaitable[Finding]) -> list[Finding]:
-    """Return a finding, or none when the store fails: that has a separate finding."""
-    try:
-        return [await found]
-    except StoreError:
-        return []
+    async def finding(self, judged: Callable[[R | None], Finding]) -> list[Finding]:
+        """Return the finding about it, or none when the store fails: that has a separate finding."""
+        try:
+            return [judged(await self.known())]
+        except StoreError:
+            return []

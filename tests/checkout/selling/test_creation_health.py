@@ -9,7 +9,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable

@@ -10,7 +10,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.lookup import LEAST_LEFT
-from orrery.checkout.selling.creation_health import WRITTEN_EVERY
+from orrery.checkout.selling.health import WRITTEN_EVERY
 from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.checkout.selling.service import CreatedSession, KeyReused, Purchase
 from orrery.errors import StoreUnavailable

@@ -102,16 +102,26 @@ class Fulfilment:
                 _ = await self._events.keep(source.event.erased)
             return already or AccessVerdict("already")
 
+        grants = product if verdict.result == "granted" else None
+        held_because = "" if source.is_unknown and not grants else source.held_because
+
         async def attempt() -> AccessVerdict | Conflict:
             nonlocal event_writes
-            if verdict.result == "granted" and product:
-                outcome = await self._grant(session, product, source, verdict, event_writes)
+            if grants:
+                changes, drafts = await self._granting(session, grants, source, verdict)
             else:
-                outcome = await self._withhold(session, source, verdict, event_writes)
-            if not isinstance(outcome, Conflict):
-                return outcome
-            event_writes = await self._events.writes_after(outcome, source.event)
-            return await self._already(session, source, event_writes) or outcome
+                changes, drafts = await self._withholding(session.id, source, verdict)
+            changes, now = event_writes + changes, self._stored.clock.now()
+            if changes.writes:
+                outcome = await outbox.commit_with(
+                    self._stored.store, changes, drafts, now, held_because=held_because
+                )
+                if isinstance(outcome, Conflict):
+                    event_writes = await self._events.writes_after(outcome, source.event)
+                    return await self._already(session, source, event_writes) or outcome
+            what = "access granted" if grants else "access withheld"
+            log.info(what, session=session.id, result=verdict.result, reason=verdict.reason, by=source.granted_by)
+            return verdict
 
         return await compare_and_set(
             attempt, "The store is too busy to settle the session; the event will come again."
@@ -135,90 +145,51 @@ class Fulfilment:
         verdict = judge(session, offer, livemode=self._livemode, of_event=of_event)
         return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
 
-    async def _grant(
-        self,
-        session: CheckoutSession,
-        product: ProductKey,
-        source: FulfilmentSource,
-        verdict: AccessVerdict,
-        event_writes: Changes,
-    ) -> AccessVerdict | Conflict:
-        now = self._stored.clock.now()
-        end, end_check = await self._running_end(session.email or "", product)
+    async def _granting(
+        self, session: CheckoutSession, product: ProductKey, source: FulfilmentSource, verdict: AccessVerdict
+    ) -> tuple[Changes, list[outbox.OutboxDraft]]:
+        """Return what grants access, from the end of what runs, and the messages about it."""
+        ends: list[datetime] = []
+        checks: list[Check] = []
+        for end_id in self._stored.end_ids(session.email, product) if session.email else ():
+            found = await self._stored.ends.get(end_id)
+            checks.append(self._stored.ends.as_read(end_id, found))
+            ends += [found.record.expires_at] if found else []
         record = grant(
             session,
             product,
             event_id=source.event_id,
             granted_by=source.granted_by,
-            now=now,
-            running_until=end,
+            now=self._stored.clock.now(),
+            running_until=max(ends, default=None),
             title=verdict.title or self._notifications.catalogue.title_of(product),
         )
         writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
-            writes.append(
-                self._stored.ends.put(AccessEnd(expires_at=record.expires_at), self._stored.end_id(record))
-            )
-        changes = event_writes + self._stored.access.changes(session.id, None, record) + Changes(writes, end_check)
-        outcome = await outbox.commit_with(
-            self._stored.store,
-            changes,
-            self._notifications.sold(record, verdict.notes),
-            now,
-            held_because=source.held_because,
-        )
-        if isinstance(outcome, Conflict):
-            return outcome
-        log.info("access granted", session=session.id, by=source.granted_by, event_id=source.event_id)
-        return verdict
+            end = AccessEnd(expires_at=record.expires_at)
+            writes.append(self._stored.ends.put(end, self._stored.end_id(record)))
+        changes = self._stored.access.changes(session.id, None, record) + Changes(writes, checks)
+        return changes, self._notifications.sold(record, verdict.notes)
 
-    async def _running_end(self, email: str, product: ProductKey) -> tuple[datetime | None, list[Check]]:
-        if not email:
-            return None, []
-        ends: list[datetime] = []
-        checks: list[Check] = []
-        for end_id in self._stored.end_ids(email, product):
-            found = await self._stored.ends.get(end_id)
-            checks.append(self._stored.ends.as_read(end_id, found))
-            ends += [found.record.expires_at] if found else []
-        return max(ends, default=None), checks
-
-    async def _withhold(
-        self, session: CheckoutSession, source: FulfilmentSource, verdict: AccessVerdict, event_writes: Changes
-    ) -> AccessVerdict | Conflict:
-        changes, drafts = event_writes, list[outbox.OutboxDraft]()
-        if verdict.result != "foreign":
-            noted, drafts = await self._note(session.id, source, verdict)
-            changes += noted + Changes(checks=[Absent(self._stored.access.key(session.id))])
-        if changes.writes:
-            outcome = await outbox.commit_with(
-                self._stored.store,
-                changes,
-                drafts,
-                self._stored.clock.now(),
-                held_because="" if source.is_unknown else source.held_because,
-            )
-            if isinstance(outcome, Conflict):
-                return outcome
-        log.info("access withheld", session=session.id, result=verdict.result, reason=verdict.reason)
-        return verdict
-
-    async def _note(
+    async def _withholding(
         self, session_id: str, source: FulfilmentSource, verdict: AccessVerdict
     ) -> tuple[Changes, list[outbox.OutboxDraft]]:
         """Return what notes a session without access, and the push about it if that is new."""
+        if verdict.result == "foreign":
+            return Changes(), []
+        no_access = Changes(checks=[Absent(self._stored.access.key(session_id))])
         found, now = await self._stored.pending.get(session_id), self._stored.clock.now()
         state = "waiting" if verdict.result == "waiting" else "refused"
         if found and found.record.reason == verdict.reason:
             if state == "refused" or found.expires_at is None or found.record.failed_at:
-                return Changes(), []
+                return no_access, []
             # An earlier release kept it for 90 days. The wait is kept until it is decided (decision 49).
-            return self._stored.pending.changes(session_id, found, found.record, renewed=True), []
+            return no_access + self._stored.pending.changes(session_id, found, found.record, renewed=True), []
         pending = WithheldSession(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
         push = self._notifications.withheld(session_id, verdict.reason)
-        return self._stored.pending.changes(session_id, found, pending), [push]
+        return no_access + self._stored.pending.changes(session_id, found, pending), [push]
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes

@@ -14,7 +14,7 @@ from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Attempt, Offer
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
 from orrery.checkout.selling.receipts import AcceptedPrice, SessionMismatch, payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
