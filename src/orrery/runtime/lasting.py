@@ -9,7 +9,7 @@ is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `no
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Generic
 
 import structlog
 
@@ -17,11 +17,8 @@ from orrery.errors import StoreError
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Conflict, Delete, Unchanged
-from orrery.record import Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
-
-R = TypeVar("R", bound=Record)
+from orrery.runtime.collection import Changes, Collection, R, commit, compare_and_set
 
 log = structlog.get_logger()
 
@@ -52,25 +49,14 @@ class Lasting(Generic[R]):
     record: Collection[R]
     every: timedelta = timedelta(0)
     noted_at: float | None = field(default=None, init=False)
-    _is_noting: bool = field(default=False, init=False)
-
-    async def is_noted(self) -> bool:
-        """Return whether it lasts, also where its record cannot be read."""
-        return await self.record.entry() is not None
-
-    async def known(self) -> R | None:
-        """Return the record, or None where it is missing or cannot be read."""
-        found = await self.record.find()
-        return found.record if found else None
 
     async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
         """Store the record with its push; return False where it lasts or was reported already.
 
         Without a record only the push is enqueued: its end cannot be detected.
         """
-        now = self.record.clock.now()
         changes = self.record.changes("", None, new) if new else Changes()
-        enqueued = Changes(outbox.enqueue([push], now), outbox.unseen([push]))
+        enqueued = Changes(outbox.enqueue([push], self.record.clock.now()), outbox.unseen([push]))
         if isinstance(await commit(self.record.store, changes + enqueued), Conflict):
             return False
         self.noted_at = self.record.clock.monotonic() if new else self.noted_at
@@ -91,9 +77,9 @@ class Lasting(Generic[R]):
         A damaged record counts as none. A store that fails, or holds a record of a newer release, is only logged.
         """
         now = self.record.clock.monotonic()
-        is_early = self.noted_at is not None and now - self.noted_at < self.every.total_seconds()
-        if self._is_noting or is_early:
+        if self.noted_at is not None and now - self.noted_at < self.every.total_seconds():
             return False
+        before, self.noted_at = self.noted_at, now  # what comes while it is written waits, too
 
         async def attempt() -> bool | Conflict:
             known, unchanged = await self.record.replaceable()
@@ -102,20 +88,18 @@ class Lasting(Generic[R]):
             outcome = await commit(self.record.store, Changes([self.record.put(new)], [unchanged]))
             return outcome if isinstance(outcome, Conflict) else True
 
-        self._is_noting = True
         try:
-            noted = await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}.")
+            if await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}."):
+                return True
         except StoreError as error:
             log.warning("not noted", what=self.record.prefix, why=str(error))
-            return False
-        finally:
-            self._is_noting = False
-        self.noted_at = self.record.clock.monotonic() if noted else self.noted_at
-        return noted
+        self.noted_at = before
+        return False
 
     async def finding(self, judged: Callable[[R | None], Finding]) -> list[Finding]:
         """Return the finding about it, or none when the store fails: that has a separate finding."""
         try:
-            return [judged(await self.known())]
+            found = await self.record.find()
         except StoreError:
             return []
+        return [judged(found.record if found else None)]

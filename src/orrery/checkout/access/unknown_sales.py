@@ -74,7 +74,7 @@ class UnknownSalesWatch:
 
     async def are_noted(self) -> bool:
         """Return whether there are such sessions that have no access yet."""
-        return await self._noted.is_noted()
+        return await self._stored.unknown_sales.entry() is not None
 
     async def note(self) -> None:
         """Store that there are such sessions, with one urgent push, unless that is stored already."""
@@ -90,7 +90,7 @@ class UnknownSalesWatch:
     async def local(self) -> list[Finding]:
         """Return whether the processor has sales that this store does not know."""
         try:
-            lasts = await self._noted.is_noted()
+            lasts = await self.are_noted()
         except StoreError:  # that has a separate finding
             return []
         if lasts:
