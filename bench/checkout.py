@@ -19,8 +19,7 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from bench.service import LOAD_CORE, bind_to, free_port, prepare, serving, wait_for
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.runtime.console.terminal import new_console
 
 REQUESTS = 400
