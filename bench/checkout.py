@@ -12,8 +12,7 @@ from http.client import HTTPConnection
 
 from bench.measurement import Figure, Measurement, Round, scratch
 from bench.service import prepare, sandbox, serving
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 
 _PRODUCT = Product("northwind", "cloud-navigator", "Cloud Navigator", "price_cloud_navigator")
 _TERMS = SessionTerms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "http://127.0.0.1/cancelled")

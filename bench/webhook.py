@@ -18,7 +18,6 @@ from bench.measurement import Figure, Measurement, Round, scratch
 from bench.service import LOAD_CORE, SECRET, bound_to, prepare, processor_seconds, serving
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout import keys
 from orrery.checkout.records import Offer
 from orrery.ports.store import Put
 
@@ -49,7 +48,7 @@ async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
     ]
     for start in range(0, len(offers), 500):
         page = offers[start : start + 500]
-        await store.commit([Put(f"{keys.OFFER}{offer.session_id}", offer.to_bytes()) for offer in page])
+        await store.commit([Put(f"offer:{offer.session_id}", offer.to_bytes()) for offer in page])
     await store.close()
 
 

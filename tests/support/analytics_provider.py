@@ -2,15 +2,13 @@
 
 import json
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import httpx2
-import jsonschema
 import pytest
 from google.auth import crypt, jwt
 
@@ -19,27 +17,17 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.analytics.access import AUDIENCE, GRANT, TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import SandboxConfig, create_app
 from orrery.sandbox.ground import Document
-from tests.sandbox.contract import PATH
+from tests.support.serving import serving
 from tests.support.waiting import IN_CLEAR, PATIENCE
 
 PROPERTY = "123456789"
 PAGE, PLANET = "unifiedScreenName", "streamName"
-CONTRACTS = PATH.parent
 VISITORS = 24
 DAY, HOUR, PROJECT_HOUR = "tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour"
 CONCURRENT, SERVER_ERRORS = "concurrentRequests", "serverErrorsPerProjectPerHour"
 THRESHOLDED = "potentiallyThresholdedRequestsPerHour"
 REPORTS = f"/v1beta/properties/{PROPERTY}:runRealtimeReport"
 TOTAL: Document = {"metrics": [{"name": "activeUsers"}]}
-
-needs_analytics_contract = pytest.mark.skipif(
-    not (CONTRACTS / "analytics.discovery.json").exists(), reason="the analytics contract is not here"
-)
-
-
-def published(name: str) -> Any:  # noqa: ANN401  any JSON
-    """Return a file of the contract: `errors`, `discovery`, …."""
-    return json.loads((CONTRACTS / f"analytics.{name}.json").read_text(encoding="utf-8"))
 
 
 def by(*dimensions: str, **more: object) -> Document:
@@ -50,6 +38,19 @@ def by(*dimensions: str, **more: object) -> Document:
 def bearer(token: str) -> dict[str, str]:
     """Return the header that carries a token."""
     return {"Authorization": f"Bearer {token}"}
+
+
+def signed_assertion(key: str, now: float, header: Document | None = None, **claims: object) -> str:
+    """Return what the account of a key signs for a token, with other claims where given."""
+    account, signer, untyped = json.loads(key), cast("Any", crypt.RSASigner), cast("Any", jwt)
+    usual = {
+        "iss": account["client_email"],
+        "aud": AUDIENCE,
+        "scope": SCOPE,
+        "iat": int(now),
+        "exp": int(now) + 3600,
+    }
+    return untyped.encode(signer.from_service_account_info(account), usual | claims, header=header).decode()
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,7 @@ class Provider:
 
     def assertion(self, header: Document | None = None, **claims: object) -> str:
         """Return what the service account signs for a token, with other claims where given."""
-        now = int(self.clock.now().timestamp())
-        signer: Any = crypt.RSASigner
-        usual = {"iss": json.loads(self.key)["client_email"], "aud": AUDIENCE, "scope": SCOPE}
-        payload = usual | {"iat": now, "exp": now + 3600} | claims
-        untyped: Any = jwt
-        signed = untyped.encode(signer.from_service_account_info(json.loads(self.key)), payload, header=header)
-        return signed.decode()
+        return signed_assertion(self.key, self.clock.now().timestamp(), header, **claims)
 
     def mint(self, assertion: str | None = None, **form: str) -> httpx2.Response:
         """Ask for a token."""
@@ -107,10 +102,9 @@ class Provider:
         )
 
     def report(self, body: object = TOTAL) -> Document:
-        """Return a report, which must be one that the contract describes."""
+        """Return a report."""
         answer = self.ask(body)
         assert answer.status_code == 200, answer.text
-        check_schema("RunRealtimeReportResponse", answer.json())
         return answer.json()
 
     def rows(self, body: object) -> dict[tuple[str, ...], tuple[int, ...]]:
@@ -165,7 +159,7 @@ def sandbox_config(url: str, key: str) -> SandboxConfig:
 
 
 @contextmanager
-def providing(folder: Path, serving: Any) -> Generator[Provider]:  # noqa: ANN401  the context manager of conftest
+def providing(folder: Path) -> Generator[Provider]:
     """Run a sandbox with an analytics provider, its clock in `folder`."""
     clock = MovableClock(folder / "clock")
     listener = socket.create_server(("127.0.0.1", 0))
@@ -173,37 +167,21 @@ def providing(folder: Path, serving: Any) -> Generator[Provider]:  # noqa: ANN40
     key = service_account_key(f"{url}{TOKEN_PATH}")
     app = create_app(sandbox_config(url, key), clock, clock.advance)
     with (
-        serving(app, listener),
+        serving(app, listener, lifespan="on"),
         httpx2.Client(base_url=url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
     ):
         yield Provider(url, key, clock, web)
 
 
-def check_schema(name: str, answer: object) -> None:
-    """Fail unless the answer is as the contract has this schema, with no field beyond; pass without it."""
-    if not (CONTRACTS / "analytics.discovery.json").exists():
-        return
-    schema = {"$ref": f"#/schemas/{name}", "schemas": _schemas()}
-    found = jsonschema.Draft202012Validator(schema).iter_errors(cast("Any", answer))  # pyright: ignore[reportUnknownMemberType] - its stub is partial
-    assert [f"{error.json_path}: {error.message}"[:500] for error in found] == []
+@pytest.fixture(scope="module")
+def module_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """One sandbox with an analytics provider for a module's tests."""
+    with providing(tmp_path_factory.mktemp("provider")) as one:
+        yield one
 
 
-@cache
-def _schemas() -> dict[str, Any]:
-    return {name: _strict(schema) for name, schema in published("discovery")["schemas"].items()}
-
-
-def _strict(value: Any) -> Any:  # noqa: ANN401  any part of a schema
-    """Return a discovery schema as JSON Schema: references with their path, no fields beyond the named ones."""
-    if isinstance(value, list):
-        return [_strict(one) for one in cast("list[object]", value)]
-    if not isinstance(value, dict):
-        return value
-    given = cast("dict[str, Any]", value)
-    strict = {key: _strict(one) for key, one in given.items() if key not in ("id", "description")}
-    if isinstance(given.get("$ref"), str):
-        strict["$ref"] = f"#/schemas/{given['$ref']}"
-    if given.get("type") == "object" and isinstance(given.get("properties"), dict):
-        strict["additionalProperties"] = False
-        strict["properties"] = {name: _strict(one) for name, one in given["properties"].items()}
-    return strict
+@pytest.fixture
+def provider(module_provider: Provider) -> Provider:
+    """The module's analytics provider with every fault off, full quotas and the usual visitors."""
+    module_provider.reset()
+    return module_provider

@@ -131,35 +131,22 @@ class Official:
         wanted = {"location": "westeurope", "identity": identity, "properties": {"sku": {"name": "Basic"}}}
         return self.automation.automation_account.create_or_update(self.group, ACCOUNT, wanted)
 
-    def put_runbook(self, text: str, kind: str = "PowerShell72", name: str = RUNBOOK) -> None:
+    def put_runbook(self, text: str, name: str = RUNBOOK, account: str = ACCOUNT) -> None:
         """Publish a runbook."""
-        place = (self.group, ACCOUNT, name)
-        wanted = {"location": "westeurope", "properties": {"runbookType": kind}}
+        place = (self.group, account, name)
+        wanted = {"location": "westeurope", "properties": {"runbookType": "PowerShell72"}}
         self.automation.runbook.create_or_update(*place, wanted)
         self.automation.runbook_draft.begin_replace_content(*place, text).result()
         self.automation.runbook.begin_publish(*place).result()
 
-    def put_runbook_in(self, account: str, name: str) -> None:
-        """Publish another runbook in an account."""
-        place = (self.group, account, name)
-        wanted = {"location": "westeurope", "properties": {"runbookType": "PowerShell72"}}
-        self.automation.runbook.create_or_update(*place, wanted)
-        self.automation.runbook_draft.begin_replace_content(*place, "exit").result()
-        self.automation.runbook.begin_publish(*place).result()
-
-    def put_webhook_in(self, account: str, uri: str, runbook: str, name: str = "of-somebody-else") -> None:
-        """Put a webhook for another runbook of an account."""
-        properties = {
-            "isEnabled": True,
-            "uri": uri,
-            "expiryTime": (self.now() + timedelta(days=365)).isoformat(),
-            "runbook": {"name": runbook},
-        }
-        self.automation.webhook.create_or_update(
-            self.group, account, name, {"name": name, "properties": properties}
-        )
-
-    def put_webhook(self, uri: str | None, name: str = WEBHOOK, days: int = 365, runbook: str = RUNBOOK) -> Any:  # noqa: ANN401  the same
+    def put_webhook(
+        self,
+        uri: str | None,
+        name: str = WEBHOOK,
+        days: int = 365,
+        runbook: str = RUNBOOK,
+        account: str = ACCOUNT,
+    ) -> Any:  # noqa: ANN401  the same
         properties = {
             "isEnabled": True,
             "uri": uri,
@@ -167,7 +154,7 @@ class Official:
             "runbook": {"name": runbook},
         }
         wanted = {"name": name, "properties": {key: value for key, value in properties.items() if value}}
-        return self.automation.webhook.create_or_update(self.group, ACCOUNT, name, wanted)
+        return self.automation.webhook.create_or_update(self.group, account, name, wanted)
 
     def put_group(self, uri: str, *, common: bool = False) -> Any:  # noqa: ANN401  the same
         webhook = {"name": "runbook", "serviceUri": uri, "useCommonAlertSchema": common}

@@ -1,7 +1,7 @@
-"""Every operation, driven by the vendor's own library, answers as the published contract has it."""
+"""The processor by its official library: answers, events and parameters as published."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -9,10 +9,26 @@ import stripe
 from stripe._v1_services import V1Services
 
 from orrery.sandbox.ground import Document
-from tests.sandbox.conftest import PRICE, Running
-from tests.sandbox.contract import check_answer, check_object, needs_contract
+from orrery.sandbox.operations import Operation
+from orrery.sandbox.processor.api import OPERATIONS
+from orrery.sandbox.processor.call import ApiRun
+from orrery.sandbox.processor.parameters import Kind, Shape, choice
+from orrery.sandbox.processor.world import VERSIONS
+from tests.sandbox.contracts import (
+    PROCESSOR_EXCEPTIONS,
+    Schema,
+    check_object,
+    check_processor,
+    needs_contract,
+    processor,
+    query_schema,
+    request_schema,
+)
+from tests.support.running_sandbox import PRICE, Running
 
 pytestmark = needs_contract
+
+
 SALE: Any = {
     "mode": "payment",
     "line_items": [{"price": PRICE, "quantity": 1}],
@@ -67,7 +83,7 @@ def test_lists(sold: Running) -> None:
     for path, call in lists(sold.client()).items():
         answer = body_of(call())
         assert answer["data"], path
-        check_answer("GET", path, answer)
+        check_processor("GET", path, answer)
 
 
 def test_events_carry_their_object(sold: Running) -> None:
@@ -82,13 +98,13 @@ def test_session_operations(box: Running) -> None:
     """Creating, reading, expanding and expiring a session answer by the contract."""
     sessions = box.client().checkout.sessions
     created = sessions.create(SALE)
-    check_answer("POST", "/v1/checkout/sessions", body_of(created))
-    check_answer("GET", "/v1/checkout/sessions/{session}", body_of(sessions.retrieve(created.id)))
+    check_processor("POST", "/v1/checkout/sessions", body_of(created))
+    check_processor("GET", "/v1/checkout/sessions/{session}", body_of(sessions.retrieve(created.id)))
     expanded = body_of(sessions.retrieve(created.id, {"expand": ["line_items"]}))
-    check_answer("GET", "/v1/checkout/sessions/{session}", expanded)
+    check_processor("GET", "/v1/checkout/sessions/{session}", expanded)
     assert [item["price"]["id"] for item in expanded["line_items"]["data"]] == [PRICE]
     expired = body_of(sessions.expire(created.id))
-    check_answer("POST", "/v1/checkout/sessions/{session}/expire", expired)
+    check_processor("POST", "/v1/checkout/sessions/{session}/expire", expired)
     assert (expired["status"], expired["url"]) == ("expired", None)
 
 
@@ -99,11 +115,11 @@ def test_value_list_item_operations(box: Running) -> None:
     assert {"email_blocklist", "card_fingerprint_blocklist", "client_ip_address_blocklist"} < set(by_alias)
     wanted: Any = {"value": "203.0.113.9", "value_list": by_alias["client_ip_address_blocklist"].id}
     created = client.radar.value_list_items.create(wanted)
-    check_answer("POST", "/v1/radar/value_list_items", body_of(created))
+    check_processor("POST", "/v1/radar/value_list_items", body_of(created))
     with pytest.raises(stripe.InvalidRequestError, match="already"):
         client.radar.value_list_items.create(wanted)
     gone = body_of(client.radar.value_list_items.delete(created.id))
-    check_answer("DELETE", "/v1/radar/value_list_items/{item}", gone)
+    check_processor("DELETE", "/v1/radar/value_list_items/{item}", gone)
     assert client.radar.value_list_items.list({"value_list": wanted["value_list"]}).data == []
 
 
@@ -111,14 +127,14 @@ def test_a_webhook_endpoint(box: Running) -> None:
     """Endpoints can be created: the one answer with a secret."""
     endpoints = box.client().webhook_endpoints
     made = endpoints.create({"url": "https://shop.example/hook", "enabled_events": ["charge.dispute.closed"]})
-    check_answer("POST", "/v1/webhook_endpoints", body_of(made))
+    check_processor("POST", "/v1/webhook_endpoints", body_of(made))
     assert body_of(made)["secret"].startswith("whsec_")
 
 
 def test_the_balance(sold: Running) -> None:
     """The balance is in the account's own currency."""
     balance = body_of(sold.client().balance.retrieve())
-    check_answer("GET", "/v1/balance", balance)
+    check_processor("GET", "/v1/balance", balance)
     assert [one["currency"] for one in balance["available"]] == ["nzd"]
     assert balance["available"][0]["amount"] > 0
 
@@ -131,3 +147,60 @@ def test_the_comparison_is_strict(box: Running, wrong: Document) -> None:
     check_object("charge", charge)
     with pytest.raises(AssertionError):
         check_object("charge", charge | wrong)
+
+
+MARKED = {"PATCH /v1/account"}
+
+
+ENDIVE = "2026-09-30.endive"
+"""Newer than the contract: the version that the product must not be given (decision 1)."""
+
+
+def differences(kind: Kind, published: Schema, name: str) -> Iterator[str]:
+    """Yield where the description has a name, a shape or a requirement that the contract has not."""
+    while "anyOf" in published:
+        choices = [one for one in published["anyOf"] if one.get("enum") != [""]]
+        maps = [one for one in choices if one.get("type") == "object"]
+        published = maps[0] if maps and isinstance(kind, Shape) else choices[0]
+    wanted = "object" if isinstance(kind, Shape) else None if callable(kind) else "array"
+    if wanted not in {None, published.get("type")}:
+        yield f"{name} is {published.get('type')}, not {wanted}"
+        return
+    match kind:
+        case [item]:
+            yield from differences(item, published["items"], f"{name}[]")
+        case Shape(refused=""):
+            fields = published.get("properties", {})
+            if not kind.required >= {*published.get("required", ())}:
+                yield f"{name} requires {published['required']}"
+            yield from (f"{name}[{key}] is not published" for key in kind.fields.keys() - fields.keys())
+            for key in kind.fields.keys() & fields.keys():
+                yield from differences(kind.fields[key], fields[key], f"{name}[{key}]")
+        case _:
+            pass
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.call)
+def test_what_is_taken_is_published(operation: Operation[ApiRun]) -> None:
+    """Each operation but the marked one, with the names, lists, maps and requirements of its body or query."""
+    assert (operation.method.lower() in processor()["paths"].get(operation.path, {})) == (
+        operation.call not in MARKED
+    )
+    schemas = {"POST": request_schema, "GET": query_schema}
+    if (schema := schemas.get(operation.method)) is not None:
+        assert [*differences(operation.run.parameters, schema(operation.path), "")] == []
+
+
+def test_a_difference_is_seen() -> None:
+    """A name too many, another type and a requirement that lacks are each seen."""
+    kind = Shape({"a": choice("x"), "b": [choice("x")], "c": Shape({"d": choice("x")})})
+    below: Schema = {"type": "object", "required": ["e"], "properties": {"d": {"type": "string"}}}
+    properties: Schema = {"b": {"type": "string"}, "c": below}
+    assert len([*differences(kind, {"type": "object", "properties": properties}, "")]) == 3
+
+
+def test_the_versions_that_there_are() -> None:
+    """All named versions that the vendor publishes are known, and one that came after them."""
+    published: list[str] = request_schema("/v1/webhook_endpoints")["properties"]["api_version"]["enum"]
+    assert {one for one in published if "." in one} == VERSIONS - {ENDIVE}
+    assert set(PROCESSOR_EXCEPTIONS) >= MARKED

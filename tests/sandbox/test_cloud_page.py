@@ -14,9 +14,10 @@ from orrery.gateway.routes import CloudBody, ReportBody
 from orrery.sandbox.app import Service
 from orrery.sandbox.gateway import EVERY
 from orrery.sandbox.ground import PING_TOKEN
-from tests.sandbox.conftest import serving, until
 from tests.support.cloud import CloudBox, running_cloud
+from tests.support.serving import serving
 from tests.support.smallest_runbook import bring_back
+from tests.support.waiting import until
 
 FACTOR = 30.0
 HTML = {"Accept": "text/html"}
