@@ -8,11 +8,10 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from orrery.checkout.access.lookup import AccessAnswer, Lookup
-from orrery.checkout.access.session_states import SessionState, SessionStates
-from orrery.checkout.access.webhook import WebhookReceiver
+from orrery.checkout.access.fulfilment import WebhookReceiver
+from orrery.checkout.access.lookup import AccessAnswer, Lookup, SessionState, SessionStates
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
-from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import json_body, read_body, read_model

@@ -16,13 +16,13 @@ from starlette.routing import Route
 
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
-from tests.sandbox.conftest import KEY, PRICE, Running, serving
 from tests.support.checkout import TERMS
+from tests.support.running_sandbox import KEY, PRICE, Running
+from tests.support.serving import serving
 from tests.support.waiting import PATIENCE
 
 PRODUCT = Product("isc2", "cissp", "CISSP", PRICE)
