@@ -1,6 +1,7 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -14,7 +15,7 @@ from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
-from orrery.checkout.access.sales import Sales
+from orrery.checkout.access.sales import sales_panel
 from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
@@ -138,7 +139,7 @@ class CheckoutDomain:
             own_checks=[self.receipts.local],
             remote_checks=self.health.remote(),
             panels=[
-                PanelSource("Sales", Sales(self.stored).panel, 10),
+                PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
                 PanelSource("What visitors get", self.verification.panel, 60),
