@@ -22,7 +22,7 @@ from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
-from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
+from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
@@ -83,7 +83,6 @@ class CheckoutDomain:
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
-        self.receipts = ReceiptHealth(self.selling, self.trials)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
         self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
@@ -133,10 +132,10 @@ class CheckoutDomain:
             jobs=self._jobs(),
             checks=[
                 self.health.local,
-                self.receipts.unusable,
+                self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
-            own_checks=[self.receipts.local],
+            own_checks=[self.preflight.local],
             remote_checks=self.health.remote(),
             panels=[
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),

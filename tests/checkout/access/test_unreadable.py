@@ -138,7 +138,7 @@ ACTIONS: dict[str, Action] = {
     "preflight, signed": lambda world: world.rehearsal.preflighted(),
     "preflight --pending": lambda world: world.rehearsal.preflight.pending([PRODUCT]),
     "page, receipts": lambda world: world.rehearsal.preflight.panel(),
-    "readyz": lambda world: world.rehearsal.receipts.local(),
+    "readyz": lambda world: world.rehearsal.preflight.local(),
     "selling": lambda world: world.rehearsal.selling.current_offer(PRODUCT.key),
     "covers": covered,
     "verify": lambda world: world.rehearsal.verification.run(PRODUCT, Counterpart(world.rehearsal)),
