@@ -19,29 +19,13 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from bench.service import LOAD_CORE, bind_to, free_port, prepare, serving, wait_for
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.runtime.console.terminal import new_console
 
 REQUESTS = 400
 
 _PRODUCT = Product("northwind", "cloud-navigator", "Cloud Navigator", "price_cloud_navigator")
 _TERMS = SessionTerms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "http://127.0.0.1/cancelled")
-
-
-@contextmanager
-def sandbox(folder: Path, smtp_port: int | None = None) -> Generator[int]:
-    """Run `orrery sandbox` beside the load; yield its port."""
-    port = free_port()
-    options = ["--port", str(port), "--smtp-port", str(smtp_port or free_port()), "--data", str(folder)]
-    command = [sys.executable, "-m", "orrery", "sandbox", "--webhook-url", "http://127.0.0.1:9/", *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: bind_to(LOAD_CORE))  # noqa: PLW1509, S603  our own command; no threads here yet
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_clock", time.perf_counter())
-        yield port
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 def form(value: object, name: str = "") -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.progress import IntentProgress, in_words
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.health import ProxyHealth
 from orrery.checkout.selling.verification import SLACK
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud_health import STOPPED_AFTER, CloudHealth

@@ -14,9 +14,8 @@ WEBHOOK = "tests/checkout/access/test_webhook.py"
 GUARDS = {
     "checkout/signature.py": ["tests/checkout/test_signature.py"],
     "checkout/access/rules.py": ["tests/checkout/access/test_rules.py"],
-    "checkout/access/webhook.py": [WEBHOOK],
     "checkout/access/fulfilment.py": [WEBHOOK, "tests/checkout/access/test_erasure_reach.py"],
-    "checkout/access/raw_events.py": ["tests/checkout/access/test_events.py"],
+    "checkout/access/events.py": ["tests/checkout/access/test_events.py"],
     "checkout/access/refusals.py": ["tests/checkout/access/test_refusals.py"],
     "checkout/selling/sessions.py": [PREFLIGHT, FORGED],
     "checkout/selling/preflight.py": [PREFLIGHT],
@@ -41,7 +40,7 @@ GUARDS = {
 MUTATIONS = [
     Mutation(
         "the webhook checks no signature",
-        "checkout/access/webhook.py",
+        "checkout/access/fulfilment.py",
         "            verify(body, signature, self._secrets, self._clock.now())\n",
         "            pass\n",
     ),
@@ -119,13 +118,13 @@ MUTATIONS = [
     ),
     Mutation(
         "another event under a known id is taken for the first",
-        "checkout/access/raw_events.py",
+        "checkout/access/events.py",
         "    return first.livemode == second.livemode and _decisive(first.session) == _decisive(second.session)\n",
         "    return True\n",
     ),
     Mutation(
         "the raw event under a known id is written over",
-        "checkout/access/raw_events.py",
+        "checkout/access/events.py",
         "        return self._stored.events.added(event_id, body)\n",
         "        return Changes([self._stored.events.put(event_id, body)])\n",
     ),

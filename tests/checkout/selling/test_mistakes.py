@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.selling.service import Purchase
 from orrery.errors import NotConfigured, NotFound, OrreryError, StoreUnavailable
 from orrery.ports.health import Finding

@@ -16,8 +16,7 @@ from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, Unneeded
 from orrery.ports.processor.errors import ProcessorRefused
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app

@@ -16,8 +16,7 @@ from starlette.routing import Route
 
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable

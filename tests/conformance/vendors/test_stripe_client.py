@@ -13,8 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable

@@ -30,7 +30,6 @@ from orrery.app.cli.sandbox import (
 from orrery.app.cli.serve import serve
 from orrery.app.settings.reader import DEMO_FILE, Settings, SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
-from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
@@ -45,6 +44,7 @@ from orrery.sandbox.cloud.resources import (
 )
 from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.sandbox.site import create_site
+from orrery.syntax.admin_password import hashed
 
 _SECRETS = {
     "processor_api_key": "sk_test_",

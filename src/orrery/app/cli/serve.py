@@ -21,6 +21,7 @@ from orrery.app.cli.supervision import run_together
 from orrery.app.cli.uvicorn_config import listen, uvicorn_config
 from orrery.app.composition import opened, opened_for_examination
 from orrery.app.deployment import Orrery
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.edge.listeners import Listeners
 from orrery.errors import StoreError, StoreMissing
@@ -65,7 +66,7 @@ async def serve(
     async with opened_for_examination(settings, secrets, troubles=troubles) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
             await start()
-        public, private = orrery.apps(site)
+        public, private = apps_of(orrery, site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
         # Else the service answers "not ready" until its first round has ended.

@@ -4,12 +4,11 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Check, Committed, Delete, Write
@@ -51,7 +50,7 @@ class Desk:
 
     async def newest(self, limit: int) -> RecordPage[AccessRecord]:
         """Return up to `limit` access records, the newest first."""
-        return await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
+        return await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, limit, newest_first=True)))
 
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
@@ -132,10 +131,10 @@ class Desk:
             record = _extending(record, beside, now)
         emails = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
         writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
-        writes += [self._end(record, [record, *beside]), Delete(f"{keys.PENDING}{record.session_id}")]
+        writes += [self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
         added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, [unchanged])
         if former_ids := _former_ids(grant):
-            line = keys.line_id(former_ids[0], self._stored.index_key)
+            line = self._stored.line_id(former_ids[0])
             added += self._stored.imported_lines.added(line, record.session_id.encode())
         noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
         await self._commit(added + noted)
@@ -145,7 +144,7 @@ class Desk:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
             # A record that could not be read is still under its former id.
-            line = await self._stored.imported_lines.get(keys.line_id(former_id, self._stored.index_key))
+            line = await self._stored.imported_lines.get(self._stored.line_id(former_id))
             if line or await self._stored.access.entry(former_id):
                 return True
         return False
@@ -204,7 +203,7 @@ class Desk:
 
     async def _end_unchanged(self, record: AccessRecord) -> Check:
         """Return the check that no sale changes the end meanwhile; ask before the records are read."""
-        return await self._stored.ends.unchanged(self._buyer_and_product(record))
+        return await self._stored.ends.unchanged(self._stored.end_id(record))
 
     async def _others(self, record: AccessRecord) -> list[AccessRecord]:
         """Return the buyer's other records of the same product: none of a buyer who is not known."""
@@ -216,13 +215,10 @@ class Desk:
 
     def _end(self, record: AccessRecord, records: list[AccessRecord]) -> Write:
         ends = [one.expires_at for one in records if not one.revoked_at]
-        buyer_and_product = self._buyer_and_product(record)
+        buyer_and_product = self._stored.end_id(record)
         if not ends:
             return Delete(self._stored.ends.key(buyer_and_product))
         return self._stored.ends.put(AccessEnd(expires_at=max(ends)), buyer_and_product)
-
-    def _buyer_and_product(self, record: AccessRecord) -> str:
-        return keys.buyer_and_product(keys.email_digest(record.email, self._stored.index_key), record.product)
 
 
 def _former_ids(grant: AccessGrant) -> list[str]:
@@ -231,7 +227,7 @@ def _former_ids(grant: AccessGrant) -> list[str]:
         return []
     address = checked_email(grant.email)
     spellings = dict.fromkeys((address, without_case(address)))
-    return [keys.former_import_id(one, grant.product, grant.expires_at) for one in spellings]
+    return [former_import_id(one, grant.product, grant.expires_at) for one in spellings]
 
 
 def _random_id(granted_by: GrantedBy) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from orrery.checkout import keys
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.ports.panels import Panel, Tone
-from orrery.runtime.collection import Walk, gathered
+from orrery.runtime.collection import Walk, gathered, sortable
 from orrery.syntax.money import money
 
 WEEK, MONTH = timedelta(days=7), timedelta(days=30)
@@ -62,7 +61,7 @@ class Sales:
     async def panel(self) -> Panel:
         """Return today, 7 days and 30 days, by currency."""
         now = self._stored.clock.now()
-        newest = Walk(keys.ACCESS_BY_TIME, MOST, keys.access_by_time(now - MONTH, ""), newest_first=True)
+        newest = Walk(ACCESS_BY_TIME, MOST, f"{ACCESS_BY_TIME}{sortable(now - MONTH)}:", newest_first=True)
         found = await gathered(self._stored.access.indexed(newest))
         records, left_out = found.values(), found.unreadable
         sold = tally(records, now)

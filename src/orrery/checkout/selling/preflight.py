@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from orrery.approvals.approvals import Approvals, IntentDraft, KnownIntent
-from orrery.checkout import keys
-from orrery.checkout.catalogue import Product
+from orrery.checkout.catalogue import METHODS, Product
+from orrery.checkout.collections import trial_id
 from orrery.checkout.records import PreflightTrial
-from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import stored_form, trial_key
 from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
@@ -180,7 +179,7 @@ class Preflight:
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
     async def _clean_up(self, approved: Intent | None, plans: Sequence[ProductStatus]) -> list[TrialOutcome]:
-        current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
+        current = {trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
         left = [one for one in await self._trials.unfinished() if one.id not in current]
         return [await self._trials.clean_up(one) for one in left]
 

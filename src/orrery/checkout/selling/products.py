@@ -7,14 +7,11 @@ today's parameters are sold.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
-from orrery.checkout import keys
-from orrery.checkout.catalogue import Catalogue, Product, ProductKey, is_slug
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey, SessionTerms, is_slug, session_parameters
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.records import Receipt
-from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.checkout.selling.receipts import (
     AcceptedPrice,
     ParameterChange,
@@ -34,6 +31,12 @@ ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
 
 _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
+
+
+class NotPreflighted(NotConfigured):
+    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
+
+    tag: ClassVar[str] = "not-preflighted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class Selling:
         """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
         if not (is_slug(product.vendor_slug) and is_slug(product.cert_code)):
             return None  # no visitor can ask for it, and its key may be one that the store refuses
-        found = await self._stored.receipts.find(keys.product_id(product.key))
+        found = await self._stored.receipts.find(product.key.id)
         if found is None or not is_unaltered(found.record):
             return None
         receipt = found.record

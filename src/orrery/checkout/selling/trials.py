@@ -18,9 +18,8 @@ from typing import Literal
 import structlog
 
 from orrery.approvals.approvals import Approvals
-from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import TRIAL_LEFT, CheckoutRecords, trial_id
 from orrery.checkout.records import KEEP_TRIALS, OwnSession, PreflightTrial, Receipt, TrialState
 from orrery.checkout.selling.receipts import (
     parameters_of,
@@ -128,7 +127,7 @@ class Trials:
 
     async def of(self, run_id: str, product: ProductKey) -> PreflightTrial | None:
         """Return the trial of a product in a run; an unreadable one is started again."""
-        found = await self._stored.trials.find(keys.trial_id(run_id, product))
+        found = await self._stored.trials.find(trial_id(run_id, product))
         return found.record if found else None
 
     async def interrupted(self) -> list[OpenTrial]:
@@ -151,11 +150,11 @@ class Trials:
 
     async def _open_trials(self) -> list[OpenTrial]:
         found: list[OpenTrial] = []
-        async for index in Walk(keys.TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
-            trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
-            if await self._stored.trials.entry(trial_id):
-                trial = await self._stored.trials.find(trial_id)
-                found.append(OpenTrial(trial_id, trial.record if trial else None))
+        async for index in Walk(TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
+            left = index.key.removeprefix(TRIAL_LEFT)
+            if await self._stored.trials.entry(left):
+                trial = await self._stored.trials.find(left)
+                found.append(OpenTrial(left, trial.record if trial else None))
         return found
 
     async def finish(self, trial: PreflightTrial, *, sells: bool = True) -> PreflightTrial:
@@ -181,7 +180,7 @@ class Trials:
     async def clean_up(self, left: OpenTrial) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
         if left.trial is None:
-            await write(self._stored.store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
+            await write(self._stored.store, [Delete(f"{TRIAL_LEFT}{left.id}")])
             return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
         if gone := self._why_gone(left.trial):
             await self._keep(_after(left.trial, "gone", gone))
@@ -278,8 +277,8 @@ class Trials:
         return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
     async def _keep(self, trial: PreflightTrial, more: Sequence[Write] = ()) -> None:
-        kept = self._stored.trials.put(trial, keys.trial_id(trial.run_id, trial.product))
-        left = keys.trial_left(trial.run_id, trial.product)
+        of_trial = trial_id(trial.run_id, trial.product)
+        kept, left = self._stored.trials.put(trial, of_trial), f"{TRIAL_LEFT}{of_trial}"
         index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
         await write(self._stored.store, [kept, index, *more])
 
@@ -297,7 +296,7 @@ class Trials:
             amount_total=trial.amount_total,
             currency=trial.currency,
         )
-        return self._stored.receipts.put(receipt, keys.product_id(trial.product))
+        return self._stored.receipts.put(receipt, trial.product.id)
 
 
 def asked_again(trial: PreflightTrial) -> PreflightTrial:
