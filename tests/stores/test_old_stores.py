@@ -22,7 +22,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.ports.store import Put
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
@@ -66,7 +66,7 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     store = await SqliteStore.open(store_file, clock)
     try:
         lookup = Lookup(CheckoutRecords(store, clock, await index_key(store)), Catalogue())
-        records = (await Collection(store, clock, AccessRecord, keys.ACCESS).all()).whole()
+        records = (await Collection(store, clock, AccessRecord, keys.ACCESS, life=FOR_EVER).all()).whole()
         assert len(records) >= 7
         for record in records:
             found = await lookup.record(record.session_id)

@@ -8,7 +8,7 @@ from orrery.checkout import keys, records
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.raw_values import RawValues
 
 
@@ -18,17 +18,15 @@ class CheckoutRecords:
     def __init__(self, store: Store, clock: Clock, index_key: bytes) -> None:
         self.store, self.clock, self.index_key = store, clock, index_key
         # By session; indexed by their time, and by the buyer while one is known.
-        self.access = Collection(store, clock, AccessRecord, keys.ACCESS, self._index_of_access)
+        self.access = Collection(store, clock, AccessRecord, keys.ACCESS, self._index_of_access, life=FOR_EVER)
         # The latest ends of access, by buyer and product (`keys.buyer_and_product`).
-        self.ends = Collection(store, clock, records.AccessEnd, keys.ACCESS_END)
+        self.ends = Collection(store, clock, records.AccessEnd, keys.ACCESS_END, life=FOR_EVER)
         # Which sessions were erased, by `keys.erasure_id`.
-        self.erased = Collection(store, clock, records.ErasedSession, keys.ERASED)
+        self.erased = Collection(store, clock, records.ErasedSession, keys.ERASED, life=FOR_EVER)
         # The session ids of imported lines, by `keys.line_id`.
-        self.imported_lines = RawValues(store, keys.IMPORTED)
+        self.imported_lines = RawValues(store, keys.IMPORTED, FOR_EVER)
         # By session; indexed by their time while they have a client address.
-        self.offers = Collection(
-            store, clock, Offer, keys.OFFER, _index_of_offers, life=lambda _: records.KEEP_OFFERS
-        )
+        self.offers = Collection(store, clock, Offer, keys.OFFER, _index_of_offers, life=records.KEEP_OFFERS)
         # The completed sessions without access: those that wait are kept until decided (decision 49).
         self.pending = Collection(store, clock, WithheldSession, keys.PENDING, life=_life_of_pending)
         # What went back to buyers, by payment.
@@ -43,27 +41,27 @@ class CheckoutRecords:
         self.events = RawValues(store, keys.EVENT, records.KEEP_EVENTS)
         # By event.
         self.unreadable_events = Collection(
-            store, clock, records.UnreadableEvent, keys.UNREADABLE_EVENT, life=lambda _: records.KEEP_EVENTS
+            store, clock, records.UnreadableEvent, keys.UNREADABLE_EVENT, life=records.KEEP_EVENTS
         )
         # The owner's own changes, by their time.
-        self.journal = Collection(store, clock, records.JournalEntry, keys.JOURNAL)
-        self.refused_webhooks = Collection(store, clock, records.RefusedWebhooks, keys.REFUSED_WEBHOOKS)
-        self.reconciled = Collection(store, clock, records.LastReconciliation, keys.RECONCILED)
-        self.unknown_sales = Collection(store, clock, records.UnknownSales, keys.UNKNOWN_SALES)
-        # The visitors' idempotency keys, by the digest of their scope.
-        self.attempts = Collection(
-            store, clock, records.Attempt, keys.ATTEMPT, life=lambda _: records.KEEP_ATTEMPTS
+        self.journal = Collection(store, clock, records.JournalEntry, keys.JOURNAL, life=FOR_EVER)
+        self.refused_webhooks = Collection(
+            store, clock, records.RefusedWebhooks, keys.REFUSED_WEBHOOKS, life=FOR_EVER
         )
+        self.reconciled = Collection(store, clock, records.LastReconciliation, keys.RECONCILED, life=FOR_EVER)
+        self.unknown_sales = Collection(store, clock, records.UnknownSales, keys.UNKNOWN_SALES, life=FOR_EVER)
+        # The visitors' idempotency keys, by the digest of their scope.
+        self.attempts = Collection(store, clock, records.Attempt, keys.ATTEMPT, life=records.KEEP_ATTEMPTS)
         # The last receipts, by `keys.product_id`.
-        self.receipts = Collection(store, clock, records.Receipt, keys.RECEIPT)
+        self.receipts = Collection(store, clock, records.Receipt, keys.RECEIPT, life=FOR_EVER)
         # The trials of preflights, by run and product; a trial is indexed while it needs attention.
-        self.trials = Collection(store, clock, PreflightTrial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS)
+        self.trials = Collection(store, clock, PreflightTrial, keys.TRIAL, life=records.KEEP_TRIALS)
         # The sessions that preflights and verifications created.
         self.own_sessions = Collection(
-            store, clock, records.OwnSession, keys.OWN_SESSION, life=lambda _: records.KEEP_TRIALS
+            store, clock, records.OwnSession, keys.OWN_SESSION, life=records.KEEP_TRIALS
         )
         # The result of the last check for drift.
-        self.drift = Collection(store, clock, records.DriftResult, keys.DRIFT, derived=True)
+        self.drift = Collection(store, clock, records.DriftResult, keys.DRIFT, derived=True, life=FOR_EVER)
 
     def kept(self) -> list[Collection[Any]]:
         """Return every collection whose records Orrery cannot make again."""

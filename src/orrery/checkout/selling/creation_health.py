@@ -96,7 +96,7 @@ class CreationHealth:
 
     def __init__(self, stored: CheckoutRecords) -> None:
         self._clock = clock = stored.clock
-        outages = Collection(stored.store, clock, CreationOutage, keys.CREATION_OUTAGE, life=lambda _: KEEP)
+        outages = Collection(stored.store, clock, CreationOutage, keys.CREATION_OUTAGE, life=KEEP)
         self._outage = Lasting(outages)
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0

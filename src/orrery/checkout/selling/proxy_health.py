@@ -59,7 +59,7 @@ class ProxyHealth:
 
     def __init__(self, stored: CheckoutRecords, trusted: Sequence[str]) -> None:
         self._clock = clock = stored.clock
-        self._sighting = Lasting(Collection(stored.store, clock, ProxySighting, keys.PROXY, life=lambda _: KEEP))
+        self._sighting = Lasting(Collection(stored.store, clock, ProxySighting, keys.PROXY, life=KEEP))
         self._trusted = [ip_network(network) for network in trusted]
         self._forwards: str | None = None
         self._refused: Counter[str] = Counter()

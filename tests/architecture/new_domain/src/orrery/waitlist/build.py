@@ -3,6 +3,8 @@
 from datetime import timedelta
 from functools import partial
 
+from orrery.edge.client_address import ClientAddresses
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.ports.seller import Seller
@@ -10,6 +12,7 @@ from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Operation
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
+from orrery.runtime.settings import ServerSettings
 from orrery.waitlist.routes import private_router, public_router
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
@@ -17,8 +20,10 @@ from orrery.waitlist.settings import WaitlistSettings
 
 def build(runtime: Runtime) -> Parts:
     """Return everything that the waitlist brings."""
-    most, token = runtime.section(WaitlistSettings).most, runtime.secret("waitlist_token")
-    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
+    settings, token = runtime.section(WaitlistSettings), runtime.secret("waitlist_token")
+    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), settings.most)
+    addresses = ClientAddresses(runtime.section(ServerSettings).trusted_proxies)
+    limit = RateLimit(runtime.clock, Limit(settings.per_minute, 60))
 
     async def check() -> list[Finding]:
         if await waitlist.is_full():
@@ -36,7 +41,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[partial(public_router, waitlist)],
+        routers=[partial(public_router, waitlist, addresses, limit)],
         private_routers=[partial(private_router, waitlist)],
         jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
         checks=[check],
