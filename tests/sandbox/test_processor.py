@@ -287,3 +287,18 @@ def test_a_restart(tmp_path: Path) -> None:
             assert [event["id"] for event in receiver.events() if event["type"] == COMPLETED] == [
                 completed(box)["id"]
             ]
+
+
+def test_each_attempt_is_struck_by_one_fault(box: Running) -> None:
+    """With all faults of webhooks on, one event comes late, one at the second attempt, and one twice."""
+    for kind in ("webhook_reorder", "webhook_down", "webhook_duplicate"):
+        box.fault(kind)
+    known = len(box.deliveries("delivered"))
+    sale(box)
+    until(lambda: box.web.get("/_faults").json()["active"] == [])
+    box.advance(HOUR)
+    until(lambda: not box.deliveries("pending"))
+    made = box.deliveries("delivered")[: len(box.deliveries("delivered")) - known]
+    outcomes = [[attempt["outcome"] for attempt in one["attempts"]] for one in made]
+    assert sorted(outcomes) == [["200"], ["200", "200"], ["endpoint down", "200"]]
+    assert len(box.receiver.arrived) == 4
