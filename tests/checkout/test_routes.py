@@ -52,8 +52,8 @@ class Service:
     @cached_property
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
-        routes = self.shop.routes
-        return public_app([routes.router()], routes.direct(), found(), Metrics())
+        routes = self.shop.routes()
+        return public_app(routes.public, routes.direct, found(), Metrics())
 
     async def ask(
         self,

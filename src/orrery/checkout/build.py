@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -20,7 +21,6 @@ from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
-from orrery.checkout.routes import CheckoutRoutes
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
 from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
@@ -39,11 +39,16 @@ from orrery.ports.processor import EventReader, Processor, ProcessorReads, Proce
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.settings import ServerSettings
 from orrery.runtime.tasks import Tasks
+
+if TYPE_CHECKING:
+    from orrery.checkout.routes import CheckoutRoutes
+    from orrery.edge.routes import Routes
 
 log = structlog.get_logger()
 
@@ -102,12 +107,12 @@ class CheckoutDomain:
         more = self.creation_health.local, self.proxies.local
         return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
 
-    @property
-    def routes(self) -> CheckoutRoutes:
+    def routes(self) -> "Routes":
         """What is asked over HTTP."""
         plan, clock, settings = self.plan, self.stored.clock, self.plan.settings
         limits = Limit(settings.sessions_per_minute, 60), Limit(settings.sessions_per_hour, 3600)
-        return CheckoutRoutes(
+        make: type[CheckoutRoutes] = load("orrery.checkout.routes:CheckoutRoutes")
+        return make(
             checkout=self.checkout,
             webhook=self.webhook,
             lookup=self.lookup,
@@ -119,16 +124,15 @@ class CheckoutDomain:
                 clock, Limit(settings.access_reads_per_minute, 60), wider=settings.ipv6_site_factor
             ),
             bearer=ServiceBearer(plan.service_tokens, clock),
-        )
+        ).all()
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""
-        routes, refused = self.routes, "Webhooks that were refused, by reason."
+        refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
         return Parts(
             module="checkout",
-            routers=[routes.router],
-            direct=routes.direct(),
+            routes=self.routes,
             jobs=self._jobs(),
             checks=[
                 self.health.local,

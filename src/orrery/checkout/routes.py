@@ -17,8 +17,10 @@ from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import json_body, read_body, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
-from orrery.edge.problems import Problem, problems
+from orrery.edge.problem import Problem
+from orrery.edge.problems import problems
 from orrery.edge.ratelimit import RateLimit
+from orrery.edge.routes import Routes
 from orrery.errors import Invalid, NotFound
 
 PREFIX = "/guided/api"
@@ -127,9 +129,10 @@ class CheckoutRoutes:
         )
         return router
 
-    def direct(self) -> list[DirectRoute]:
-        """Return a direct route to the webhook, which is called most."""
-        return [DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])]
+    def all(self) -> Routes:
+        """Return all of them, with a direct route to the webhook, which is called most."""
+        direct = DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])
+        return Routes(public=[self.router()], direct=[direct])
 
     async def create(
         self,

@@ -21,8 +21,9 @@ from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, U
 from orrery.ports.processor.errors import ProcessorRefused
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
-from tests.sandbox.conftest import KEY, PRICE, PRICES, serving
 from tests.support.items import gathered
+from tests.support.running_sandbox import KEY, PRICE, PRICES
+from tests.support.serving import serving
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PARAMETERS = session_parameters(

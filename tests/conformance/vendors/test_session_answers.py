@@ -21,9 +21,10 @@ from orrery.checkout.records import Receipt
 from orrery.checkout.selling.receipts import payment_page
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
-from tests.sandbox.conftest import KEY, PRICE, Running, serving
 from tests.support.checkout import TERMS
 from tests.support.clock import START
+from tests.support.running_sandbox import KEY, PRICE, Running
+from tests.support.serving import serving
 from tests.support.waiting import PATIENCE
 
 PRODUCT = Product("isc2", "cissp", "CISSP", PRICE)

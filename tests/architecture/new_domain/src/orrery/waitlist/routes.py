@@ -5,6 +5,7 @@ from pydantic import BaseModel, ConfigDict
 
 from orrery.edge.body import json_body, read_model
 from orrery.edge.problems import problems
+from orrery.edge.routes import Routes
 from orrery.waitlist.service import Waitlist
 
 LARGEST_BODY = 1000
@@ -31,7 +32,12 @@ class WaitlistCount(BaseModel):
     entries: int
 
 
-def public_router(waitlist: Waitlist) -> APIRouter:
+def waitlist_routes(waitlist: Waitlist) -> Routes:
+    """Return the routes of both listeners."""
+    return Routes(public=[_public(waitlist)], private=[_private(waitlist)])
+
+
+def _public(waitlist: Waitlist) -> APIRouter:
     """Return what visitors ask."""
     router = APIRouter()
 
@@ -49,7 +55,7 @@ def public_router(waitlist: Waitlist) -> APIRouter:
     return router
 
 
-def private_router(waitlist: Waitlist) -> APIRouter:
+def _private(waitlist: Waitlist) -> APIRouter:
     """Return what this machine asks."""
     router = APIRouter()
 
