@@ -89,8 +89,8 @@ def _measured(name: str, versions: Sequence[Version], given: argparse.Namespace)
     """Measure and print; tell whether it could be measured."""
     console = new_console(soft_wrap=False)
     measurement = named(name)
-    if lacking := measurement.lacks():
-        console.print(f"{name} needs {' and '.join(lacking)}, which this machine does not have.")
+    if why := measurement.refused() or measurement.lacks():
+        console.print(f"{name} cannot be measured here: {why}.")
         return False
     try:
         found = in_turns(name, versions, given.rounds or measurement.rounds)
