@@ -19,7 +19,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
 )
-from orrery.errors import DependencyFailed, NotFound
+from orrery.errors import DependencyFailed, NotConfigured, NotFound
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
