@@ -6,6 +6,7 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import shutil
@@ -85,11 +86,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     no other test could run one. Where tests run side by side, the suites with servers take turns, file by file:
     some of them compute and some wait, and all processes waiting at once would leave the cores idle.
     """
-    turns: Mapping[Path, float] = turns_of(items) if hasattr(config, "workerinput") else {}
+    turns: Mapping[Path, float] = turns_of(items) if are_side_by_side(config) else {}
     items.sort(key=lambda item: (suite_of(item.path) == "browser", turns.get(item.path, 0.0)))
     for item in items:
         in_loopback = suite_of(item.path) in LOOPBACK
         item.add_marker(pytest.mark.allow_hosts(LOOPBACK_HOSTS) if in_loopback else pytest.mark.disable_socket)
+
+
+def are_side_by_side(config: pytest.Config) -> bool:
+    """Return whether the tests run in several processes (`tools/side_by_side.py`)."""
+    return config.getoption("processes", 1) > 1
 
 
 def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
@@ -101,8 +107,13 @@ def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
     return {path: (place + 0.5) / len(files) for files in spread for place, path in enumerate(files)}
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let the garbage collector pass over what stays until the end: the tests, and all that they import.
+
+    The processes of a test run share the one that forks commands.
+    """
+    if are_side_by_side(session.config) and any(suite_of(item.path) in PROCESSES for item in session.items):
+        importlib.import_module("tests.support.forks").begin()
     gc.collect()
     gc.freeze()
 

@@ -162,10 +162,15 @@ def _few_authorities() -> IO[str]:
     return file
 
 
+def begin() -> None:
+    """Start what forks commands, ahead of the test processes that share it: to import everything takes seconds."""
+    _ = _forker(()), _few_authorities()
+
+
 @cache
 def _forker(inside: Sequence[str]) -> socket.socket:
-    """Return the line to this test process's forker, which ends with the test process."""
-    # A request is one packet: threads may ask at the same time, and its files arrive with its bytes.
+    """Return the line to the forker, which ends with the test process that started it."""
+    # A request is one packet: threads and processes may ask at the same time, and its files arrive with its bytes.
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with theirs:
         program = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
