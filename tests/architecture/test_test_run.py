@@ -81,5 +81,6 @@ def test_what_becomes_of_tests_in_several_processes(tmp_path: Path) -> None:
     assert broken.returncode == 1
     assert "3 failed, 7 passed" in broken.stdout
     assert broken.stdout.count("Captured stdout call") == 1
-    assert "test_killed.py::test_is_killed - The process ended amid this test" in broken.stdout
+    assert "FAILED tests/test_killed.py::test_is_killed" in broken.stdout
+    assert "The process ended amid this test" in broken.stdout
     assert "in shared" in broken.stdout
