@@ -197,7 +197,8 @@ def made(copy: Copy) -> list[str]:
     python = [path for path in changes if path.suffix == ".py"]
     run_module("ruff", "check", "--quiet", "--fix", "--exit-zero", *python)
     run_module("ruff", "format", "--quiet", *python)
-    run_module("tools.shapes")
+    if any(path.name == "records.py" for path in changes):
+        run_module("tools.shapes")
     return new
 
 
