@@ -44,7 +44,7 @@ class Record(BaseModel):
     drops them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     def __new__(cls, **fields: object) -> Self:
         """Refuse names that are no fields: with `extra="allow"` a mistyped name would be stored.

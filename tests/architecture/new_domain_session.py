@@ -13,10 +13,11 @@ from typing import Any
 import httpx2
 
 from orrery.app.composition import opened
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals, IntentDraft
-from orrery.edge.auth import hashed
 from orrery.runtime.readiness import Readiness
+from orrery.syntax.admin_password import hashed
 from tests.support.typed import typed as run
 
 EMAIL = "ann@buyer.example"
@@ -64,7 +65,7 @@ async def asked(folder: Path) -> dict[str, Any]:
     """Ask the listeners for what the new domain shows there, run its job, and propose its operation."""
     said: dict[str, Any] = {}
     async with opened(*load(folder / "orrery.toml")) as orrery:
-        public, private = (_client(app) for app in orrery.apps())
+        public, private = (_client(app) for app in apps_of(orrery))
         wish = {"email": EMAIL}
         for name, client in (("public", public), ("private", private)):
             answer = await client.post("/guided/api/recipes", json=wish)

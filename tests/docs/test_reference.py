@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from orrery.adapters.sqlite import create
 from orrery.app.composition import opened
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
@@ -27,7 +28,7 @@ from orrery.cockpit.settings import (
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
 from orrery.live.settings import PageSettings
-from orrery.runtime.parts import public_routers
+from orrery.runtime.parts import routes_of
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS as FAULTS
 from orrery.tenants.settings import Destination, ToolSettings, TrackSettings
@@ -71,7 +72,7 @@ async def openapi(folder: Path) -> dict[str, Any]:
     settings = settings_from({}, folder)
     create(settings[StoreSettings].path)
     async with opened(settings, Secrets()) as orrery:
-        _, private = orrery.apps()
+        _, private = apps_of(orrery)
         transport = httpx2.ASGITransport(app=private)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return (await client.get("/openapi.json")).raise_for_status().json()
@@ -82,7 +83,7 @@ async def cockpit_openapi(folder: Path) -> dict[str, Any]:
     settings, host = settings_from({}, folder, "cockpit"), "cockpit.localhost"
     create(settings.store_path)
     async with opened(settings, Secrets(role="cockpit")) as orrery:
-        app = local_app("Cockpit", public_routers(orrery.modules), host, orrery[Launch])
+        app = local_app("Cockpit", routes_of(orrery.modules), host, orrery[Launch])
         transport = httpx2.ASGITransport(app=app)
         async with httpx2.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             return (await client.get("/openapi.json")).raise_for_status().json()

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
 from orrery.ports.processor import Charge, ChargeEvent
 from orrery.ports.processor.errors import ProcessorUnreachable
@@ -53,11 +52,6 @@ class World:
     def rehearsal(self) -> Rehearsal:
         """Preflight and verification over the same store."""
         return Rehearsal(kept=self.shop.store, clock=self.shop.clock, products=(PRODUCT,))
-
-    @cached_property
-    def sales(self) -> Sales:
-        """The sums."""
-        return Sales(self.shop.stored)
 
     @cached_property
     def restoration(self) -> Restoration:

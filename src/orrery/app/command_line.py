@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -115,6 +114,8 @@ def _to_complete() -> list[str]:
 
 def _show_version(value: bool) -> None:  # noqa: FBT001  typer calls it with the flag
     if value:
+        from importlib.metadata import version  # noqa: PLC0415  it takes longer than a help needs besides typer
+
         typer.echo(f"orrery {version('orrery')}")
         raise typer.Exit
 

@@ -12,6 +12,7 @@ from orrery.sandbox.processor.payments import close_dispute, dispute, refund, se
 from orrery.sandbox.processor.world import World, holding, new_id
 
 _SHOWN = 25
+_WORDS = {name: kind.words for name, kind in KINDS.items()}
 _FAULT_FIELDS = ("kind", "count", "path", "value", "skip")
 
 
@@ -45,10 +46,10 @@ class Console:
         """Return the sandbox's sessions, events, faults and clock."""
         self._expire()
         shown = [_shown(world) for world in self._worlds]
-        return {**self._now(), "worlds": shown, "faults": self._faults.as_json(), "kinds": KINDS}
+        return {**self._now(), "worlds": shown, "faults": self._faults.as_json(), "kinds": _WORDS}
 
     def _active(self) -> Document:
-        return {"active": self._faults.as_json(), "kinds": KINDS}
+        return {"active": self._faults.as_json(), "kinds": _WORDS}
 
     def _remove(self, kind: str | None) -> Document:
         """Switch one kind of faults off, or all."""

@@ -8,7 +8,6 @@ import pytest
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.access.refunds import Discrepancy
-from orrery.checkout.keys import RECONCILED
 from orrery.checkout.records import WithheldSession
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
@@ -74,7 +73,7 @@ async def test_a_second_run_does_nothing() -> None:
 
 async def entries(shop: Shop) -> list[StoreEntry]:
     """Return everything that is stored but the figures of the last run."""
-    return [entry for entry in await shop.entries() if entry.key != RECONCILED]
+    return [entry for entry in await shop.entries() if entry.key != "reconciled"]
 
 
 async def test_a_late_webhook_is_a_no_op() -> None:

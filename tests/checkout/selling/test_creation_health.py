@@ -9,8 +9,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.keys import CREATION_OUTAGE
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -252,7 +251,7 @@ async def test_a_store_that_fails_is_another_parts_to_tell(shop: Checkouts) -> N
 @pytest.mark.parametrize("value", [b"", b"{}", b"null"])
 async def test_a_damaged_record_is_replaced(value: bytes, shop: Checkouts) -> None:
     """A record that cannot be read is no outage, and hides none."""
-    await shop.store.commit([Put(CREATION_OUTAGE, value)])
+    await shop.store.commit([Put("checkout-creation-outage", value)])
     assert not await shop.is_broken()
     await shop.fail(5)
     assert await shop.is_broken()

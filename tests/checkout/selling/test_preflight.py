@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import session_parameters
 from orrery.checkout.selling.receipts import digest_of, parameters_of
 from orrery.errors import ApprovalRefused, NotConfigured, NotFound
 from orrery.ports.processor import Price

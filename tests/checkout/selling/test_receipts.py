@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.catalogue import ProductKey, session_parameters
 from orrery.checkout.records import PreflightTrial, Receipt, TrialState
-from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import (
     ParameterChange,
     SessionCondition,

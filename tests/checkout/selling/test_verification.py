@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from orrery.checkout.catalogue import Product
-from orrery.checkout.keys import DRIFT
 from orrery.checkout.selling.receipts import failed
 from orrery.checkout.selling.verification import SLACK, VerificationReport
 from orrery.errors import ApprovalRefused, NotConfigured
@@ -216,7 +215,7 @@ async def test_a_look_that_cannot_be_read_counts_as_none() -> None:
     for _ in range(2):
         await visit(rehearsal, three_d_secure="challenge")
         assert await rehearsal.verification.check_newest()
-        await rehearsal.memory.commit([Put(DRIFT, b"{")])
+        await rehearsal.memory.commit([Put("checkout-drift", b"{")])
         rehearsal.clock.advance(6 * HOUR)
     assert len(await drift_told(rehearsal)) == 2
 

@@ -13,16 +13,15 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
-from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
-from tests.sandbox.held import expect_met
 from tests.support.hasty_loop import run_ahead
+from tests.support.held import expect_met
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
+from tests.support.running_sandbox import KEY, OLD_PRICE, PRICE, READER_KEY, Running
 from tests.support.serving import serving
 from tests.support.waiting import PATIENCE, eventually
 

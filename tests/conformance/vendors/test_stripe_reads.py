@@ -13,8 +13,9 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.errors import NotConfigured
 from orrery.ports.processor import Charge, Dispute, ProcessorEvent
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
-from tests.sandbox.conftest import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running, until
 from tests.support.items import gathered
+from tests.support.running_sandbox import EUR_PRICE, KEY, OLD_PRICE, PRICE, READER_KEY, Running
+from tests.support.waiting import until
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 Item = TypeVar("Item")

@@ -30,7 +30,7 @@ EventType = Annotated[str, Field(pattern=r"^[a-z0-9_.]{1,100}$")]
 class Lenient(BaseModel):
     """An object: unknown fields are ignored, known fields are checked strictly."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, defer_build=True)
 
 
 class Identified(Lenient):

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentOutcome, FulfilmentSource, outcome_of
+from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
+from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
-from orrery.checkout.access.rules import bought
-from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
@@ -222,7 +222,7 @@ class Reconciliation:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:
             report.leave_out(error)
-            outcome = FulfilmentOutcome("waiting", f"{error.name} cannot be read")
+            outcome = AccessVerdict("waiting", f"{error.name} cannot be read")
         outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
         if outstanding and await self._states.payment_failed(
             session, dry_run=report.dry_run, held_because=held_because
@@ -248,10 +248,10 @@ class Reconciliation:
 
     async def _outcome(
         self, session: CheckoutSession, source: FulfilmentSource, *, dry_run: bool
-    ) -> FulfilmentOutcome:
+    ) -> AccessVerdict:
         stand_in = self._stand_in(session)
         if dry_run:
-            return outcome_of(await self._fulfilment.judge(session, stand_in))
+            return await self._fulfilment.judge(session, stand_in)
         return await self._fulfilment.settle(session, source, stand_in)
 
     def _stand_in(self, session: CheckoutSession) -> Offer | None:
@@ -357,7 +357,7 @@ def _panel(last: LastReconciliation, now: datetime) -> Panel:
 
 
 def _note(
-    session: CheckoutSession, outcome: FulfilmentOutcome, source: FulfilmentSource, report: ReconciliationReport
+    session: CheckoutSession, outcome: AccessVerdict, source: FulfilmentSource, report: ReconciliationReport
 ) -> None:
     match outcome.result:
         case "granted":
@@ -365,7 +365,7 @@ def _note(
             report.held_notifications += bool(source.held_because)
         case "foreign":
             report.foreign += 1
-        case "already":
+        case "already" | "erased":
             report.with_access += 1
         case _ if session.payment_status == "unpaid":
             report.unpaid.append(session.id)

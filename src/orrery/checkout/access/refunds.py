@@ -11,11 +11,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import RecordUnreadable
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
@@ -125,7 +124,7 @@ class Refunds:
                 yield ChargeEvent(charge.created, charge)
 
     async def _oldest_sale(self, since: datetime) -> datetime:
-        oldest = await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, 1)))
+        oldest = await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, 1)))
         return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
     async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:

@@ -13,11 +13,10 @@ from http import HTTPStatus
 
 import structlog
 
-from orrery.checkout import keys
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import DriftResult, OwnSession
+from orrery.checkout.records import DriftResult, OwnSession, Receipt
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     SessionCondition,
@@ -36,7 +35,6 @@ from orrery.ports.store import Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import indexed_id, sortable, write
 from orrery.runtime.lasting import all_clear, push
-from orrery.runtime.raw_values import RawValues
 
 EVERY = timedelta(hours=6)
 """How often the workers check the newest visitor's session (issue 4, item 2)."""
@@ -46,9 +44,6 @@ WINDOW = timedelta(days=7)
 
 SLACK = timedelta(minutes=1)
 """A session this soon after a receipt may have been created with the previous one: clocks differ."""
-
-KEEP_KEY = timedelta(hours=24)
-"""How long a key leads to the same session (decision 2)."""
 
 _LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
 
@@ -92,7 +87,6 @@ class Verification:
         self._reads = reads
         self._selling = selling
         self._expiry = expiry
-        self._begun = RawValues(stored.store, keys.VERIFYING, KEEP_KEY)
         self._began = stored.clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
@@ -115,7 +109,7 @@ class Verification:
         return verified
 
     async def _forget(self, product: Product) -> None:
-        await write(self._stored.store, [Delete(self._begun.key(keys.product_id(product.key)))])
+        await write(self._stored.store, [Delete(self._stored.verifying.key(product.key.id))])
 
     async def _compared(self, name: str, session_id: str, today: Parameters) -> VerificationReport:
         try:
@@ -141,11 +135,11 @@ class Verification:
 
         The idempotency key is stored before the request, and deleted when the intent to expire the session exists.
         """
-        asked, begun = product.key, keys.product_id(product.key)
-        entry = await self._begun.get(begun)
+        asked, begun = product.key, product.key.id
+        entry = await self._stored.verifying.get(begun)
         key = indexed_id(entry) if entry else f"verify-{secrets.token_hex(16)}"
         if entry is None:
-            await write(self._stored.store, [self._begun.put(begun, key.encode())])
+            await write(self._stored.store, [self._stored.verifying.put(begun, key.encode())])
         started = await shop.start(
             product_type=asked.product_type, vendor_slug=asked.vendor_slug, cert_code=asked.cert_code, key=key
         )
@@ -196,11 +190,11 @@ class Verification:
         found = await self._stored.drift.get()
         return found.record if found else None
 
-    def _sold_since(self, accepted: datetime | None) -> datetime:
+    def _sold_since(self, accepted: Receipt | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""
         now = self._stored.clock.now()
         self._began = min(self._began, now)
-        return accepted if accepted and accepted <= now else self._began
+        return accepted.accepted_at if accepted and accepted.accepted_at <= now else self._began
 
     async def _newest(self) -> tuple[CheckoutSession, list[SessionCondition]] | None:
         """Return the newest visitor's session with the parameters on sale now, and its conditions."""
@@ -215,7 +209,7 @@ class Verification:
                 offered = await self._selling.current_offer(product)
             except (NotFound, NotConfigured):
                 continue
-            since = self._sold_since(offered.since)
+            since = self._sold_since(offered.accepted)
             if session.created > since + SLACK:
                 compared = sold_conditions(session, offered.parameters)
                 return session, [*compared, *catalogue_conditions(session, offered.parameters)]

@@ -1,7 +1,6 @@
 """The parts of the waitlist, from its settings."""
 
 from datetime import timedelta
-from functools import partial
 
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
@@ -9,11 +8,11 @@ from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.ports.seller import Seller
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.operations import Operation
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.settings import ServerSettings
-from orrery.waitlist.routes import private_router, public_router
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
 
@@ -41,8 +40,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[partial(public_router, waitlist, addresses, limit)],
-        private_routers=[partial(private_router, waitlist)],
+        routes=lambda: load("orrery.waitlist.routes:waitlist_routes")(waitlist, addresses, limit),
         jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("mirror of waitlist", mirror)],

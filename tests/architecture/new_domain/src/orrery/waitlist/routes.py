@@ -7,6 +7,7 @@ from orrery.edge.body import json_body, read_model
 from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.problems import problems
 from orrery.edge.rate_limit import RateLimit, too_many
+from orrery.edge.routes import Routes
 from orrery.waitlist.service import Waitlist
 
 LARGEST_BODY = 1000
@@ -33,7 +34,12 @@ class WaitlistCount(BaseModel):
     entries: int
 
 
-def public_router(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLimit) -> APIRouter:
+def waitlist_routes(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLimit) -> Routes:
+    """Return the routes of both listeners."""
+    return Routes(public=[_public(waitlist, addresses, limit)], private=[_private(waitlist)])
+
+
+def _public(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLimit) -> APIRouter:
     """Return what visitors ask."""
     router = APIRouter()
 
@@ -53,7 +59,7 @@ def public_router(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLim
     return router
 
 
-def private_router(waitlist: Waitlist) -> APIRouter:
+def _private(waitlist: Waitlist) -> APIRouter:
     """Return what this machine asks."""
     router = APIRouter()
 
