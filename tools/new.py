@@ -243,11 +243,13 @@ def checked(kind: str, name: str) -> Copy:
 
 def made(copy: Copy) -> Iterator[Path]:
     """Write the copy; yield each file when it is there."""
-    for path, text in copy.changes().items():
+    changes = copy.changes()
+    for path, text in changes.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         durable.replace(path, text.encode(), 0o644)
         yield path
-    run_module("tools.shapes")
+    if any(path.name == "records.py" for path in changes):
+        run_module("tools.shapes")
 
 
 def run_module(*words: str | Path) -> None:
