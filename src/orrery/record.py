@@ -150,5 +150,5 @@ def _content(record: Sealed) -> object:
 
 
 def _refuse_unknown(kind: type[BaseModel], fields: dict[str, object]) -> None:
-    if unknown := fields.keys() - kind.model_fields.keys():
+    if fields and (unknown := fields.keys() - kind.__pydantic_fields__.keys()):
         raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}.")

@@ -21,7 +21,6 @@ from google.oauth2 import service_account
 from orrery.adapters.ga4 import SCOPE
 from orrery.sandbox.analytics.access import AnalyticsConfig, service_account_key
 from orrery.sandbox.analytics.quota import Quota
-from orrery.sandbox.ground import DocumentStore
 from tests.sandbox.contracts import check_object, needs_contract, published
 from tests.support.analytics_provider import (
     CONCURRENT,
@@ -132,14 +131,12 @@ REFILLS = [
 @pytest.mark.parametrize(("name", "used", "refilled"), REFILLS)
 def test_quotas_come_back(name: str, used: datetime, refilled: datetime) -> None:
     """The hour's at the full hour; the day's at midnight in Los Angeles, also where a day has 23 hours or 25."""
-    clock, state = ManualClock(used), DocumentStore(None)
-    quota = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), state, clock)
+    clock = ManualClock(used)
+    quota = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), clock)
     full = quota.bucket(name).left
     quota.charge()
     clock.advance((refilled - used).total_seconds() - 0.5)
     assert quota.bucket(name).left == full - 10
-    again = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), state, clock)
-    assert again.bucket(name).left == full - 10
     clock.advance(0.5)
     assert quota.bucket(name).left == full
 

@@ -109,6 +109,17 @@ async def test_a_second_dispute_is_told_too() -> None:
     assert await later(shop, DAY) == []
 
 
+async def test_an_older_state_of_a_dispute_changes_nothing() -> None:
+    """A state that happened before the one that is known says nothing new, whenever it is read."""
+    shop = await sold()
+    assert await later(shop, 2 * DAY, dispute(dispute_id="du_2")) == ["dispute-du_2"]
+    older = ChargeEvent(shop.clock.now() - DAY, dispute("warning_needs_response"))
+    shop.processor.charge_events.append(older)
+    assert await later(shop, timedelta(0)) == []
+    (listed,) = (await shop.reconciliation.run()).access_without_payment
+    assert listed.reason.startswith("charge ch_1 is disputed")
+
+
 async def test_a_question_of_the_bank_takes_nothing_yet() -> None:
     """An inquiry has a deadline and is told, but its money has not gone."""
     shop = await sold()

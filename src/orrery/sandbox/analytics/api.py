@@ -44,8 +44,8 @@ class AnalyticsApi:
         self._tokens = AnalyticsTokens(config, ground.clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[Document] = deque(maxlen=MOST_SHOWN)
-        self.quota = Quota(config, ground.state, ground.clock)
-        self.people = Population(ground.state, config.visitors)
+        self.quota = Quota(config, ground.clock)
+        self.people = Population(config.visitors)
 
     def routes(self) -> list[Route]:
         """Return the vendor's routes; whatever else is under its version is a 404 in HTML."""
