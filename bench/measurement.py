@@ -5,7 +5,7 @@ import pkgutil
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +40,7 @@ class Figure:
     @property
     def is_plausible(self) -> bool:
         """Tell whether it is a number that a measurement can have found."""
-        return math.isfinite(self.value) and (self.value > 0 or self.unit.startswith("%"))
+        return math.isfinite(self.value) and (self.value >= 0 or self.unit.startswith("%"))
 
 
 Round = Sequence[Figure]
@@ -51,17 +51,20 @@ class Measurement:
     """A measurement.
 
     `measure` makes one round. The defaults of its arguments are the full size, `short` has those of the smallest.
-    `rounds` is how many are made unless somebody says so. `programs` must be installed.
+    `rounds` is how many are made unless somebody says so. `programs` must be installed; `refused` says why it
+    cannot run here whatever is installed.
     """
 
     measure: Callable[..., Round]
     short: Mapping[str, object]
     rounds: int = 5
-    programs: tuple[str, ...] = field(default=())
+    programs: tuple[str, ...] = ()
+    refused: Callable[[], str] = str
 
-    def lacks(self) -> list[str]:
-        """Return the programs that are not here."""
-        return [name for name in self.programs if not shutil.which(name, path=_PROGRAMS)]
+    def lacks(self) -> str:
+        """Say which programs are not here."""
+        lacking = [name for name in self.programs if not shutil.which(name, path=_PROGRAMS)]
+        return f"{' and '.join(lacking)} not installed" if lacking else ""
 
 
 _PROGRAMS = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"

@@ -62,16 +62,8 @@ def _reads(name: str) -> str:
     return f"{name}: reads"
 
 
-def _best(name: str) -> str:
-    return "" if name == NGINX else _reads(NGINX)
-
-
-def _reads(name: str) -> str:
-    return f"{name}: reads"
-
-
-def measure(seconds: float = 2.0, rate: int = 5_000, latency_seconds: float = 3.0, owners: int = 10) -> Round:
-    """Measure every side, after it has answered for a while; `owners` reads are the owner's."""
+def measure(seconds: float = 2.0, rate: int = 5_000, latency_seconds: float = 3.0, owners: int = 8) -> Round:
+    """Measure every side, after it has answered for a while; `owners` reads are the owner's, within the quota."""
     with scratch() as folder, all_sides(folder) as sides:
         for side in sides.values():
             throughput(side, seconds / 4)

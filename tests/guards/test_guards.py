@@ -41,7 +41,7 @@ MUTATIONS = [
     Mutation(
         "the webhook checks no signature",
         "checkout/access/fulfilment.py",
-        "            verify(body, signature, self._secrets, self._clock.now())\n",
+        "            verify(body, signature, self._secrets, self._stored.clock.now())\n",
         "            pass\n",
     ),
     Mutation(
@@ -107,13 +107,13 @@ MUTATIONS = [
     Mutation(
         "a session is granted again",
         "checkout/access/fulfilment.py",
-        "self._stored.access.changes(session.id, None, record) + Changes(writes, end_check)\n",
-        "Changes(self._stored.access.changes(session.id, None, record).writes) + Changes(writes, end_check)\n",
+        "self._stored.access.changes(session.id, None, record) + Changes(writes, checks)\n",
+        "Changes(self._stored.access.changes(session.id, None, record).writes) + Changes(writes, checks)\n",
     ),
     Mutation(
         "two purchases at once extend the same end",
         "checkout/access/fulfilment.py",
-        " + Changes(writes, end_check)\n",
+        " + Changes(writes, checks)\n",
         " + Changes(writes)\n",
     ),
     Mutation(
@@ -125,8 +125,8 @@ MUTATIONS = [
     Mutation(
         "the raw event under a known id is written over",
         "checkout/access/events.py",
-        "        return self._stored.events.added(event_id, body)\n",
-        "        return Changes([self._stored.events.put(event_id, body)])\n",
+        "        return self._stored.events.added(event.id, event.body) if event else Changes()\n",
+        "        return Changes([self._stored.events.put(event.id, event.body)]) if event else Changes()\n",
     ),
     Mutation(
         "junk at the webhook is told as a wrong secret",

@@ -10,6 +10,7 @@ import lzma
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -20,8 +21,9 @@ from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
+from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Put
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
@@ -66,9 +68,11 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     store = await SqliteStore.open(store_file, clock)
     try:
         lookup = Lookup(
-            CheckoutRecords(store, clock, await index_key(store)), Catalogue(), ScriptedProcessor(clock)
+            CheckoutRecords(store, clock, await index_key(store)),
+            Catalogue(),
+            cast("ProcessorReads", ScriptedProcessor(clock)),
         )
-        records = (await Collection(store, clock, AccessRecord, "access:").all()).whole()
+        records = (await Collection(store, clock, AccessRecord, "access:", life=FOR_EVER).all()).whole()
         assert len(records) >= 7
         for record in records:
             found = await lookup.record(record.session_id)

@@ -1,6 +1,7 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,13 +16,13 @@ from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
-from orrery.checkout.access.sales import Sales
+from orrery.checkout.access.sales import sales_panel
 from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
-from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
+from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
@@ -31,7 +32,7 @@ from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
@@ -87,7 +88,6 @@ class CheckoutDomain:
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
-        self.receipts = ReceiptHealth(self.selling, self.trials)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
         self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
@@ -100,12 +100,6 @@ class CheckoutDomain:
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
-
-    @property
-    def health(self) -> CheckoutHealth:
-        """The checks of the settings and of the processor."""
-        more = self.creation_health.local, self.proxies.local
-        return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
@@ -130,19 +124,30 @@ class CheckoutDomain:
         """Return what the checkout brings."""
         refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
+        more = self.creation_health.local, self.proxies.local
+        health = CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
+        selling = [
+            Job("reconcile", EVERY, self.reconciliation.run_unattended),
+            Job("look for drift", DRIFT_EVERY, self.verification.check_newest),
+        ]
         return Parts(
             module="checkout",
             routes=self.routes,
-            jobs=self._jobs(),
+            jobs=[
+                Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+                # Each process knows only what it saw itself.
+                Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
+                *(selling if self.sells else ()),
+            ],
             checks=[
-                self.health.local,
-                self.receipts.unusable,
+                health.local,
+                self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
-            own_checks=[self.receipts.local],
-            remote_checks=self.health.remote(),
+            own_checks=[self.preflight.local],
+            remote_checks=health.remote(),
             panels=[
-                PanelSource("Sales", Sales(self.stored).panel, 10),
+                PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
                 PanelSource("What visitors get", self.verification.panel, 60),
@@ -166,17 +171,6 @@ class CheckoutDomain:
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
         return await self.lookup.address_of(payment_intent)
-
-    def _jobs(self) -> list[Job]:
-        jobs = [
-            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
-            # Each process knows only what it saw itself.
-            Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
-        ]
-        if self.sells:
-            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
-            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
-        return jobs
 
     async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
         return await rekey_imports(self.stored)

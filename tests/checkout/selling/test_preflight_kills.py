@@ -108,7 +108,7 @@ async def test_killed_and_forgotten_for_a_day() -> None:
         late = rehearsal.again()
         report = await late.run()
         assert set(late.till.open()) == {one.session_id for one in report.cleaned if one.intent_id}
-        assert await late.trials.unfinished() == []
+        assert await late.trials.unfinished() == {}
 
 
 async def test_cleaned_up_by_a_run_of_another_product() -> None:
@@ -159,7 +159,7 @@ async def test_spoilt_records() -> None:
     await rehearsal.run()
     for entry in await rehearsal.memory.scan("preflight:"):
         await rehearsal.memory.commit([Put(entry.key, b"{}")])
-    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.preflight.local() if one.part == "preflight"]
     assert "2 of its sessions may be open" in finding.why
     assert (await rehearsal.run()).is_well
     (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
@@ -190,7 +190,7 @@ async def test_what_is_finished_costs_readiness_nothing() -> None:
     rehearsal = await approved()
     await rehearsal.run()
     before = rehearsal.watched.reads
-    assert await rehearsal.trials.interrupted() == []
+    assert await rehearsal.trials.interrupted() == 0
     assert (rehearsal.watched.reads, len(await rehearsal.stored_trials())) == (before, 2)
 
 
@@ -199,13 +199,13 @@ async def test_an_interrupted_preflight_is_told() -> None:
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST, LOST]
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.preflight.local()]
     rehearsal.clock.advance(300)
-    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.preflight.local() if one.part == "preflight"]
     assert (finding.state, finding.essential) == ("broken", False)
     assert "1 of its sessions" in finding.why
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.preflight.local()]
 
 
 async def test_two_at_once() -> None:

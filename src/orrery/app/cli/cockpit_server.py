@@ -20,11 +20,13 @@ import uvicorn
 import uvloop
 
 from orrery.adapters.sqlite import create
+from orrery.app.cli.listening import AddressTakenError, listen
 from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
+from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened
+from orrery.app.garbage import collect_from_now
 from orrery.app.settings.reader import Secrets, Settings, settings_from
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
@@ -100,6 +102,7 @@ async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: I
         server = uvicorn.Server(uvicorn_config(app))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, server.handle_exit, signal.SIGTERM, None)
+        collect_from_now()
         workers = asyncio.create_task(orrery[Workers].run())
         await run_together(server, sockets, workers, Terminal(port, launch, browse=browse).start)
 

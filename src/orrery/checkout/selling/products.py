@@ -6,23 +6,20 @@ today's parameters are sold.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import ClassVar, Literal
 
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey, SessionTerms, is_slug, session_parameters
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Receipt
 from orrery.checkout.selling.receipts import (
-    AcceptedPrice,
     ParameterChange,
-    accepted_price,
     changes,
     digest_of,
     is_unaltered,
     parameters_of,
     price_of,
 )
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import DependencyFailed, NotConfigured, NotFound
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
@@ -33,7 +30,7 @@ _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
 
 
-class NotPreflighted(NotConfigured):
+class NotPreflighted(DependencyFailed):
     """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
 
     tag: ClassVar[str] = "not-preflighted"
@@ -43,8 +40,7 @@ class NotPreflighted(NotConfigured):
 class CurrentOffer:
     """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
 
-    `since` is the time of their acceptance, `accepted` the price then; None where the settings' parameters are
-    sold without one.
+    `accepted` is the receipt of their acceptance; None where the settings' parameters are sold without one.
     """
 
     product: Product
@@ -52,8 +48,7 @@ class CurrentOffer:
     api_version: str
     price_id: str
     digest: str
-    since: datetime | None = None
-    accepted: AcceptedPrice | None = None
+    accepted: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +154,4 @@ def _current_offer(
     product: Product, parameters: Parameters, api_version: str, receipt: Receipt | None = None
 ) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
-    since, accepted = (receipt.accepted_at, accepted_price(receipt)) if receipt else (None, None)
-    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since, accepted)
+    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, receipt)

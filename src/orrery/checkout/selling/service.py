@@ -16,7 +16,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling.health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
-from orrery.checkout.selling.receipts import AcceptedPrice, SessionMismatch, payment_page
+from orrery.checkout.selling.receipts import SessionMismatch, payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
 from orrery.errors import Invalid, StoreError
 from orrery.ports.processor import CheckoutSession, Processor
@@ -170,10 +170,11 @@ class Checkout:
 
     async def _report_currency(self, session: CheckoutSession, offered: CurrentOffer) -> None:
         """Enqueue one push about a currency that is not the accepted one; the visitor pays in it all the same."""
-        if offered.accepted is None or session.currency == offered.accepted.currency:
+        accepted = offered.accepted.currency if offered.accepted else None
+        if accepted in (None, session.currency):
             return
         with suppress(StoreError):  # the next session reports it
-            draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
+            draft = _currency_push(offered.product.name, session.currency or "", accepted)
             await outbox.notify_once(self._stored.store, self._stored.clock, draft)
 
     def _ends_soon(self, session: CheckoutSession) -> bool:
@@ -218,11 +219,11 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     )
 
 
-def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.OutboxDraft:
+def _currency_push(product: str, currency: str, accepted: str) -> outbox.OutboxDraft:
     return push(
-        f"session-currency-{product}-{currency}-{accepted.currency}",
+        f"session-currency-{product}-{currency}-{accepted}",
         f"Another currency: {product}",
-        f"The processor's sessions are in {currency}; the preflight accepted {accepted.currency}. "
+        f"The processor's sessions are in {currency}; the preflight accepted {accepted}. "
         f"Visitors pay in {currency}. Look at the product's price at the processor's dashboard, then type "
         "`orrery checkout preflight`.",
     )

@@ -101,19 +101,6 @@ class TrialOutcome:
         return self.result in {"accepted", "tried", "cleaned up"}
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTrial:
-    """A trial, by its id, that needs attention; `trial` is None when it cannot be read."""
-
-    id: str
-    trial: PreflightTrial | None
-
-    @property
-    def name(self) -> str:
-        """Return the product's name."""
-        return "/".join(self.id.split(":")[-2:])
-
-
 class Trials:
     """Sends parameters, stores each state, expires sessions under the run's approval, and stores receipts."""
 
@@ -130,31 +117,27 @@ class Trials:
         found = await self._stored.trials.find(trial_id(run_id, product))
         return found.record if found else None
 
-    async def interrupted(self) -> list[OpenTrial]:
-        """Return the unfinished trials that no process can still be running."""
-        now = self._stored.clock.now()
-        return [
-            one
-            for one in await self.unfinished()
-            if one.trial is None or abs(now - one.trial.asked_at) >= LONGEST_TRIAL
-        ]
+    async def interrupted(self) -> int:
+        """Return how many unfinished trials no process can still be running."""
+        now, left = self._stored.clock.now(), await self.unfinished()
+        return sum(one is None or abs(now - one.asked_at) >= LONGEST_TRIAL for one in left.values())
 
-    async def unfinished(self) -> list[OpenTrial]:
-        """Return every trial that may have left its session open."""
-        return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
+    async def unfinished(self) -> dict[str, PreflightTrial | None]:
+        """Return by its id every trial that may have left its session open; None for one that cannot be read."""
+        return {name: one for name, one in (await self._left()).items() if one is None or one.is_unfinished}
 
     async def completed(self) -> list[PreflightTrial]:
         """Return the trials of this deployment, of the last 30 days, whose session was completed."""
-        trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
-        return [trial for trial in trials if trial.deployment == self._approvals.deployment]
+        left, here = (await self._left()).values(), self._approvals.deployment
+        return [one for one in left if one and one.state == "completed" and one.deployment == here]
 
-    async def _open_trials(self) -> list[OpenTrial]:
-        found: list[OpenTrial] = []
+    async def _left(self) -> dict[str, PreflightTrial | None]:
+        found: dict[str, PreflightTrial | None] = {}
         async for index in Walk(TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
             left = index.key.removeprefix(TRIAL_LEFT)
             if await self._stored.trials.entry(left):
                 trial = await self._stored.trials.find(left)
-                found.append(OpenTrial(left, trial.record if trial else None))
+                found[left] = trial.record if trial else None
         return found
 
     async def finish(self, trial: PreflightTrial, *, sells: bool = True) -> PreflightTrial:
@@ -177,20 +160,21 @@ class Trials:
         log.info("preflight", product=trial.product.name, state=trial.state, session=trial.session_id)
         return trial
 
-    async def clean_up(self, left: OpenTrial) -> TrialOutcome:
+    async def clean_up(self, left: str, trial: PreflightTrial | None) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
-        if left.trial is None:
-            await write(self._stored.store, [Delete(f"{TRIAL_LEFT}{left.id}")])
-            return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
-        if gone := self._why_gone(left.trial):
-            await self._keep(_after(left.trial, "gone", gone))
-            return TrialOutcome(left.name, "cleaned up", note=gone)
-        trial = await self.finish(left.trial, sells=False)
+        name = "/".join(left.split(":")[-2:])
+        if trial is None:
+            await write(self._stored.store, [Delete(f"{TRIAL_LEFT}{left}")])
+            return TrialOutcome(name, "unreadable", note=_UNREADABLE)
+        if gone := self._why_gone(trial):
+            await self._keep(_after(trial, "gone", gone))
+            return TrialOutcome(name, "cleaned up", note=gone)
+        trial = await self.finish(trial, sells=False)
         if trial.state != "expired":
             return outcome_of(trial)
         # Without a receipt it is no acceptance: a later run under the same approval asks again.
         await self._keep(_after(trial, "gone", _CLEANED))
-        return TrialOutcome(left.name, "cleaned up", trial.session_id, _CLEANED)
+        return TrialOutcome(name, "cleaned up", trial.session_id, _CLEANED)
 
     def _why_gone(self, trial: PreflightTrial) -> str:
         if trial.deployment != self._approvals.deployment:

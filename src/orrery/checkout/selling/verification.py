@@ -16,7 +16,7 @@ import structlog
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import DriftResult, OwnSession
+from orrery.checkout.records import DriftResult, OwnSession, Receipt
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     SessionCondition,
@@ -190,11 +190,11 @@ class Verification:
         found = await self._stored.drift.get()
         return found.record if found else None
 
-    def _sold_since(self, accepted: datetime | None) -> datetime:
+    def _sold_since(self, accepted: Receipt | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""
         now = self._stored.clock.now()
         self._began = min(self._began, now)
-        return accepted if accepted and accepted <= now else self._began
+        return accepted.accepted_at if accepted and accepted.accepted_at <= now else self._began
 
     async def _newest(self) -> tuple[CheckoutSession, list[SessionCondition]] | None:
         """Return the newest visitor's session with the parameters on sale now, and its conditions."""
@@ -209,7 +209,7 @@ class Verification:
                 offered = await self._selling.current_offer(product)
             except (NotFound, NotConfigured):
                 continue
-            since = self._sold_since(offered.since)
+            since = self._sold_since(offered.accepted)
             if session.created > since + SLACK:
                 compared = sold_conditions(session, offered.parameters)
                 return session, [*compared, *catalogue_conditions(session, offered.parameters)]

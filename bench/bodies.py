@@ -1,16 +1,20 @@
-"""Hostile bodies: what turns each into text, in a separate process, and what that took."""
+"""A message's mark-up as text: ours beside other libraries, each body in a separate process.
+
+Ours reads 2 MB of a body and marks where it was cut. A peer that raises, or gives nothing, has no figure.
+"""
 
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from bench.measurement import Figure, Measurement, Round
 
 LIMIT = 1.0
 """Seconds for a body (spec 3, Limits)."""
@@ -57,21 +61,23 @@ def _peer(module: str) -> Any:  # noqa: ANN401  the peers are there only where s
     return import_module(module)
 
 
+OURS = "orrery"
 CONVERTERS: dict[str, Callable[[str], str]] = {
-    "ours": _ours,
+    OURS: _ours,
     "html2text": lambda html: _peer("html2text").html2text(html),
     "inscriptis": lambda html: _peer("inscriptis").get_text(html),
-    "bs4 (lxml)": lambda html: _peer("bs4").BeautifulSoup(html, "lxml").get_text("\n"),
+    "bs4": lambda html: _peer("bs4").BeautifulSoup(html, "lxml").get_text("\n"),
 }
+"""By the name of the module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a conversion took: seconds of the processor, the process's peak in MB, and what came of it."""
+    """What a conversion took: seconds of the processor, the process's peak in MB, and whether text came of it."""
 
     seconds: float
     peak: float
-    ending: str
+    has_text: bool
 
 
 def convert(converter: str, body: str) -> Outcome:
@@ -81,23 +87,9 @@ def convert(converter: str, body: str) -> Outcome:
     began = time.process_time()
     try:
         text = conversion(html)
-        ending = _ending(text)
-    except Exception as error:  # noqa: BLE001  a peer's failure is its result
-        ending = f"raises {type(error).__name__}"
-    return Outcome(time.process_time() - began, _peak(), ending)
-
-
-def _ending(text: str) -> str:
-    if not text.strip():
-        return "empty, silently"
-    last = text.rstrip().rsplit("\n", 1)[-1]
-    return (
-        "cut, with a notice"
-        if last.startswith("[Cut here")
-        else "whole"
-        if len(text) > len("Hello\n")
-        else "cut, silently"
-    )
+    except Exception:  # noqa: BLE001  a peer's failure is its result
+        text = ""
+    return Outcome(time.process_time() - began, _peak(), bool(text.strip()))
 
 
 def _peak() -> float:
@@ -109,7 +101,7 @@ def _peak() -> float:
 
 def _measured(converter: str, body: str) -> Outcome | None:
     """Return the outcome in a separate process; None when it took too long."""
-    command = [sys.executable, "-m", "bench.cockpit_bodies", converter, body]
+    command = [sys.executable, "-m", "bench.bodies", converter, body]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)  # noqa: S603  our own command
     except subprocess.TimeoutExpired:
@@ -117,36 +109,25 @@ def _measured(converter: str, body: str) -> Outcome | None:
     return Outcome(**json.loads(done.stdout))
 
 
-def hostile_bodies() -> Table:
+def of_body(body: str) -> Round:
+    """Return what each converter that is installed takes; one that is ended took all its time."""
+    found = list[Figure]()
+    for converter in [name for name in CONVERTERS if find_spec(name)]:
+        outcome, ours = _measured(converter, body) or Outcome(PATIENCE, 0, has_text=True), converter == OURS
+        if outcome.has_text or ours:
+            beside, limit = ("", LIMIT) if ours else (f"{body}: {OURS}", None)
+            found.append(Figure(f"{body}: {converter}", outcome.seconds, "s", beside, limit=limit))
+        if ours:
+            found.append(Figure(f"{body}: {converter}, memory at most", outcome.peak, "MB"))
+    return found
+
+
+def measure(bodies: Sequence[str] = tuple(BODIES)) -> Round:
     """Measure every converter with every body."""
-    made = Table(
-        title="mark-up to text",
-        caption=f"Seconds of the processor and peak in MB, each in its own process, ended after {PATIENCE} s. "
-        "The comment bomb is 200,000 times <!--. Ours reads 2 MB of a body.",
-    )
-    for heading in ("body", "by", "seconds", "ratio", f"{LIMIT:g} s", "MB", "text"):
-        made.add_column(heading, justify="left" if heading in {"body", "by", "text"} else "right")
-    for body in BODIES:
-        found = {converter: _measured(converter, body) for converter in CONVERTERS}
-        ours = found["ours"]
-        if ours is None:
-            raise RuntimeError(f"Ours did not convert the {body} within {PATIENCE} s.")
-        for converter, outcome in found.items():
-            made.add_row(body if outcome is ours else "", converter, *_printed(outcome, ours))
-        made.add_section()
-    return made
+    return [figure for body in bodies for figure in of_body(body)]
 
 
-def _printed(outcome: Outcome | None, ours: Outcome) -> tuple[str, ...]:
-    if outcome is None:
-        return f"> {PATIENCE}", f"> {PATIENCE / ours.seconds:.0f}", "no", "-", "-"
-    return (
-        f"{outcome.seconds:.3f}",
-        f"{outcome.seconds / ours.seconds:.2f}",
-        "yes" if outcome.seconds <= LIMIT else "no",
-        f"{outcome.peak:.0f}",
-        outcome.ending,
-    )
+MEASUREMENT = Measurement(measure, short={"bodies": ("newsletter",)}, rounds=3)
 
 
 if __name__ == "__main__":
