@@ -375,7 +375,7 @@ if __name__ == "__main__":
     if arguments is None:
         os._exit(0)  # to take apart all that was imported takes a while
     try:
-        if arguments[0] == "-m":
+        if arguments[:1] == ["-m"]:
             sys.argv = [*arguments[1:]]
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
