@@ -51,7 +51,8 @@ class Record(BaseModel):
 
         Only calls from code come with fields; what is read from the store is filled in by pydantic.
         """
-        _refuse_unknown(cls, fields)
+        if fields:
+            _refuse_unknown(cls, fields)
         return super().__new__(cls)
 
     @classmethod
