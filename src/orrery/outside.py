@@ -58,7 +58,7 @@ class Unreadable(NoAnswer):
 class Outside:
     """Somebody outside: `name` begins each sentence about it, `deadline` is in seconds for one whole answer.
 
-    `silence`, too: a connection that does not come, or goes on, within so many seconds is given up before.
+    `silence`, in seconds, too: after it a connection that does not come, or brings nothing more, is given up.
     """
 
     name: str

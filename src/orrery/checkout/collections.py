@@ -38,13 +38,7 @@ class CheckoutRecords:
         # The completed sessions without access: those that wait are kept until decided (decision 49).
         self.pending = Collection(store, clock, WithheldSession, "pending:", life=_life_of_pending)
         # What went back to buyers, by payment.
-        self.reversals = Collection(
-            store,
-            clock,
-            records.Reversal,
-            "taken-back:",
-            life=lambda one: None if one.session_id else records.KEEP_FOREIGN,
-        )
+        self.reversals = Collection(store, clock, records.Reversal, "taken-back:", life=_life_of_reversal)
         # The bodies of events, by event.
         self.events = RawValues(store, "event:", records.KEEP_EVENTS)
         # By event.
@@ -126,6 +120,10 @@ class CheckoutRecords:
 def _index_of_offers(offer: Offer) -> Iterable[str]:
     if offer.client_address is not None:
         yield f"{OFFER_ADDRESS}{sortable(offer.created_at)}:{offer.session_id}"
+
+
+def _life_of_reversal(reversal: records.Reversal) -> timedelta | None:
+    return FOR_EVER if reversal.session_id else records.KEEP_FOREIGN
 
 
 def _life_of_pending(pending: WithheldSession) -> timedelta | None:
