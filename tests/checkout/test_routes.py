@@ -139,6 +139,17 @@ async def test_a_webhook_without_a_signature_is_refused_unread(signature: str | 
     assert service.shop.webhook.refusals.counts == {"no signature": 1}
 
 
+async def test_two_signatures_are_none(service: Service) -> None:
+    """A webhook that carries its header twice is refused, though one of them is right."""
+    body = event_body("evt_1", session_json(metadata={}))
+    right = signed(body, service.shop.clock.now())
+    async with client_of(service.app) as client:
+        headers = [("Stripe-Signature", right), ("Stripe-Signature", right)]
+        answer = await client.post(f"{PREFIX}/webhook", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert service.shop.webhook.refusals.counts == {"no signature": 1}
+
+
 @pytest.mark.parametrize("late", [0, 301, -301])
 async def test_a_webhook_whose_header_may_be_right_is_read(late: int, service: Service) -> None:
     """A header that a body could be signed by is not judged alone, whatever time it says."""

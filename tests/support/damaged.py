@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -42,6 +43,9 @@ def without_zone(value: bytes) -> bytes:
 DAMAGES: tuple[Callable[[bytes], bytes], ...] = (cut, newer, another_type, without_zone)
 
 
+_LIVED_IN: "list[World]" = []
+
+
 @dataclass
 class World:
     """One deployment with something of everything in its store."""
@@ -59,6 +63,12 @@ class World:
         return Restoration(self.shop.store, self.shop.clock)
 
     async def lived_in(self) -> "World":
+        """Return a world in which something of everything has happened: a copy of the first that was made."""
+        if not _LIVED_IN:
+            _LIVED_IN.append(await self.live())
+        return deepcopy(_LIVED_IN[0])
+
+    async def live(self) -> "World":
         """Let something of everything happen; return this."""
         await self._rehearsed()
         shop = self.shop

@@ -32,7 +32,7 @@ from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
@@ -101,12 +101,6 @@ class CheckoutDomain:
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
-    @property
-    def health(self) -> CheckoutHealth:
-        """The checks of the settings and of the processor."""
-        more = self.creation_health.local, self.proxies.local
-        return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
-
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
         plan, clock, settings = self.plan, self.stored.clock, self.plan.settings
@@ -130,17 +124,28 @@ class CheckoutDomain:
         """Return what the checkout brings."""
         refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
+        more = self.creation_health.local, self.proxies.local
+        health = CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
+        selling = [
+            Job("reconcile", EVERY, self.reconciliation.run_unattended),
+            Job("look for drift", DRIFT_EVERY, self.verification.check_newest),
+        ]
         return Parts(
             module="checkout",
             routes=self.routes,
-            jobs=self._jobs(),
+            jobs=[
+                Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+                # Each process knows only what it saw itself.
+                Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
+                *(selling if self.sells else ()),
+            ],
             checks=[
-                self.health.local,
+                health.local,
                 self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
             own_checks=[self.preflight.local],
-            remote_checks=self.health.remote(),
+            remote_checks=health.remote(),
             panels=[
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
@@ -166,17 +171,6 @@ class CheckoutDomain:
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
         return await self.lookup.address_of(payment_intent)
-
-    def _jobs(self) -> list[Job]:
-        jobs = [
-            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
-            # Each process knows only what it saw itself.
-            Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
-        ]
-        if self.sells:
-            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
-            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
-        return jobs
 
     async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
         return await rekey_imports(self.stored)

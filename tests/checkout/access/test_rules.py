@@ -56,6 +56,15 @@ def test_the_verdict_on_a_session(
     assert judged.notes == ()
 
 
+@pytest.mark.parametrize("livemode", [False, True])
+def test_an_event_of_the_other_mode_grants_nothing(livemode: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """A session of this mode is refused where its event says the other."""
+    completed = session(livemode=livemode)
+    judged = judge(completed, offer(), livemode=livemode, of_event=not livemode)
+    assert (judged.result, judged.reason) == ("refused", "event of other livemode")
+    assert judge(completed, offer(), livemode=livemode, of_event=livemode).result == "granted"
+
+
 def test_a_live_service_grants_live_sessions() -> None:
     """In live mode it is the test session that is refused."""
     assert judge(session(livemode=True), offer(), livemode=True).result == "granted"

@@ -241,6 +241,18 @@ async def test_without_a_price() -> None:
     assert rehearsal.till.open() == []
 
 
+async def test_a_price_that_was_taken_out_for_a_while() -> None:
+    """A trial at another price leaves the receipt of the product's own price as it is."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    await rehearsal.preflighted()
+    accepted = await rehearsal.receipt()
+    rehearsal.till.active_price = Price("price_first", active=True, amount=1, currency="usd", product=None)
+    report = await rehearsal.again(products=(BARE,)).preflighted()
+    assert [one.result for one in report.outcomes] == ["tried"]
+    assert accepted
+    assert await rehearsal.receipt() == accepted
+
+
 @pytest.mark.parametrize("error", [LOST, ProcessorRefused("The API key may not do this.", status=403)])
 async def test_no_answer_about_a_price(error: Exception) -> None:
     """Where no price can be asked for, what became of the other products is told all the same."""

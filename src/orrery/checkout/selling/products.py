@@ -19,7 +19,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
 )
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import DependencyFailed, NotConfigured, NotFound
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
@@ -30,7 +30,7 @@ _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
 
 
-class NotPreflighted(NotConfigured):
+class NotPreflighted(DependencyFailed):
     """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
 
     tag: ClassVar[str] = "not-preflighted"
