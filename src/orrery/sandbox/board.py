@@ -46,11 +46,10 @@ _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"utc_text": utc_text}
-_TEMPLATES.globals.update(money=money)
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
-    return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
+    return HTMLResponse(_TEMPLATES.get_template(template).render(values, money=money), status, dict(_HEADERS))
 
 
 async def form_of(request: Request) -> dict[str, str]:
