@@ -25,7 +25,7 @@ collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
+PROCESSES = frozenset({"bench", "browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
 """The suites with real processes: continuous integration looks at their failures once more."""
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
@@ -39,6 +39,7 @@ hypothesis.settings.register_profile(
     "orrery",
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],  # a first draw takes seconds on a fresh machine
+    max_examples=50,
     derandomize=True,  # the same inputs on every machine: what is red on one is red on each
     database=None,
 )

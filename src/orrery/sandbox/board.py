@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -45,7 +45,8 @@ def utc_text(seconds: float) -> str:
 _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"utc_text": utc_text}
+_FILTERS: dict[str, Any] = {"utc_text": utc_text, "money": money}
+_TEMPLATES.filters |= _FILTERS
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
