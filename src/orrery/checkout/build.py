@@ -12,12 +12,12 @@ from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.outages import UnknownSalesWatch
 from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.sales import sales_panel
-from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe

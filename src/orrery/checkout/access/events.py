@@ -8,7 +8,7 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout.access.refusals import NOTED_EVERY
+from orrery.checkout.access.outages import NOTED_EVERY
 from orrery.checkout.access.rules import SessionResult, bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, UnreadableEvent

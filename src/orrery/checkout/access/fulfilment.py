@@ -17,7 +17,7 @@ import structlog
 from orrery.checkout import probe
 from orrery.checkout.access.events import EventIdReused, Events, RawEvent, ReceivedResult
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.outages import Refusals
 from orrery.checkout.access.rules import AccessVerdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
