@@ -45,7 +45,8 @@ def utc_text(seconds: float) -> str:
 _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"utc_text": utc_text, "money": money}
+_TEMPLATES.filters |= {"utc_text": utc_text}
+_TEMPLATES.filters |= {"money": money}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
