@@ -2,70 +2,60 @@
 
 The outbox opens a connection for each message and marks the message before it begins the next. It is measured
 again while a thread computes, as a reading of the processor's listing does: with Python's turns, and with those of
-`orrery serve`. Asserts nothing.
+`orrery serve`.
 """
 
 import json
 import logging
-import statistics
 import sys
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from email.message import EmailMessage
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
 import aiosmtplib
 import structlog
 import uvloop
-from rich.table import Table
 
-from bench.checkout import sandbox
-from bench.service import free_port
+from bench.measurement import Figure, Measurement, Round, scratch
+from bench.service import free_port, sandbox
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.serve import TURN
 from orrery.ports.store import Store
-from orrery.runtime.console.terminal import new_console
 from orrery.runtime.outbox import Outbox, OutboxDraft, enqueue
-
-ROUNDS = 5
-"""Every side is measured so often, in turn, so that a slow minute of the machine hits all of them."""
-
-MAILS = 150
-"""E-mails in one measurement."""
 
 _PAGE = json.dumps([{"id": f"cs_test_{number}", "object": "checkout.session"} for number in range(100)])
 
 _SENDER, _TITLE, _BODY = "shop@northwind.example", "Your access", "Thank you.\n" * 20
 
 
-async def one_connection(port: int) -> None:
+async def one_connection(port: int, mails: int) -> None:
     """Send all over one connection."""
     async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
-        for number in range(MAILS):
+        for number in range(mails):
             await client.send_message(_mail(number))
 
 
-async def a_connection_each(port: int) -> None:
+async def a_connection_each(port: int, mails: int) -> None:
     """Send each over a separate connection."""
-    for number in range(MAILS):
+    for number in range(mails):
         async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
             await client.send_message(_mail(number))
 
 
-async def from_the_outbox(port: int, store: Store, word: str) -> float:
+async def from_the_outbox(port: int, store: Store, word: str, mails: int) -> float:
     """Put a backlog into the store; return how many seconds its delivery takes."""
     clock = SystemClock()
-    for number in range(MAILS):
+    for number in range(mails):
         draft = OutboxDraft(f"{word}-{number}", "email", _TITLE, _BODY, to=f"b{number}@buyer.example.test")
         _ = await store.commit(enqueue([draft], clock.now()))
     outbox = Outbox(store, clock, {"email": SmtpNotifier(Relay("127.0.0.1", port, _SENDER, "none"), clock)})
     begin = time.perf_counter()
-    if await outbox.deliver_due("email") != MAILS:
+    if await outbox.deliver_due("email") != mails:
         raise RuntimeError("Not every e-mail was tried.")
     return time.perf_counter() - begin
 
@@ -107,43 +97,30 @@ async def _opened(path: Path) -> AsyncGenerator[Store]:
         await store.close()
 
 
-async def sides(directory: Path, port: int) -> dict[str, list[float]]:
-    """Return each side's e-mails a second, `ROUNDS` times, measured in turn."""
-    results: dict[str, list[float]] = {}
+async def speeds(directory: Path, port: int, mails: int) -> dict[str, float]:
+    """Return each side's e-mails a second."""
+    taken: dict[str, float] = {}
+    for name, send in ((ONE, one_connection), ("nothing stored, a connection each", a_connection_each)):
+        begin = time.perf_counter()
+        await send(port, mails)
+        taken[name] = time.perf_counter() - begin
     async with _opened(directory / "store.db") as store:
-        for number in range(ROUNDS):
-            for name, send in (("one connection", one_connection), ("a connection each", a_connection_each)):
-                begin = time.perf_counter()
-                await send(port)
-                results.setdefault(f"nothing stored, {name}", []).append(MAILS / (time.perf_counter() - begin))
-            took = {"outbox": await from_the_outbox(port, store, f"alone-{number}")}
-            for whose, turn in (("Python's", sys.getswitchinterval()), ("our", TURN)):
-                with computing(turn):
-                    name = f"outbox beside a computing thread, {whose} turns"
-                    took[name] = await from_the_outbox(port, store, f"{whose}-{number}")
-            for name, seconds in took.items():
-                results.setdefault(name, []).append(MAILS / seconds)
-    return results
+        taken["outbox"] = await from_the_outbox(port, store, "alone", mails)
+        for whose, turn in (("Python's", sys.getswitchinterval()), ("the service's", TURN)):
+            with computing(turn):
+                name = f"outbox beside a thread that computes, {whose} turns"
+                taken[name] = await from_the_outbox(port, store, whose, mails)
+    return {name: mails / seconds for name, seconds in taken.items()}
 
 
-def main() -> None:
-    """Measure beside the current directory's disk, and print the table."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    port = free_port()
-    with (
-        TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory,
-        sandbox(Path(directory, "sandbox"), port),
-    ):
-        results = uvloop.run(sides(Path(directory), port))
-    made = Table(title="A backlog of e-mails", caption=f"median of {ROUNDS} rounds of {MAILS}")
-    for heading in ("side", "a second", "share"):
-        made.add_column(heading, justify="left" if heading == "side" else "right")
-    medians = {side: statistics.median(speeds) for side, speeds in results.items()}
-    first = next(iter(medians.values()))
-    for side, speed in medians.items():
-        made.add_row(side, f"{speed:,.0f}", f"{speed / first:.2f}")
-    new_console(soft_wrap=False).print(made)
+def measure(mails: int = 150) -> Round:
+    """Send so many e-mails each way."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    smtp_port = free_port()
+    with scratch() as folder, sandbox(folder / "sandbox", smtp_port):
+        found = uvloop.run(speeds(folder, smtp_port, mails))
+    return [Figure(name, speed, "a second", "" if name == ONE else ONE) for name, speed in found.items()]
 
 
-if __name__ == "__main__":
-    main()
+ONE = "nothing stored, one connection"
+MEASUREMENT = Measurement(measure, short={"mails": 2})

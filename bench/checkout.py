@@ -1,47 +1,21 @@
 """What the checkout operation adds to the processor's own time.
 
 The same session is asked for in turn from the sandbox directly and through the service; the difference of the
-percentiles is ours: routing, checks, the vendor's library in its thread, and the durable offer. Asserts nothing.
+percentiles is ours: routing, checks, the vendor's library in its thread, and the durable offer.
 """
 
 import json
 import statistics
-import subprocess
-import sys
 import time
 import urllib.parse
-from collections.abc import Generator
-from contextlib import contextmanager
 from http.client import HTTPConnection
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from rich.table import Table
-
-from bench.service import LOAD_CORE, bind_to, free_port, prepare, serving, wait_for
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
-from orrery.runtime.console.terminal import new_console
-
-REQUESTS = 400
+from bench.measurement import Figure, Measurement, Round, scratch
+from bench.service import prepare, sandbox, serving
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 
 _PRODUCT = Product("northwind", "cloud-navigator", "Cloud Navigator", "price_cloud_navigator")
 _TERMS = SessionTerms("http://127.0.0.1/success?session_id={CHECKOUT_SESSION_ID}", "http://127.0.0.1/cancelled")
-
-
-@contextmanager
-def sandbox(folder: Path, smtp_port: int | None = None) -> Generator[int]:
-    """Run `orrery sandbox` beside the load; yield its port."""
-    port = free_port()
-    options = ["--port", str(port), "--smtp-port", str(smtp_port or free_port()), "--data", str(folder)]
-    command = [sys.executable, "-m", "orrery", "sandbox", "--webhook-url", "http://127.0.0.1:9/", *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: bind_to(LOAD_CORE))  # noqa: PLW1509, S603  our own command; no threads here yet
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_clock", time.perf_counter())
-        yield port
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 def form(value: object, name: str = "") -> list[tuple[str, str]]:
@@ -64,39 +38,30 @@ def timed(connection: HTTPConnection, path: str, body: str, headers: dict[str, s
     return (time.perf_counter() - begin) * 1000
 
 
-def measure(folder: Path) -> tuple[list[float], list[float]]:
-    """Return the times of the sandbox alone and through the service, in ms."""
+def measure(requests: int = 400, warm: int = 20) -> Round:
+    """Ask for sessions both ways in turn; those of the beginning do not count."""
     asked = json.dumps({"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"})
     sent = urllib.parse.urlencode(form(session_parameters(_PRODUCT, _TERMS)))
-    form_type, json_type = "application/x-www-form-urlencoded", "application/json"
-    direct: list[float] = []
-    through: list[float] = []
+    key = {"Authorization": "Bearer sk_test_orrery_sandbox", "Content-Type": "application/x-www-form-urlencoded"}
+    taken: dict[str, list[float]] = {_SANDBOX: [], _OURS: []}
     with (
+        scratch() as folder,
         sandbox(folder / "sandbox") as port,
         serving(prepare(folder / "service", f"http://127.0.0.1:{port}")) as service,
     ):
         processor, ours = HTTPConnection("127.0.0.1", port), HTTPConnection("127.0.0.1", service.port)
-        key = {"Authorization": "Bearer sk_test_orrery_sandbox", "Content-Type": form_type}
-        for _ in range(REQUESTS):
-            direct.append(timed(processor, "/v1/checkout/sessions", sent, key))
-            through.append(timed(ours, "/guided/api/checkout", asked, {"Content-Type": json_type}))
-    return direct[20:], through[20:]
+        for _ in range(requests):
+            taken[_SANDBOX].append(timed(processor, "/v1/checkout/sessions", sent, key))
+            taken[_OURS].append(timed(ours, "/guided/api/checkout", asked, {"Content-Type": "application/json"}))
+    return [*_figures(_SANDBOX, taken[_SANDBOX][warm:]), *_figures(_OURS, taken[_OURS][warm:], _SANDBOX)]
 
 
-def main() -> None:
-    """Measure beside the current directory's disk, and print the table."""
-    with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
-        direct, through = measure(Path(directory))
-    made = Table(title="One payment session", caption=f"{REQUESTS} each, in turn")
-    for heading in ("side", "p50, ms", "p99, ms"):
-        made.add_column(heading, justify="left" if heading == "side" else "right")
-    p50 = statistics.median(direct), statistics.median(through)
-    p99 = statistics.quantiles(direct, n=100)[98], statistics.quantiles(through, n=100)[98]
-    made.add_row("sandbox alone", f"{p50[0]:.1f}", f"{p99[0]:.1f}")
-    made.add_row("checkout operation", f"{p50[1]:.1f}", f"{p99[1]:.1f}")
-    made.add_row("ours beyond the sandbox's", f"{p50[1] - p50[0]:.1f}", f"{p99[1] - p99[0]:.1f}")
-    new_console(soft_wrap=False).print(made)
+def _figures(name: str, times: list[float], beside: str = "") -> Round:
+    shares = {"p50": statistics.median(times), "p99": statistics.quantiles(times, n=100)[98]}
+    return [
+        Figure(f"{name}, {share}", took, "ms", beside and f"{beside}, {share}") for share, took in shares.items()
+    ]
 
 
-if __name__ == "__main__":
-    main()
+_SANDBOX, _OURS = "sandbox alone", "checkout operation"
+MEASUREMENT = Measurement(measure, short={"requests": 4, "warm": 1})

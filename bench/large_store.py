@@ -14,8 +14,8 @@ from orrery.ports.store import Put, StoreEntry, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk
 
-SALES, WAITING = 100_000, 10_000
-"""Sales, and how many of their messages wait; the others were delivered."""
+WAITING = 0.05
+"""The share of the sales whose messages wait; those of the others were delivered."""
 
 PATTERN = "cs_test_pattern"
 """The session of the sale that the others are made of."""
@@ -29,18 +29,24 @@ def sell(service: Service, sessions: list[str]) -> None:
     _ = asyncio.run(deliver([request(one, service.port) for one in sessions], service.port, len(sessions)))
 
 
-async def multiply(path: Path) -> None:
-    """Fill the store at `path`, in which there is the sale of `PATTERN`."""
+async def multiply(path: Path, sales: int) -> None:
+    """Put so many sales into the store at `path`, in which there is the sale of `PATTERN`."""
     clock = SystemClock()
     store = await SqliteStore.open(path, clock)
     pattern = [one async for one in Walk("").entries(store, clock) if PATTERN in one.key]
-    for start in range(0, SALES, _BATCH):
-        batch = range(start, start + _BATCH)
-        _ = await store.commit([one for number in batch for one in _sale(pattern, number, clock.now())])
+    for start in range(0, sales, _BATCH):
+        batch = range(start, min(start + _BATCH, sales))
+        _ = await store.commit(
+            [
+                one
+                for number in batch
+                for one in _sale(pattern, number, clock.now(), waits=number < sales * WAITING)
+            ]
+        )
     await store.close()
 
 
-def _sale(pattern: list[StoreEntry], number: int, now: datetime) -> Iterator[Write]:
+def _sale(pattern: list[StoreEntry], number: int, now: datetime, *, waits: bool) -> Iterator[Write]:
     session = f"cs_test_sale{number:07}"
     for entry in pattern:
         key = _DIGEST.sub(f"{number:064x}", entry.key.replace(PATTERN, session))
@@ -49,7 +55,7 @@ def _sale(pattern: list[StoreEntry], number: int, now: datetime) -> Iterator[Wri
             yield Put(key, value)
         elif entry.key.startswith(outbox.ROW):
             row = outbox.Notification.from_bytes(value).change(due_at=now)
-            if number < WAITING // 2:
+            if waits:
                 yield from outbox.enqueue(
                     [outbox.OutboxDraft(row.id, row.channel, row.title, row.body, row.to)], now
                 )

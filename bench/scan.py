@@ -1,4 +1,8 @@
-"""How fast the scanner searches, beside detect-secrets; how long a commit waits; a large repository."""
+"""How fast the scanner searches, beside detect-secrets; how long a commit waits; a large repository.
+
+The sources are those of installed packages, the terms are made up, and all shipped rules are on; one core. What a
+scan prints and keeps holds no term, so that patterns are made of them at each start.
+"""
 
 import json
 import os
@@ -7,29 +11,24 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
 import pydantic
-from rich.table import Table
 
-from orrery.runtime.console.terminal import new_console
-from tests.scanner.corpus.measured import measured
+from bench.measurement import Figure, Measurement, Round
 from tests.support.scanned import SYLLABLES, config_with_terms, git, made_repository
 
 TERMS = 10_000
-COMMITS = 21
 FILES = 10
-TEXT_BYTES = 60_000_000
 
 SHORTEST = 1000
 """Bytes of a file that is taken: the empty ones of packages are no text."""
 
 PEER_BYTES = 300_000
 """What detect-secrets searches: it would take minutes for more."""
-
-REPOSITORY_BYTES = 500_000_000
 
 
 def _terms() -> list[str]:
@@ -54,8 +53,8 @@ def _scan(config: Path, *words: str, folder: Path) -> tuple[float, float, dict[s
     return took, used.ru_maxrss / 1024, json.loads(lines[-1])
 
 
-def _text(folder: Path) -> int:
-    """Copy the sources of installed packages into a folder; return their bytes."""
+def _text(folder: Path, size: int) -> int:
+    """Copy sources of installed packages into a folder until they have that size; return their bytes."""
     written = 0
     packages = Path(pydantic.__file__).parents[1]
     for source in sorted(packages.rglob("*.py")):
@@ -63,7 +62,7 @@ def _text(folder: Path) -> int:
             target = folder / source.relative_to(packages)
             target.parent.mkdir(parents=True, exist_ok=True)
             written += target.write_bytes(source.read_bytes())
-        if written > TEXT_BYTES:
+        if written > size:
             break
     return written
 
@@ -92,52 +91,47 @@ with default_settings():
     return size, float(run.stdout)
 
 
-def _speed(config: Path, folder: Path) -> None:
-    size = _text(folder)
-    empty = folder / "empty"
-    empty.mkdir()
-    start = statistics.median(_scan(config, str(empty), folder=folder)[0] for _ in range(5))
-    times = [_scan(config, str(folder), folder=folder) for _ in range(3)]
-    took = statistics.median(one[0] for one in times)
-    peer_size, peer_took = _peer(folder)
-    what = f"sources of packages, {size / 1e6:.0f} MB, {TERMS:,} terms and all rules"
-    table = Table(title=what, caption="one core")
-    for heading in ("", "MB/s", "seconds", "memory"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    table.add_row(
-        "detect-secrets, without its start", f"{peer_size / peer_took / 1e6:.2f}", f"{peer_took:.1f}", ""
-    )
-    memory = f"{max(one[1] for one in times):.0f} MB"
-    table.add_row("orrery tenants scan, start and all", f"{size / took / 1e6:.0f}", f"{took:.2f}", memory)
-    table.add_row("the same without its start", f"{size / (took - start) / 1e6:.0f}", f"{took - start:.2f}", "")
-    table.add_row("aim", "30", "", "")
-    new_console(soft_wrap=False).print(table)
+def speed(config: Path, folder: Path, size: int) -> Round:
+    """Scan sources, with and without the start of the command."""
+    (folder / "empty").mkdir(parents=True)
+    start, _, _ = _scan(config, str(folder / "empty"), folder=folder)
+    size = _text(folder, size)
+    took, memory, _ = _scan(config, str(folder), folder=folder)
+    alone = max(took - start, took / 100)  # a start may vary by more than a small text takes
+    found = list[Figure]()
+    if find_spec("detect_secrets"):
+        searched, seconds = _peer(folder)
+        found = [Figure(_PEER, searched / seconds / 1e6, "MB/s")]
+    return [
+        *found,
+        Figure("sources, with the start of the command", size / took / 1e6, "MB/s", _PEER if found else ""),
+        Figure("sources, without it", size / alone / 1e6, "MB/s", aim=40),
+        Figure("memory of a scan of sources, at most", memory, "MB", limit=300),
+    ]
 
 
-def _hook(folder: Path, lists: Mapping[int, Path]) -> None:
+def commit(lists: Mapping[int, Path], folder: Path, times: int) -> Round:
+    """Scan ten staged files, as the hook does before a commit; the start counts."""
     made_repository(folder)
     for number in range(FILES):
         (folder / f"file{number}.py").write_text(f"value = {number}\n" * 200, encoding="utf-8")
     git(folder, "add", "-A")
-    caption = f"{COMMITS} times each, start and all; the aim is 400 ms"
-    table = Table(title="before a commit of ten files", caption=caption)
-    for heading in ("terms", "median", "worst", "of the aim"):
-        table.add_column(heading, justify="right")
+    found = list[Figure]()
     for terms, config in lists.items():
-        took = [_scan(config, "--staged", folder=folder)[0] for _ in range(COMMITS)]
-        middle = statistics.median(took)
-        table.add_row(f"{terms:,}", f"{middle * 1000:.0f} ms", f"{max(took) * 1000:.0f} ms", f"{middle / 0.4:.2f}")
-    new_console(soft_wrap=False).print(table)
+        took = statistics.median(_scan(config, "--staged", folder=folder)[0] for _ in range(times))
+        found.append(Figure(f"before a commit of ten files, {terms:,} terms", took * 1000, "ms", aim=400))
+    return found
 
 
-def _repository(config: Path, folder: Path) -> None:
+def repository(config: Path, folder: Path, size: int) -> Round:
+    """Scan the history of a repository of about that size."""
     made_repository(folder)
     chance = random.Random(2)  # noqa: S311  the same repository in each run
     words = [chance.choice(SYLLABLES) + chance.choice(SYLLABLES) for _ in range(5000)]
     written, commits = 0, 0
-    while written < REPOSITORY_BYTES:
+    while written < size:
         for number in range(20):
-            text = " ".join(chance.choices(words, k=180_000))
+            text = " ".join(chance.choices(words, k=min(180_000, size // 100)))
             path = folder / f"part{number}" / f"text{commits}.md"
             path.parent.mkdir(exist_ok=True)
             written += path.write_text(text, encoding="utf-8")
@@ -147,41 +141,31 @@ def _repository(config: Path, folder: Path) -> None:
     git(folder, "rm", "-rq", "part0")
     git(folder, "commit", "-qm", "Without a part")
     git(folder, "gc", "-q")
-    took, memory, summary = _scan(config, "--history", folder=folder)
-    table = Table(title=f"a repository with {written / 1e6:.0f} MB in its history, {summary['items']} items")
-    for heading in ("seconds", "MB/s", "memory", "limit"):
-        table.add_column(heading, justify="right")
-    table.add_row(f"{took:.1f}", f"{written / took / 1e6:.0f}", f"{memory:.0f} MB", "300 MB")
-    new_console(soft_wrap=False).print(table)
+    took, memory, _ = _scan(config, "--history", folder=folder)
+    return [
+        Figure(f"a history of {size / 1e6:g} MB", written / took / 1e6, "MB/s"),
+        Figure("memory of a scan of the history, at most", memory, "MB", limit=300),
+    ]
 
 
-def _corpus() -> None:
-    found = measured()
-    table = Table(title="the corpus of the tests")
-    for heading in ("planted", "found", "recall", "near misses", "false", "precision"):
-        table.add_column(heading, justify="right")
-    recall, precision = found.found / found.planted, found.found / (found.found + found.false)
-    counts = (found.planted, found.found, f"{recall:.3f}", found.near_misses, found.false, f"{precision:.3f}")
-    table.add_row(*map(str, counts))
-    new_console(soft_wrap=False).print(table)
-
-
-def main() -> None:
-    """Print the tables."""
+def measure(
+    text: int = 60_000_000, history: int = 500_000_000, times: int = 7, terms: Sequence[int] = (100, 1000, TERMS)
+) -> Round:
+    """Measure all three; `text` and `history` are bytes."""
     with TemporaryDirectory(prefix="orrery-bench-") as directory:  # a watch-list is never in a repository
-        folder = Path(directory)
-        terms = _terms()
-        lists = {many: config_with_terms(folder / f"settings{many}", terms[:many]) for many in (100, 1000, TERMS)}
-        _speed(lists[TERMS], _made(folder / "text"))
-        _hook(_made(folder / "commit"), lists)
-        _repository(lists[TERMS], _made(folder / "history"))
-    _corpus()
+        folder, known = Path(directory), _terms()
+        lists = {many: config_with_terms(folder / f"settings{many}", known[:many]) for many in terms}
+        longest = lists[max(terms)]
+        (folder / "commit").mkdir()
+        (folder / "history").mkdir()
+        return [
+            *speed(longest, folder / "text", text),
+            *commit(lists, folder / "commit", times),
+            *repository(longest, folder / "history", history),
+        ]
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-if __name__ == "__main__":
-    main()
+_PEER = "detect-secrets, without its start"
+MEASUREMENT = Measurement(
+    measure, short={"text": 100_000, "history": 100_000, "times": 1, "terms": (100,)}, rounds=3
+)

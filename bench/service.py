@@ -60,6 +60,7 @@ def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "")
     secrets.mkdir(parents=True)
     (secrets / "webhook_signing_secret").write_text(SECRET)
     (secrets / "processor_api_key").write_text("sk_test_orrery_sandbox")
+    (secrets / "access_service_token").write_text("orrery-bench-token-of-the-access-check")
     settings = folder / "orrery.toml"
     text = _SETTINGS.format(
         port=free_port(),
@@ -95,10 +96,53 @@ def serving(settings: Path, before: Sequence[str] = ()) -> Generator[Service]:
         process.wait(20)
 
 
-def bind_to(core: int) -> None:
-    """Keep this process on one core, where the machine has several."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[core]})
+@contextmanager
+def sandbox(folder: Path, smtp_port: int | None = None) -> Generator[int]:
+    """Run `orrery sandbox` beside the load; yield its port."""
+    port = free_port()
+    options = ["--port", str(port), "--smtp-port", str(smtp_port or free_port()), "--data", str(folder)]
+    sends_to = ("--webhook-url", "http://127.0.0.1:9/")
+    command = [*pinned(LOAD_CORE), sys.executable, "-m", "orrery", "sandbox", *sends_to, *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  our own command
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_clock", time.perf_counter())
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def pinned(core: int) -> list[str]:
+    """Return what is put ahead of a command that is to keep to one of this machine's cores."""
+    return ["taskset", "-c", str(sorted(os.sched_getaffinity(0))[core])]
+
+
+@contextmanager
+def bound_to(core: int) -> Generator[None]:
+    """Keep this process on one core until the end of the block."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(cores)[core]})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def processor_seconds(process: int) -> float:
+    """Return the processor time that a process and its children have used so far."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+    return sum(map(_own_processor_seconds, [process, *map(int, children)]))
+
+
+def _own_processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(pid: int) -> float:
+    """Return a process's proportional set size: its own pages, and its share of those that it shares."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
 
 
 def free_port() -> int:
@@ -108,7 +152,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-_PATIENCE = 20
+_PATIENCE = 120
 
 
 def wait_for(url: str, begin: float) -> float:
@@ -118,5 +162,5 @@ def wait_for(url: str, begin: float) -> float:
             with urllib.request.urlopen(url, timeout=1):  # noqa: S310  our own address
                 return time.perf_counter() - begin
         except OSError:
-            continue
+            time.sleep(0.002)  # noqa: TID251  what starts needs the processor
     raise RuntimeError(f"{url} did not answer.")

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.bare import Answer
-from bench.load import pinned
-from bench.provider import provider
-from bench.service import LOAD_CORE, free_port, prepare, serving, wait_for
-from orrery.app.cli.sandbox import KEY_FILE, PROPERTY_ID, PUBLISHED
+from bench.service import free_port, pinned, prepare, sandbox, serving, wait_for
+from orrery.app.cli.sandbox import KEY_FILE, PROPERTY_ID
 from orrery.edge.auth import hashed
 from tests.support import nginx
 
@@ -35,8 +33,6 @@ property_id = "{property}"
 provider_url = "{provider}"
 refresh = false
 refresh_interval = {interval}
-tokens_per_hour = {hour}
-tokens_per_day = {day}
 """
 
 INTERVAL = 10
@@ -61,7 +57,7 @@ class Side:
 def all_sides(folder: Path) -> Generator[dict[str, Side]]:
     """Run them all, the sandbox's analytics provider beside the load; the service holds a fresh count."""
     with ExitStack() as stack:
-        port = stack.enter_context(provider(folder / "sandbox", pinned(LOAD_CORE)))
+        port = stack.enter_context(sandbox(folder / "sandbox"))
         service = stack.enter_context(_service(folder, port))
         asked(service, "POST", "/api/stats?refresh=realtime")
         answer = _answer_of(service)
@@ -89,8 +85,6 @@ def _service(folder: Path, port: int) -> Generator[Side]:
         property=PROPERTY_ID,
         provider=f"http://127.0.0.1:{port}",
         interval=INTERVAL,
-        hour=PUBLISHED["tokens_per_project_per_hour"],
-        day=PUBLISHED["tokens_per_day"],
     )
     settings = prepare(folder / "service", more=live)
     secrets = folder / "service" / "secrets"

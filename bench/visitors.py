@@ -1,20 +1,18 @@
 """Provider calls in an hour with one visitor and with a million.
 
 The counter and its fast path in this process, on a clock that is moved: an hour in which a refresh runs each
-minute, as the workers would have it, and every visitor reads once. Prints a table, asserts nothing.
+minute, as the workers would have it, and every visitor reads once.
 """
 
 import asyncio
 from dataclasses import dataclass
 
-from rich.progress import track
-from rich.table import Table
 from starlette.types import Message, Receive, Scope, Send
 
+from bench.measurement import Figure, Measurement, Round
 from orrery.edge.public_reads import PublicReads, ReadSources
 from orrery.live.answers import site
 from orrery.live.reads import PublicRead
-from orrery.runtime.console.terminal import new_console
 from tests.support.counting import Counting
 
 HOUR = 3600
@@ -47,7 +45,7 @@ async def hour_with(visitors: int) -> Hour:
     counting, hour, read = Counting(), Hour(), 0
     source = PublicRead(counting.cache, counting.clock, site)
     app = PublicReads(_no_app, PATH, ReadSources({QUERY: source}, ()), lambda _method, _status: None)
-    for second in track(range(HOUR), f"{visitors:,} visitors", transient=True):
+    for second in range(HOUR):
         if second % TICK == 0:
             await counting.refresh.run()
         for _ in range((second + 1) * visitors // HOUR - read):
@@ -62,16 +60,14 @@ async def _no_app(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise RuntimeError("A read went past the fast path.")
 
 
-def main() -> None:
-    """Let both hours pass, and print the table."""
-    made = Table(title="An hour of visitors", caption=f"a refresh each minute: at most {AT_MOST} calls")
-    for heading in ("visitors", "reads that showed a fresh count", "provider calls"):
-        made.add_column(heading, justify="right")
-    for visitors in (1, 1_000_000):
-        hour = asyncio.run(hour_with(visitors))
-        made.add_row(f"{visitors:,}", f"{hour.shown:,}", f"{hour.calls:,}")
-    new_console(soft_wrap=False).print(made)
+def measure(visitors: int = 1_000_000) -> Round:
+    """Let an hour pass with one visitor, and one with many."""
+    hours = {many: asyncio.run(hour_with(many)) for many in (1, visitors)}
+    found = list[Figure]()
+    for many, hour in hours.items():
+        found.append(Figure(f"calls of an hour, visitors: {many:,}", hour.calls, "calls", limit=AT_MOST))
+        found.append(Figure(f"answers with a fresh count, visitors: {many:,}", hour.shown / many * 100, "%"))
+    return found
 
 
-if __name__ == "__main__":
-    main()
+MEASUREMENT = Measurement(measure, short={"visitors": 100}, rounds=1)

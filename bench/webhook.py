@@ -1,38 +1,31 @@
 """Acknowledged webhooks a second with full durability, beside bare SQLite on the same disk.
 
 Every webhook is a new, signed `checkout.session.completed` of a session that was offered: it becomes an event, an
-access record, its index keys and two notifications in one durable commit before it is answered. Asserts nothing.
+access record, its index keys and two notifications in one durable commit before it is answered.
 """
 
 import asyncio
 import hmac
 import json
-import os
 import statistics
 import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from rich.table import Table
-
-from bench.service import LOAD_CORE, SECRET, bind_to, prepare, serving
-from bench.store import Bare
+from bench.bare_sqlite import Bare
+from bench.measurement import Figure, Measurement, Round, scratch
+from bench.service import LOAD_CORE, SECRET, bound_to, prepare, processor_seconds, serving
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout import keys
 from orrery.checkout.records import Offer
 from orrery.ports.store import Put
-from orrery.runtime.console.terminal import new_console
 
-ROUNDS = 5
-WEBHOOKS = 2_000
-"""Webhooks in one round."""
 CONNECTIONS = 64
 """Deliveries under way at once."""
 KEYS = 13
 """As many keys as the commit of a paid session writes."""
+BARE = "bare SQLite, one key a transaction"
 
 
 async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
@@ -55,7 +48,7 @@ async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
     ]
     for start in range(0, len(offers), 500):
         page = offers[start : start + 500]
-        await store.commit([Put(f"{keys.OFFER}{offer.session_id}", offer.to_bytes()) for offer in page])
+        await store.commit([Put(f"offer:{offer.session_id}", offer.to_bytes()) for offer in page])
     await store.close()
 
 
@@ -123,64 +116,29 @@ async def deliver(requests: list[bytes], port: int, connections: int) -> tuple[f
     return len(requests) / (time.perf_counter() - begin), times
 
 
-def measure(folder: Path) -> dict[str, list[float]]:
-    """Measure every side `ROUNDS` times, in turn; return speeds a second, and latencies in ms."""
-    found: dict[str, list[float]] = {"one": [], "many": [], "webhooks": [], "p50": [], "p99": [], "p50 alone": []}
-    sessions = [f"cs_test_bench{number}" for number in range(ROUNDS * (WEBHOOKS + 200))]
-    settings = prepare(folder / "service")
-    asyncio.run(offer_sessions(folder / "service" / "orrery.db", sessions))
-    left = iter(sessions)
-    with serving(settings) as service, closing(Bare(folder / "bare.db")) as bare:
-        for number in range(ROUNDS):
-            found["one"].append(bare.measure(f"one{number}", 1))
-            found["many"].append(bare.measure(f"many{number}", KEYS))
-            bind_to(LOAD_CORE)
-            alone = [request(next(left), service.port) for _ in range(200)]
-            found["p50 alone"].append(statistics.median(asyncio.run(deliver(alone, service.port, 1))[1]) * 1000)
-            crowd = [request(next(left), service.port) for _ in range(WEBHOOKS)]
-            speed, times = asyncio.run(deliver(crowd, service.port, CONNECTIONS))
-            found["webhooks"].append(speed)
-            found["p50"].append(statistics.median(times) * 1000)
-            found["p99"].append(statistics.quantiles(times, n=100)[98] * 1000)
-            os.sched_setaffinity(0, _all_cores)
-    return found
+def measure(webhooks: int = 2_000, alone: int = 200, commits: int = 1_000) -> Round:
+    """Measure bare SQLite, webhooks one at a time, and many at once."""
+    sessions = [f"cs_test_bench{number}" for number in range(webhooks + alone)]
+    with scratch() as folder:
+        settings = prepare(folder / "service")
+        asyncio.run(offer_sessions(folder / "service" / "orrery.db", sessions))
+        with closing(Bare(folder / "bare.db")) as bare:
+            one, many = bare.measure("one", 1, commits), bare.measure("many", KEYS, commits)
+        with serving(settings) as service, bound_to(LOAD_CORE):
+            requests = [request(session, service.port) for session in sessions]
+            _, quiet = asyncio.run(deliver(requests[:alone], service.port, 1))
+            before = processor_seconds(service.process.pid)
+            speed, times = asyncio.run(deliver(requests[alone:], service.port, CONNECTIONS))
+            cost = processor_seconds(service.process.pid) - before
+    return [
+        Figure(BARE, one, "a second"),
+        Figure(f"bare SQLite, {KEYS} keys a transaction", many, "a second", BARE),
+        Figure(f"webhook to 200, {CONNECTIONS} at once", speed, "a second", BARE, aim=0.35),
+        Figure("processor time of a webhook", cost / webhooks * 1000, "ms", aim=0.25),
+        Figure("time to 200, one at a time, p50", statistics.median(quiet) * 1000, "ms"),
+        Figure(f"time to 200, {CONNECTIONS} at once, p50", statistics.median(times) * 1000, "ms"),
+        Figure(f"time to 200, {CONNECTIONS} at once, p99", statistics.quantiles(times, n=100)[98] * 1000, "ms"),
+    ]
 
 
-_all_cores = os.sched_getaffinity(0)
-
-
-def share(side: list[float], other: list[float]) -> float:
-    """Return the median of the rounds' ratios: the two of a round ran on the same machine."""
-    return statistics.median(one / two for one, two in zip(side, other, strict=True))
-
-
-def table(found: dict[str, list[float]]) -> Table:
-    """Return medians, as shares of bare SQLite."""
-    median = {side: statistics.median(values) for side, values in found.items()}
-    made = Table(title="Webhooks acknowledged with full durability", caption=f"median of {ROUNDS} rounds")
-    for heading in ("side", "a second", "share of one key", "share of as many keys"):
-        made.add_column(heading, justify="left" if heading == "side" else "right")
-    rows = (
-        ("bare SQLite, one key", "one"),
-        (f"bare SQLite, {KEYS} keys", "many"),
-        (f"webhook to 200, {CONNECTIONS} at once", "webhooks"),
-    )
-    for side, name in rows:
-        shares = [share(found[name], found[other]) for other in ("one", "many")]
-        made.add_row(side, f"{median[name]:,.0f}", *(f"{one:.2f}" for one in shares))
-    made.add_row("time to 200, one at a time, p50", f"{median['p50 alone']:.1f} ms", "", "")
-    made.add_row(
-        f"time to 200, {CONNECTIONS} at once, p50 / p99", f"{median['p50']:.1f} / {median['p99']:.1f} ms", "", ""
-    )
-    return made
-
-
-def main() -> None:
-    """Measure beside the current directory's disk, and print the table."""
-    with TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as directory:
-        found = measure(Path(directory))
-    new_console(soft_wrap=False).print(table(found))
-
-
-if __name__ == "__main__":
-    main()
+MEASUREMENT = Measurement(measure, short={"webhooks": 20, "alone": 2, "commits": 10})

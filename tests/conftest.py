@@ -6,7 +6,6 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 
 import ctypes
 import gc
-import importlib
 import json
 import os
 import shutil
@@ -26,7 +25,7 @@ collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-PROCESSES = frozenset({"browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
+PROCESSES = frozenset({"bench", "browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
 """The suites with real processes: continuous integration looks at their failures once more."""
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
@@ -87,16 +86,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     no other test could run one. Where tests run side by side, the suites with servers take turns, file by file:
     some of them compute and some wait, and all processes waiting at once would leave the cores idle.
     """
-    turns: Mapping[Path, float] = turns_of(items) if are_side_by_side(config) else {}
+    turns: Mapping[Path, float] = turns_of(items) if hasattr(config, "workerinput") else {}
     items.sort(key=lambda item: (suite_of(item.path) == "browser", turns.get(item.path, 0.0)))
     for item in items:
         in_loopback = suite_of(item.path) in LOOPBACK
         item.add_marker(pytest.mark.allow_hosts(LOOPBACK_HOSTS) if in_loopback else pytest.mark.disable_socket)
-
-
-def are_side_by_side(config: pytest.Config) -> bool:
-    """Return whether the tests run in several processes (`tools/side_by_side.py`)."""
-    return config.getoption("processes", 1) > 1
 
 
 def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
@@ -108,13 +102,8 @@ def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
     return {path: (place + 0.5) / len(files) for files in spread for place, path in enumerate(files)}
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let the garbage collector pass over what stays until the end: the tests, and all that they import.
-
-    The processes of a test run share the one that forks commands.
-    """
-    if are_side_by_side(session.config) and any(suite_of(item.path) in PROCESSES for item in session.items):
-        importlib.import_module("tests.support.forks").begin()
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
     gc.collect()
     gc.freeze()
 

@@ -119,6 +119,9 @@ ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 # The cockpit's mail by IMAP is tried with a real server.
 ensure_dovecot() { ensure_tool has_dovecot "the tests of IMAP" dovecot-imapd; }
 
+# The load of the measurements; the tests run each in its smallest form.
+ensure_wrk() { ensure_tool has_wrk "the measurements of reads" wrk; }
+
 # The owner signs approvals with OpenSSH's own tool, and so do their tests.
 ensure_ssh() { ensure_tool has_ssh_keygen "the tests of approvals" openssh-client; }
 
@@ -178,8 +181,10 @@ download_wheels() {
 }
 
 ensure_bench() {
-  ensure_tool has_nginx "the measurements of reads" nginx-light
-  ensure_tool has_wrk "the measurements of reads" wrk
+  ensure_nginx
+  ensure_dovecot
+  ensure_browser
+  ensure_wrk
   ensure_peers
 }
 

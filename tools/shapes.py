@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from orrery import durable
 from tests.architecture.test_records import RECORDS, SHAPES, shape
 
 Shapes = Mapping[str, Mapping[str, Any]]
@@ -35,7 +36,7 @@ def main(file: Path = SHAPES) -> int:
     now = {name: shape(kind) for name, kind in RECORDS.items()}
     new = sorted(now.keys() - first.keys())
     if new:
-        file.write_text(written({name: now[name] for name in new} | first), encoding="utf-8")
+        durable.replace(file, written({name: now[name] for name in new} | first).encode(), 0o644)
     wrong = list(broken(first, now))
     sys.stdout.write(f"First shapes written: {', '.join(new) or 'none, every record has its own'}.\n")
     sys.stderr.writelines(f"{one}\n" for one in wrong)

@@ -44,14 +44,15 @@ class Record(BaseModel):
     drops them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     def __new__(cls, **fields: object) -> Self:
         """Refuse names that are no fields: with `extra="allow"` a mistyped name would be stored.
 
         Only calls from code come with fields; what is read from the store is filled in by pydantic.
         """
-        _refuse_unknown(cls, fields)
+        if fields:
+            _refuse_unknown(cls, fields)
         return super().__new__(cls)
 
     @classmethod

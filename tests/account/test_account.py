@@ -17,7 +17,7 @@ from orrery.account.configurations import ConfigurationPatch
 from orrery.approvals.progress import IntentProgress
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import BRANDING, Configuration
-from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.support.account import OneAccount, configuration
 from tests.support.approving import Desk
 
@@ -373,5 +373,32 @@ def test_a_change_with_a_lost_answer() -> None:
         owner.account.trouble_after.append(ProcessorUnreachable("No answer.", same_key=True))
         assert (await owner.sign(proposed)).state == "done"
         assert owner.account.configurations[0].enabled == ("card",)
+
+    run(work())
+
+
+def test_a_configuration_that_was_renamed_is_none_that_was_created() -> None:
+    """Where no answer came, one that was there before the proposal is not taken for the new one by its name."""
+
+    async def work() -> None:
+        owner = Owner()
+        proposed = await owner.at.propose_configuration(ConfigurationPatch(["card"], (), "Autumn"), None, WHY)
+        owner.account.configurations = [replace(owner.account.configurations[0], name="Autumn")]
+        owner.account.trouble_before.append(ProcessorUnreachable("No answer.", same_key=True))
+        assert (await owner.sign(proposed)).state == "unknown"
+
+    run(work())
+
+
+def test_a_configuration_that_cannot_be_read() -> None:
+    """While one cannot be read it is not known which are there: nothing is proposed."""
+
+    async def work() -> None:
+        owner = Owner()
+        unread = ItemUnreadable("payment_method_configuration", None, ("name",))
+        owner.account.configurations.append(unread)  # pyright: ignore[reportArgumentType]  as the list of the processor
+        with pytest.raises(ItemUnreadable):
+            await owner.at.propose_configuration(ConfigurationPatch(["card"], (), "Autumn"), None, WHY)
+        assert await owner.waiting() == 0
 
     run(work())

@@ -33,7 +33,7 @@ async def lookup(status: int = 404) -> SessionLookup:
     shop = Shop()
     await shop.store.commit([Put("access:cs_1", record("cs_1").to_bytes())])
     reads = OneSession(status)  # pyright: ignore[reportAbstractUsage]  only a session is asked for
-    return SessionLookup(reads, shop.sessions)
+    return SessionLookup(reads, shop.lookup)
 
 
 @pytest.mark.parametrize("named", ["cs_1", References.of_store(INDEX_KEY).of("cs_1")])

@@ -11,6 +11,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, migrated
+from orrery.app.http_apps import apps_of
 from orrery.app.modules import MODULES
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.ports.store import Put, Write
@@ -82,7 +83,7 @@ async def reads_to_the_first_answer(content: Content, count: int) -> Counter[str
     _ = await index_key(store)
     _ = await store.commit(list(content(count, clock.now())))
     orrery = await migrated(Adapters(SETTINGS, Secrets.of(SECRETS), clock), store, tasks)
-    public, private = orrery.apps()
+    public, private = apps_of(orrery)
     _ = await orrery[Readiness].run_round()
     for app in (public, private):
         async with client_of(app) as client:

@@ -11,12 +11,14 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Operation
 from orrery.approvals.intent_store import IntentStore
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationUnanswered
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationUnanswered, StoreUnavailable
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.store import Delete, Put
 from orrery.runtime.operations import Intent
 from orrery.runtime.restored import Restoration
 from tests.support.approving import Desk
 from tests.support.killed import NEVER, Fuse, FusedStore, Killed
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -322,3 +324,38 @@ async def test_the_points_are_many() -> None:
     assert scene.fuse.steps == 8
     assert isinstance(scene.desk.store, FusedStore)
     assert isinstance(scene.desk.store.inside, MemoryStore)
+
+
+async def test_restored_while_it_is_carried_out(desk: Desk) -> None:
+    """Where a restore takes the record away meanwhile, the outcome is not noted, and the caller hears of it."""
+    intent = await desk.proposed()
+
+    async def turn_on(_: Intent, target: str) -> str:
+        await desk.store.commit([Delete(f"approval:{intent.id}")])
+        return f"{target} is on."
+
+    operation = Operation("turn-on", turn_on, desk.switches.is_on)
+    with pytest.raises(StoreUnavailable, match="The store was restored meanwhile"):
+        await desk.another(operation=operation).sign(intent.id, *desk.word(intent))
+    assert await desk.kinds() == ["proposed", "started"]
+
+
+async def test_a_void_intent_that_comes_back(desk: Desk) -> None:
+    """What a restore made void is not closed where its record is there again."""
+    intent = await killed_after_the_start(desk)
+    desk.clock.advance(120)
+    record = await desk.stored(f"approval:{intent.id}")
+    memory = desk.store
+    await memory.commit([Delete(record.key)])
+    desk.store = UnreliableStore(memory, overtaken_by=lambda: memory.commit([Put(record.key, record.value)]))
+    with pytest.raises(StoreUnavailable, match="changed meanwhile"):
+        await desk.another().close(intent.id, "nobody knows")
+    assert (await desk.kinds())[-1] == "started"
+
+
+async def test_a_clock_that_was_put_back(desk: Desk) -> None:
+    """What was started in a future that was undone can be settled at once, and not only when that comes."""
+    intent = await killed_after_the_start(desk)
+    desk.clock.advance(-365 * 24 * 3600)
+    assert await desk.state(intent) == "unknown"
+    assert (await desk.approvals.settle(intent.id)).state == "done"

@@ -7,8 +7,12 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approval_log import LOG
+from orrery.approvals.progress import IntentProgress
 from orrery.errors import ApprovalRefused, Invalid
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.store import Put
+from orrery.runtime.collection import Changes
+from orrery.runtime.operations import Intent, Operation
 from orrery.runtime.outbox import Outbox
 from tests.support.approving import OWNER, STRANGER, Desk
 from tests.support.unreliable_store import UnreliableStore
@@ -253,3 +257,32 @@ async def test_all_that_is_open_is_settled(desk: Desk) -> None:
     uses = (await desk.approvals.settle(intent.id)).uses
     assert {target: use.state for target, use in uses.items()} == {"cs_1": "failed", "cs_2": "done"}
     assert await desk.state(intent) == "withdrawn"
+
+
+async def test_withdrawn_while_it_is_looked_at(desk: Desk) -> None:
+    """What the owner withdraws while a use is looked at is not used: that is in the log, and no push."""
+    intent = await desk.approved_run()
+
+    async def covers(_: Intent, target: str) -> bool:
+        await desk.approvals.withdraw(intent.id)
+        return target == "cs_1"
+
+    operation = Operation("turn-on-run", desk.switches.turn_on, desk.switches.is_on, covers)
+    with pytest.raises(ApprovalRefused, match="or was withdrawn"):
+        await desk.another(operation=operation).use(intent.id, "cs_1")
+    assert ((await desk.kinds())[-1], desk.switches.on) == ("refused", [])
+    assert await pushes(desk) == [("turn-on-run: approved", "default")]
+
+
+async def test_an_intent_of_a_newer_version(desk: Desk) -> None:
+    """What a newer version wrote into an intent may be more than this one would carry out: it is not signed."""
+    known = await desk.proposed()
+    newer = Intent.from_bytes(
+        known.to_bytes().replace(known.id.encode(), b"in-00000000000f").replace(b"{", b'{"also":1,', 1)
+    )
+    progress = IntentProgress(intent_id=newer.id, digest=newer.digest(), changed_at=desk.clock.now())
+    kept = [Put(f"intent:{newer.id}", newer.to_bytes()), Put(f"approval:{newer.id}", progress.to_bytes())]
+    assert await desk.approvals.log.append("proposed", newer, changes=Changes(kept))
+    with pytest.raises(ApprovalRefused, match="A newer version wrote this intent"):
+        await desk.sign(newer)
+    assert desk.switches.on == []

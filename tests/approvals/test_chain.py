@@ -124,6 +124,26 @@ def test_what_was_never_proposed() -> None:
         )
 
 
+def test_a_target_begins_once() -> None:
+    """A target begins again only after a failure: not while it is under way, unknown or done."""
+    for between, again in {
+        "done": [4],
+        "unknown": [4],
+        "happened": [4],
+        "failed": [],
+        "did not happen": [],
+    }.items():
+        steps = (("proposed", ""), ("approved", ""), ("started", "cs_1"), (between, "cs_1"), ("started", "cs_1"))
+        entries = [
+            LogEntry.model_validate(
+                {"number": number, "at": START, "kind": kind, "intent_id": "a", "operation": "o", "digest": "d"}
+                | {"target": target}
+            )
+            for number, (kind, target) in enumerate(steps)
+        ]
+        assert [*begun_again(entries)] == again, between
+
+
 @pytest.mark.parametrize(
     ("note", "kept"),
     [

@@ -47,7 +47,9 @@ PLANTED = [
     Planted("inside-account", "account/extras.py", "", "- orrery.account.extras"),
     Planted("inside-scanner", "scanner/findings.py", "import orrery.scanner.scanning", "orrery.scanner.scanning"),
     Planted("pure-scanner", "scanner/detectors/all.py", "import pathlib", "all -> pathlib"),
-    Planted("inside-checkout", "checkout/keys.py", "import orrery.checkout.selling.service", "selling.service"),
+    Planted(
+        "inside-checkout", "checkout/collections.py", "import orrery.checkout.selling.service", "selling.service"
+    ),
     Planted(
         "inside-checkout",
         "checkout/access/desk.py",
@@ -56,9 +58,9 @@ PLANTED = [
     ),
     Planted(
         "inside-access",
-        "checkout/access/webhook.py",
+        "checkout/access/fulfilment.py",
         "import orrery.checkout.access.desk",
-        "webhook -> orrery.checkout.access.desk",
+        "fulfilment -> orrery.checkout.access.desk",
     ),
     Planted(
         "inside-selling",
@@ -118,7 +120,7 @@ PLANTED = [
     Planted("public-reads", "edge/public_reads.py", "import orrery.live.budget", "orrery.edge.public_reads"),
     Planted("pure-live", "live/answers.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("pure-fraud", "fraud/clusters.py", "import orrery.ports.store", "orrery.ports.store"),
-    Planted("pure-checkout", "checkout/selling/params.py", "import orrery.ports.store", "orrery.ports.store"),
+    Planted("pure-checkout", "checkout/catalogue.py", "import orrery.ports.store", "orrery.ports.store"),
     Planted("no-circle", "app/scan/found.py", "import orrery.app.scan.files", "- .found -> .files (1 import)"),
     Planted(
         "no-circle", "app/modules.py", "import orrery.app.settings.places", "- .modules -> .settings (1 import)"
@@ -169,9 +171,9 @@ PLANTED = [
     ),
     Planted(
         "vendors-at-home",
-        "checkout/access/webhook.py",
+        "checkout/access/fulfilment.py",
         "import stripe",
-        "orrery.checkout.access.webhook -> stripe",
+        "orrery.checkout.access.fulfilment -> stripe",
     ),
     Planted("vendors-at-home", "live/admin_reads.py", "import google.auth", "orrery.live.admin_reads -> google"),
     Planted("vendors-at-home", "sandbox/ground.py", "import apsw", "orrery.sandbox.ground -> apsw"),

@@ -1,6 +1,5 @@
 """What every test run does: sockets, the table of times, and the closing line."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -38,8 +37,7 @@ def run_tests(folder: Path, files: dict[str, str], *options: str) -> subprocess.
     shutil.copy(ROOT / "tests" / "conftest.py", folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    path = {**os.environ, "PYTHONPATH": str(ROOT)}  # noqa: TID251  for a child
-    return subprocess.run(command, cwd=folder, env=path, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed words
 
 
 def test_which_sockets_a_test_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,36 +49,3 @@ def test_which_sockets_a_test_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     rows = [line.split()[:4] for line in result.stdout.splitlines() if line.startswith(("unit", *SUITES))]
     assert sorted(rows) == [*([suite, "3", "-", "-"] for suite in SUITES), ["unit", "1", "2", "-"]]
     assert result.returncode == 1
-
-
-SHARED = """
-import pytest
-
-@pytest.fixture(scope="session")
-def shared():
-    yield
-    assert {sound}
-
-def test_one(shared, tmp_path):
-    assert not [*tmp_path.iterdir()]
-
-def test_two():
-    print("a line of its own")
-    assert {sound}
-"""
-KILLED = "import os\ndef test_is_killed():\n    os.kill(os.getpid(), 9)\ndef test_after(): ...\n"
-
-
-def test_what_becomes_of_tests_in_several_processes(tmp_path: Path) -> None:
-    """Each test of each file is run once; what fails, is killed or cannot be taken down is red and is named."""
-    files = {f"test_{number}.py": SHARED.format(sound=True) for number in range(3)}
-    sound = run_tests(tmp_path, files, "-p", "tools.side_by_side", "--processes", "2")
-    assert ("6 passed" in sound.stdout, sound.returncode) == (True, 0), sound.stdout + sound.stderr
-    files = {"test_fails.py": SHARED.format(sound=False), "test_killed.py": KILLED}
-    broken = run_tests(tmp_path, files, "-p", "tools.side_by_side", "--processes", "3")
-    assert broken.returncode == 1
-    assert "3 failed, 7 passed" in broken.stdout
-    assert broken.stdout.count("Captured stdout call") == 1
-    assert "FAILED tests/test_killed.py::test_is_killed" in broken.stdout
-    assert "The process ended amid this test" in broken.stdout
-    assert "in shared" in broken.stdout

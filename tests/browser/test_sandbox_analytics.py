@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, Watch, looks
-from tests.sandbox.analytics import VISITORS, Provider, providing
-from tests.sandbox.conftest import serving
+from tests.support.analytics_provider import VISITORS, Provider, providing
 
 UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, output, a')].filter(one => {
   if (one.type === 'hidden') return false;
@@ -21,7 +20,7 @@ UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, 
 @pytest.fixture(scope="module")
 def module_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
     """One sandbox with an analytics provider for these tests."""
-    with providing(tmp_path_factory.mktemp("provider"), serving) as one:
+    with providing(tmp_path_factory.mktemp("provider")) as one:
         yield one
 
 

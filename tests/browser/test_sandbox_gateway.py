@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
-from tests.sandbox.conftest import Receiver, Running, running
 from tests.support.accessibility import violations_in_both_schemes
+from tests.support.running_sandbox import Receiver, Running, running
 
 WIDTH = 360
 

@@ -14,7 +14,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.catalogue import Product
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY
-from orrery.checkout.selling.proxy_health import WRITTEN_EVERY, ProxyHealth
+from orrery.checkout.selling.health import NOTED_EVERY, ProxyHealth
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
@@ -52,8 +52,8 @@ class Service:
     @cached_property
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
-        routes = self.shop.routes
-        return public_app([routes.router()], routes.direct(), found(), Metrics())
+        routes = self.shop.routes()
+        return public_app(routes.public, routes.direct, found(), Metrics())
 
     async def ask(
         self,
@@ -139,6 +139,17 @@ async def test_a_webhook_without_a_signature_is_refused_unread(signature: str | 
     assert service.shop.webhook.refusals.counts == {"no signature": 1}
 
 
+async def test_two_signatures_are_none(service: Service) -> None:
+    """A webhook that carries its header twice is refused, though one of them is right."""
+    body = event_body("evt_1", session_json(metadata={}))
+    right = signed(body, service.shop.clock.now())
+    async with client_of(service.app) as client:
+        headers = [("Stripe-Signature", right), ("Stripe-Signature", right)]
+        answer = await client.post(f"{PREFIX}/webhook", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert service.shop.webhook.refusals.counts == {"no signature": 1}
+
+
 @pytest.mark.parametrize("late", [0, 301, -301])
 async def test_a_webhook_whose_header_may_be_right_is_read(late: int, service: Service) -> None:
     """A header that a body could be signed by is not judged alone, whatever time it says."""
@@ -186,7 +197,7 @@ async def test_a_body_beyond_the_limit_is_counted_and_told() -> None:
     async with client_of(service.app) as client:
         refused = await client.post(f"{PREFIX}/webhook", content=body, headers={"Stripe-Signature": signature})
     assert refused.status_code == 413
-    assert service.shop.refusals.counts == {"too large": 1}
+    assert service.shop.webhook.refusals.counts == {"too large": 1}
     assert [row.title for row in await service.shop.told()] == ["A webhook is too large to be read"]
 
 
@@ -237,7 +248,7 @@ async def test_a_proxy_that_hides_the_buyers() -> None:
         for number in range(most + 2):
             header = {"X-Forwarded-For": f"203.0.113.{number}"}
             await service.ask("POST" if body else "GET", path, body, peer="10.0.0.5", **header)
-        service.shop.clock.advance(WRITTEN_EVERY.total_seconds())
+        service.shop.clock.advance(NOTED_EVERY.total_seconds())
         await service.shop.proxies.write()
         assert (await elsewhere(service)).why == (
             "The proxy 10.0.0.5 is not trusted: all buyers behind it share one rate limit. "

@@ -13,8 +13,8 @@ from orrery.adapters.github import GitHubTracker
 from orrery.adapters.issue_file import FileTracker
 from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.sandbox.tracker import REPOSITORY
-from tests.sandbox.conftest import Running, receiving, running
 from tests.support.clock import ManualClock
+from tests.support.running_sandbox import Running, receiving, running
 from tests.support.trackers import MemoryTracker
 
 pytestmark = pytest.mark.anyio

@@ -26,10 +26,7 @@ def test_the_rule_about_the_vectors() -> None:
 
 def test_the_rule_about_a_new_event_type() -> None:
     """Anyone who adds an event type reads what to read whole first, and what such a change needs."""
-    assert (
-        "A new event type needs `checkout/access/webhook.py` and `checkout/access/fulfilment.py` read whole first"
-        in rule()
-    )
+    assert "A new event type needs `checkout/access/fulfilment.py` read whole first" in rule()
     for needed in ("orrery checkout preflight", "orrery checkout verify", "orrery doctor", "tests/guards"):
         assert needed in rule()
 
@@ -44,5 +41,5 @@ def test_the_vectors_are_there() -> None:
 
 def test_the_handler_names_the_rule() -> None:
     """Anyone who opens the webhook's module is told of the rule, too."""
-    module = (ROOT / "src" / "orrery" / "checkout" / "access" / "webhook.py").read_text(encoding="utf-8")
+    module = (ROOT / "src" / "orrery" / "checkout" / "access" / "fulfilment.py").read_text(encoding="utf-8")
     assert "Change rule 5: before another event type is added" in module

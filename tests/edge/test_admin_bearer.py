@@ -15,7 +15,7 @@ from orrery.edge.auth import (
     GuessLimiter,
     hashed,
 )
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
 from orrery.errors import Invalid
 from orrery.syntax.admin_password import sendable
 from tests.support.clock import ManualClock, settled

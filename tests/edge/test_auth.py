@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.edge.auth import FIRST_DELAY, LONGEST_DELAY, MOST_GUESSES, ServiceBearer, basic_password, bearer
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
 from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
 from tests.support.tables import each_case

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from orrery.edge.body import BODY_SECONDS, read_body, read_object
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
 from tests.support.hasty_loop import run_ahead
 from tests.support.requests import posted
 

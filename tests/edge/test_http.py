@@ -10,7 +10,7 @@ from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.health import Finding
-from orrery.secrets.routes import secrets_router
+from orrery.secrets.routes import secrets_routes
 from tests.support.clock import ManualClock
 from tests.support.panels import owner_page
 from tests.support.requests import client_of
@@ -107,7 +107,7 @@ async def test_fingerprints_of_what_is_in_memory() -> None:
     """The private app shows what it is given of the secrets, and no cache keeps it."""
     shown = {"keyed_by": "0123456789ab", "secrets": {"push_token": None}}
     public = apps(WELL)[0]
-    private = private_app(public, found(WELL), Metrics(), undelivered, [secrets_router(lambda: shown)])
+    private = private_app(public, found(WELL), Metrics(), undelivered, secrets_routes(lambda: shown).private)
     async with client_of(private) as client:
         answer = await client.get("/secrets")
     assert (answer.json(), answer.headers["cache-control"]) == (shown, "no-store")

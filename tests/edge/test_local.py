@@ -6,6 +6,7 @@ from structlog.testing import capture_logs
 
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
+from orrery.edge.routes import Routes
 from orrery.ports.comms.errors import MailboxUnreachable
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
@@ -60,7 +61,7 @@ class Page:
         router.add_api_route(SHELL, self.file)
         router.add_api_route("/elsewhere", self.data)
         router.add_api_route("/api/fails", self.fails)
-        self.client = client_of(local_app("Page", [router], HOST, self.launch), host=HOST)
+        self.client = client_of(local_app("Page", [Routes(public=[router])], HOST, self.launch), host=HOST)
         token = self.launch.exchange(self.launch.new_code())
         self.bearer = {"Authorization": f"Bearer {token}"}
 

@@ -7,9 +7,13 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from orrery import errors
-from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
+from orrery.checkout.access.events import EventIdReused
+from orrery.checkout.selling.products import NotPreflighted
+from orrery.checkout.selling.receipts import SessionMismatch
+from orrery.checkout.selling.service import KeyReused
 from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
-from orrery.edge.problems import Problem, problem_of
+from orrery.edge.problem import Problem
+from orrery.edge.problems import problem_of, response_of
 from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.guest.errors import GuestFailed, OptionsUnreadable
 from orrery.ports.analytics import AnalyticsFailed
@@ -46,6 +50,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
     (ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
+    (errors.DependencyFailed(INSIDE), 503, "not-configured"),
     (NotPreflighted(INSIDE), 503, "not-preflighted"),
     (SessionMismatch(INSIDE), 503, "processor-unreachable"),
     (CloudError(INSIDE), 500, "internal"),
@@ -93,6 +98,14 @@ def test_no_error_is_forgotten() -> None:
     assert kinds_of_errors() - named == {errors.StoreError, ProcessorError, errors.OperationFailed}
 
 
+def test_each_error_has_its_exit_code() -> None:
+    """A wrong call and wrong settings end a command with 2, and all else that fails with 1 (decision 54)."""
+    kinds = kinds_of_errors()
+    of_the_caller = {kind for kind in kinds if issubclass(kind, errors.Invalid)}
+    assert {kind for kind in kinds if kind.exit_code == 2} == of_the_caller | {errors.NotConfigured}
+    assert {kind.exit_code for kind in kinds} == {1, 2}
+
+
 @pytest.mark.parametrize(("answered", "says"), [(418, INSIDE), (507, "Something went wrong on our side.")])
 def test_an_error_that_a_domain_adds(answered: int, says: str) -> None:
     """Its class says how it is answered, and no more than a caller's own mistake is told."""
@@ -110,7 +123,7 @@ def test_an_error_that_a_domain_adds(answered: int, says: str) -> None:
 @each_case(("error", "status", "tag"), TABLE)
 def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: int, tag: str) -> None:
     """The body is `{"error": tag, "message": sentence}` and nothing else, and is kept by nobody."""
-    response = problem_of(error).response()
+    response = response_of(problem_of(error))
     body = json.loads(bytes(response.body))
     assert (response.status_code, body["error"]) == (status, tag)
     assert set(body) == {"error", "message"}
@@ -120,7 +133,7 @@ def test_an_answer_is_a_tag_and_a_sentence(error: errors.OrreryError, status: in
 
 def test_a_problem_brings_its_headers() -> None:
     """A refusal at the edge is shown with its own headers."""
-    response = problem_of(Problem(429, "too-many-requests", "Wait.", {"Retry-After": "7"})).response()
+    response = response_of(problem_of(Problem(429, "too-many-requests", "Wait.", {"Retry-After": "7"})))
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
 
 
@@ -129,7 +142,7 @@ def test_a_problem_brings_its_headers() -> None:
 )
 def test_what_the_framework_refuses(status: int, tag: str) -> None:
     """The framework's own refusals are shown in our form, without its words."""
-    response = problem_of(HTTPException(status, "framework words")).response()
+    response = response_of(problem_of(HTTPException(status, "framework words")))
     assert response.status_code == status
     assert json.loads(bytes(response.body))["error"] == tag
     assert b"framework words" not in bytes(response.body)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.connections import read_to_end
 from tests.support.deployment import Deployment
+from tests.support.json_values import json_values
 from tests.support.marked import SECRETS
 from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE
@@ -187,13 +188,6 @@ def test_signed_but_no_event(shop: Deployment, body: bytes) -> None:
     assert answer.status_code == 200
     assert answer.json()["received"] in {"unreadable", "conflict"}
     assert shop.records.access(f"cs_test_{MARKER}") is None
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
-    max_leaves=8,
-)
 
 
 @settings(max_examples=60, suppress_health_check=LENT)

@@ -21,7 +21,7 @@ from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
 from orrery.errors import TrackRefused
 from orrery.runtime.module import Role
-from orrery.runtime.parts import public_routers
+from orrery.runtime.parts import routes_of
 from orrery.sandbox.identity.directory import TENANT_A
 from orrery.syntax.track import HEADER, TRACKS, label, labelled, labels_in
 from orrery.tenants.publishing import Publishing
@@ -350,8 +350,9 @@ def _is_refused(publishing: Publishing, content: bytes) -> bool:
 async def _routes(config: Path) -> set[str]:
     """Return the routes of the cockpit's app."""
     async with opened(*load(config, "cockpit")) as orrery:
-        routers = public_routers(orrery.modules)
-        app = cast("FastAPI", local_app("Orrery cockpit", routers, "host", orrery[Launch]))
+        routes = routes_of(orrery.modules)
+        app = cast("FastAPI", local_app("Orrery cockpit", routes, "host", orrery[Launch]))
+        routers = [router for one in routes for router in one.public]
         found = [route for one in (app, *routers) for route in one.routes if isinstance(route, APIRoute)]
     return {f"{method} {one.path}" for one in found for method in one.methods or ()}
 

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from orrery.app.composition import opened
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import load
 from orrery.runtime.index_key import index_key
 from tests.support.deployment import CounterSettings, Deployment, Product
@@ -252,7 +253,7 @@ def test_repr(tmp_path: Path) -> None:
 
     async def shown() -> dict[str, str]:
         async with opened(settings, secrets) as orrery:
-            orrery.apps()
+            apps_of(orrery)
             key = repr(await index_key(orrery.store))
             assert not any(key in repr(one) for one in reachable(orrery))
             return {type(one).__name__: f"{one!r} {one!s}" for one in reachable(orrery, settings, secrets)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.selling.creation_health import OVER_AFTER
+from orrery.checkout.selling.health import OVER_AFTER
 from orrery.runtime.watch import EVERY
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked

@@ -19,7 +19,7 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.selling.creation_health import IN_A_ROW, CreationHealth
+from orrery.checkout.selling.health import IN_A_ROW, CreationHealth
 from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed

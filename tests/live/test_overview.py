@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
-from orrery.edge.auth import AdminBearer, GuessLimiter, hashed
+from orrery.edge.auth import AdminBearer, GuessLimiter
 from orrery.live import keys
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
@@ -16,6 +16,7 @@ from orrery.live.records import Active, LastError
 from orrery.ports.panels import Panel
 from orrery.ports.store import Put
 from orrery.runtime.secret_probe import ProbeContext, Remark
+from orrery.syntax.admin_password import hashed
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import START, ManualClock
 

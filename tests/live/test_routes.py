@@ -88,9 +88,10 @@ def service_of(deployment: LivePlan) -> Service:
         holder="one",
         wrong_passwords=GuessLimiter(clock),
     )
-    app = public_app([live.routes.router()], [], found(), Metrics())
+    routes = live.routes()
+    app = public_app(routes.public, [], found(), Metrics())
     return Service(
-        PublicReads(app, PATH, live.parts().reads[PATH], lambda _method, _status: None), analytics, store, clock
+        PublicReads(app, PATH, routes.reads[PATH], lambda _method, _status: None), analytics, store, clock
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from fastapi import APIRouter
 
 from orrery.edge.public_reads import ReadSources
+from orrery.edge.routes import Routes
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.runtime.jobs import Job
@@ -15,9 +16,8 @@ from orrery.runtime.parts import (
     DuplicateNameError,
     Figure,
     Parts,
-    private_routers,
-    public_routers,
     refuse_duplicates,
+    routes_of,
 )
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource
 from orrery.runtime.search_terms import SearchTerms
@@ -64,30 +64,38 @@ async def remarks(context: ProbeContext) -> AsyncIterator[Remark]:
     yield Remark(str(context))
 
 
-def router(path: str, method: str = "GET") -> Callable[[], APIRouter]:
-    """Return what makes a router with one route."""
+def router(path: str, method: str = "GET") -> APIRouter:
+    """Return a router with one route."""
+    made = APIRouter()
+    made.add_api_route(path, nothing, methods=[method])
+    return made
 
-    def make() -> APIRouter:
-        made = APIRouter()
-        made.add_api_route(path, nothing, methods=[method])
-        return made
 
-    return make
+def public(*routers: APIRouter) -> Callable[[], Routes]:
+    """Return what makes the routes of the public listener."""
+    return lambda: Routes(public=routers)
+
+
+def private(*routers: APIRouter) -> Callable[[], Routes]:
+    """Return the same of the private one."""
+    return lambda: Routes(private=routers)
 
 
 def see_each_once(*modules: Parts) -> None:
     """Go through all that is named, as a start does."""
     refuse_duplicates(modules)
-    _ = public_routers(modules), private_routers(modules)
+    _ = routes_of(modules)
 
 
 def parts(name: str, suffix: str = "") -> Parts:
     """Return parts of every kind, whose names end with `suffix`."""
     return Parts(
         module=name,
-        routers=[router(f"/a{suffix}")],
-        private_routers=[router(f"/p{suffix}")],
-        reads={f"/r{suffix}": ReadSources({}, ())},
+        routes=lambda: Routes(
+            public=[router(f"/a{suffix}")],
+            private=[router(f"/p{suffix}")],
+            reads={f"/r{suffix}": ReadSources({}, ())},
+        ),
         jobs=[Job(f"j{suffix}", timedelta(minutes=1), nothing)],
         remote_checks=[(f"c{suffix}", finding)],
         panels=[PanelSource(f"P{suffix}", panel)],
@@ -100,9 +108,9 @@ def parts(name: str, suffix: str = "") -> Parts:
 
 CLASHES: Sequence[tuple[Parts, str]] = [
     (Parts(module="one"), "module one"),
-    (Parts(module="two", routers=[router("/a")]), "public route GET /a"),
-    (Parts(module="two", private_routers=[router("/p")]), "private route GET /p"),
-    (Parts(module="two", reads={"/r": ReadSources({}, ())}), "read /r"),
+    (Parts(module="two", routes=public(router("/a"))), "public route GET /a"),
+    (Parts(module="two", routes=private(router("/p"))), "private route GET /p"),
+    (Parts(module="two", routes=lambda: Routes(reads={"/r": ReadSources({}, ())})), "read /r"),
     (Parts(module="two", jobs=[Job("j", timedelta(hours=1), nothing)]), "job j"),
     (Parts(module="two", remote_checks=[("c", finding)]), "check c"),
     (Parts(module="two", panels=[PanelSource("P", panel)]), "panel P"),
@@ -122,5 +130,7 @@ def test_a_name_is_brought_once(second: Parts, name: str) -> None:
 
 def test_modules_side_by_side() -> None:
     """Other names, another method of a path, and the same path on the other listener, are no clash."""
-    see_each_once(parts("one"), parts("two", "2"), Parts(module="three", routers=[router("/a", "POST")]))
-    see_each_once(parts("one"), Parts(module="two", routers=[router("/p")], private_routers=[router("/a")]))
+    see_each_once(parts("one"), parts("two", "2"), Parts(module="three", routes=public(router("/a", "POST"))))
+    see_each_once(
+        parts("one"), Parts(module="two", routes=lambda: Routes(public=[router("/p")], private=[router("/a")]))
+    )

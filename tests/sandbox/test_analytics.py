@@ -1,21 +1,35 @@
-"""The stand-in for the analytics provider against its published contract."""
+"""The analytics provider by its official library: answers and refusals as published, and the known traps."""
 
 import json
+from collections.abc import Generator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from google.analytics.data_v1beta import BetaAnalyticsDataClient
+from google.analytics.data_v1beta.services.beta_analytics_data.transports import BetaAnalyticsDataRestTransport
+from google.analytics.data_v1beta.types import (
+    Dimension,
+    Metric,
+    MinuteRange,
+    OrderBy,
+    RunRealtimeReportRequest,
+)
+from google.api_core import exceptions
+from google.oauth2 import service_account
 
+from orrery.adapters.ga4 import SCOPE
 from orrery.sandbox.analytics.access import AnalyticsConfig, service_account_key
 from orrery.sandbox.analytics.quota import Quota
-from orrery.sandbox.ground import DocumentStore
-from tests.sandbox.analytics import (
+from tests.sandbox.contracts import check_object, needs_contract, published
+from tests.support.analytics_provider import (
     CONCURRENT,
     DAY,
     HOUR,
     PAGE,
     PLANET,
     PROJECT_HOUR,
+    PROPERTY,
     REPORTS,
     SERVER_ERRORS,
     THRESHOLDED,
@@ -23,17 +37,18 @@ from tests.sandbox.analytics import (
     VISITORS,
     Provider,
     by,
-    needs_analytics_contract,
-    published,
 )
 from tests.support.clock import ManualClock
+from tests.support.waiting import PATIENCE
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
 
 
 def test_reports(provider: Provider) -> None:
     """A report counts each visitor once, most first; its figures are text; without visitors it has no rows."""
-    assert provider.report() == {
+    provider_report = provider.report()
+    check_object("RunRealtimeReportResponse", provider_report, "analytics.discovery")
+    assert provider_report == {
         "metricHeaders": [{"name": "activeUsers", "type": "TYPE_INTEGER"}],
         "rows": [{"metricValues": [{"value": str(VISITORS)}]}],
         "rowCount": 1,
@@ -43,6 +58,7 @@ def test_reports(provider: Provider) -> None:
     pages, planets = ([users for (users,) in provider.rows(by(name)).values()] for name in (PAGE, PLANET))
     assert (sum(planets), sum(pages) > 100, pages == sorted(pages, reverse=True)) == (100, True, True)
     limited = provider.report(by(PAGE, limit="3"))
+    check_object("RunRealtimeReportResponse", limited, "analytics.discovery")
     assert (len(limited["rows"]), limited["rowCount"]) == (3, len(pages))
     assert 0 < provider.rows({**TOTAL, "minuteRanges": [{"startMinutesAgo": 9}]})[()][0] < 100
     assert list(provider.rows(by("customUser:plan"))) == [("(not set)",)]
@@ -60,11 +76,11 @@ REFUSED: dict[str, dict[str, Any]] = {
 }
 
 
-@needs_analytics_contract
+@needs_contract
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals_in_the_published_words(provider: Provider, name: str) -> None:
     """A refusal has the published words and header, and takes no tokens."""
-    words = dict(published("errors")[name])
+    words = dict(published("analytics.errors")[name])
     challenge = words.pop("www_authenticate", None)
     asked: dict[str, Any] = {"body": TOTAL, **REFUSED[name]}
     answer = provider.web.post(REPORTS, json=TOTAL) if name == "401_missing" else provider.ask(**asked)
@@ -72,11 +88,20 @@ def test_refusals_in_the_published_words(provider: Provider, name: str) -> None:
     assert provider.left(DAY) == 25_000
 
 
-@needs_analytics_contract
+@needs_contract
 def test_what_is_not_realtime(provider: Provider) -> None:
     """No dimension of other reports is taken: no path, no host, no title."""
-    for name in published("realtime-schema")["NOT_realtime"]:
+    for name in published("analytics.realtime-schema")["NOT_realtime"]:
         assert f"Field {name} is not a valid dimension." in provider.refusal(by(name))["message"]
+
+
+def test_what_nobody_asks_for(provider: Provider) -> None:
+    """More than 29 minutes, several ranges, other metrics, filters, and what cannot be read are refused."""
+    far, near = {"startMinutesAgo": 30}, {"startMinutesAgo": 9}
+    wrong: list[object] = [{**TOTAL, "minuteRanges": one} for one in ([far], [near, near], "x")]
+    wrong += [{**TOTAL, "dimensionFilter": {}}, {"metrics": [{"name": "screenPageViews"}]}, {}, [], b"x", b""]
+    found = [provider.ask(one).status_code for one in wrong]
+    assert found == [400] * len(wrong)
 
 
 def test_running_down(provider: Provider) -> None:
@@ -85,7 +110,9 @@ def test_running_down(provider: Provider) -> None:
     assert [provider.ask().status_code for _ in range(4)] == [200, 200, 200, 429]
     assert (provider.left(DAY), provider.left(HOUR), provider.left(PROJECT_HOUR)) == (24_970, 4_970, 0)
     provider.quota(refill=True, cost=3)
-    quota = provider.report({**TOTAL, "returnPropertyQuota": True})["propertyQuota"]
+    report = provider.report({**TOTAL, "returnPropertyQuota": True})
+    check_object("RunRealtimeReportResponse", report, "analytics.discovery")
+    quota = report["propertyQuota"]
     assert quota == {
         DAY: {"consumed": 3, "remaining": 24_997},
         HOUR: {"consumed": 3, "remaining": 4_997},
@@ -113,14 +140,12 @@ REFILLS = [
 @pytest.mark.parametrize(("name", "used", "refilled"), REFILLS)
 def test_quotas_come_back(name: str, used: datetime, refilled: datetime) -> None:
     """The hour's at the full hour; the day's at midnight in Los Angeles, also where a day has 23 hours or 25."""
-    clock, state = ManualClock(used), DocumentStore(None)
-    quota = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), state, clock)
+    clock = ManualClock(used)
+    quota = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), clock)
     full = quota.bucket(name).left
     quota.charge()
     clock.advance((refilled - used).total_seconds() - 0.5)
     assert quota.bucket(name).left == full - 10
-    again = Quota(AnalyticsConfig("1", "counter@example.test", "no key"), state, clock)
-    assert again.bucket(name).left == full - 10
     clock.advance(0.5)
     assert quota.bucket(name).left == full
 
@@ -139,3 +164,84 @@ def test_assertions_that_open_nothing(provider: Provider) -> None:
         assert (refused.status_code, json.loads(refused.text)["error"]) == (400, error)
     elsewhere = provider.token(scope="https://www.googleapis.com/auth/drive")
     assert provider.refusal(TOTAL, token=elsewhere)["details"][0]["reason"] == "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
+
+
+Client = Any
+"""`BetaAnalyticsDataClient`, whose own types are known in parts only."""
+
+
+class HereOnly(service_account.Credentials):
+    """The service account's credentials, without the look-up of its region at an address of the vendor's."""
+
+    def _is_regional_access_boundary_lookup_required(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def client(provider: Provider) -> Generator[Client]:
+    """Return the client with the service account's credentials."""
+    untyped: Any = HereOnly
+    credentials = untyped.from_service_account_info(json.loads(provider.key), scopes=[SCOPE])
+    transport = BetaAnalyticsDataRestTransport(
+        host=provider.url.removeprefix("http://"), credentials=credentials, url_scheme="http"
+    )
+    with BetaAnalyticsDataClient(transport=transport) as one:
+        yield one
+
+
+def request(*dimensions: str, **more: Any) -> RunRealtimeReportRequest:  # noqa: ANN401  any field of the request
+    """Return a request for active users."""
+    return RunRealtimeReportRequest(
+        property=f"properties/{PROPERTY}",
+        dimensions=[Dimension(name=name) for name in dimensions],
+        metrics=[Metric(name="activeUsers")],
+        **more,
+    )
+
+
+def test_the_total(client: Client) -> None:
+    """The client reads the total, its kind and the quotas."""
+    report = client.run_realtime_report(request(return_property_quota=True), timeout=PATIENCE)
+    assert report.kind == "analyticsData#runRealtimeReport"
+    assert [value.value for row in report.rows for value in row.metric_values] == [str(VISITORS)]
+    assert report.property_quota.tokens_per_day.remaining == 24_990
+
+
+def test_everything_that_a_request_has(client: Client) -> None:
+    """Dimensions, limit, order and range arrive as the client writes them."""
+    report = client.run_realtime_report(
+        request(
+            PLANET,
+            PAGE,
+            limit=4,
+            order_bys=[OrderBy(metric=OrderBy.MetricOrderBy(metric_name="activeUsers"), desc=True)],
+            minute_ranges=[MinuteRange(name="all", start_minutes_ago=29, end_minutes_ago=0)],
+        ),
+        timeout=PATIENCE,
+    )
+    figures = [int(row.metric_values[0].value) for row in report.rows]
+    assert figures == sorted(figures, reverse=True)
+    assert len(figures) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "raised"),
+    [
+        ("analytics_403", exceptions.Forbidden),
+        ("analytics_429_hour", exceptions.TooManyRequests),
+        ("analytics_500", exceptions.InternalServerError),
+    ],
+)
+def test_faults(
+    client: Client, provider: Provider, kind: str, raised: type[exceptions.GoogleAPICallError]
+) -> None:
+    """The client takes the sandbox's errors for the vendor's."""
+    provider.fault(kind)
+    with pytest.raises(raised):
+        client.run_realtime_report(request(), timeout=PATIENCE)
+
+
+def test_wrong_dimensions(client: Client) -> None:
+    """A dimension that realtime reports do not have is an invalid argument to the client."""
+    with pytest.raises(exceptions.BadRequest, match="Did you mean city"):
+        client.run_realtime_report(request("pageTitle"), timeout=PATIENCE)

@@ -16,8 +16,10 @@ from orrery.gateway.routes import PingBody
 from orrery.sandbox.app import SandboxConfig, Service
 from orrery.sandbox.gateway import EVERY, RECOVERED_AFTER
 from orrery.sandbox.ground import PING_TOKEN
-from tests.sandbox.conftest import Receiver, Running, running, serving, until
 from tests.support.gateway import ping_of
+from tests.support.running_sandbox import Receiver, Running, running
+from tests.support.serving import serving
+from tests.support.waiting import until
 
 SECRET = "token-of-the-tests"  # noqa: S105  it opens nothing
 NEVER = "inf"

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 
 import aiosmtplib
 
-from tests.sandbox.conftest import PUSH_TOKEN, Running
+from tests.support.running_sandbox import PUSH_TOKEN, Running
 from tests.support.waiting import PATIENCE
 
 JSON = {"Accept": "application/json"}

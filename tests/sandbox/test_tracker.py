@@ -1,9 +1,7 @@
 """The sandbox's issue tracker: the page on which people read it; our adapter is driven against its interface."""
 
-import pytest
-
 from orrery.sandbox.tracker import REPOSITORY
-from tests.sandbox.conftest import Running
+from tests.support.running_sandbox import Running
 
 ISSUES = f"/tracker/repos/{REPOSITORY}/issues"
 TOKEN = {"Authorization": "Bearer token-of-the-sandbox"}
@@ -21,17 +19,17 @@ def test_the_page(box: Running) -> None:
     assert (newest["number"], newest["comments"][0]["body"]) == (issue["number"], "<u>text</u>")
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "headers", "status"),
-    [
-        (ISSUES, "{", TOKEN, 400),
-        (ISSUES, "{}", TOKEN, 422),
-        (f"{ISSUES}/999999/comments", '{"body": "b"}', TOKEN, 404),
-        ("/tracker/repos/orrery/other/issues", '{"title": "t"}', TOKEN, 404),
-        (ISSUES, '{"title": "t"}', {}, 401),
-    ],
-)
-def test_refusals(box: Running, path: str, content: str, headers: dict[str, str], status: int) -> None:
+REFUSED: list[tuple[str, str, dict[str, str], int]] = [
+    (ISSUES, "{", TOKEN, 400),
+    (ISSUES, "{}", TOKEN, 422),
+    (f"{ISSUES}/999999/comments", '{"body": "b"}', TOKEN, 404),
+    ("/tracker/repos/orrery/other/issues", '{"title": "t"}', TOKEN, 404),
+    (ISSUES, '{"title": "t"}', {}, 401),
+]
+
+
+def test_refusals(box: Running) -> None:
     """What GitHub would refuse is refused with its status and shape."""
-    answer = box.web.post(path, content=content, headers=headers)
-    assert (answer.status_code, answer.json()["status"]) == (status, str(status))
+    for path, content, headers, status in REFUSED:
+        answer = box.web.post(path, content=content, headers=headers)
+        assert (answer.status_code, answer.json()["status"]) == (status, str(status))

@@ -10,22 +10,24 @@ import lzma
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from orrery.adapters.sqlite import SqliteStore
 from orrery.approvals.approval_log import ApprovalLog
 from orrery.approvals.intent_store import IntentStore
-from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
+from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Put
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
+from tests.support.processor import ScriptedProcessor
 from tests.support.reading import DECLARED, entries, read, unreadable
 
 pytestmark = pytest.mark.anyio
@@ -65,8 +67,12 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
     clock = ManualClock(WRITTEN)
     store = await SqliteStore.open(store_file, clock)
     try:
-        lookup = Lookup(CheckoutRecords(store, clock, await index_key(store)), Catalogue())
-        records = (await Collection(store, clock, AccessRecord, keys.ACCESS).all()).whole()
+        lookup = Lookup(
+            CheckoutRecords(store, clock, await index_key(store)),
+            Catalogue(),
+            cast("ProcessorReads", ScriptedProcessor(clock)),
+        )
+        records = (await Collection(store, clock, AccessRecord, "access:", life=FOR_EVER).all()).whole()
         assert len(records) >= 7
         for record in records:
             found = await lookup.record(record.session_id)

@@ -11,13 +11,11 @@ from typing import Any, cast
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
-from orrery.checkout import keys
 from orrery.checkout.access.rules import one_year_after
 from orrery.checkout.build import CheckoutDomain
-from orrery.checkout.catalogue import Product
+from orrery.checkout.catalogue import Product, SessionTerms
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, AccessEnd, AccessRecord, Offer
-from orrery.checkout.selling.params import SessionTerms
 from orrery.checkout.selling.service import Purchase
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSettings
 from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
@@ -265,6 +263,5 @@ def stored_access(record: AccessRecord) -> list[Write]:
     stored = CheckoutRecords(MemoryStore(clock), clock, INDEX_KEY)
     writes = stored.access.writes(record, record.session_id)
     if record.email:
-        end_id = keys.buyer_and_product(keys.email_digest(record.email, INDEX_KEY), record.product)
-        writes.append(stored.ends.put(AccessEnd(expires_at=record.expires_at), end_id))
+        writes.append(stored.ends.put(AccessEnd(expires_at=record.expires_at), stored.end_id(record)))
     return writes

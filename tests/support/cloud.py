@@ -2,7 +2,6 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import uvicorn
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
 from orrery.sandbox.cloud.resources import TOKEN_PATH
 from orrery.sandbox.serving import authority_file, certificate_of
-from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
+from tests.support.serving import serving
+from tests.support.waiting import IN_CLEAR, PATIENCE
 
 SCOPE = "https://management.azure.com/.default"
 """What a client asks a token for (`credential_scopes`)."""
@@ -130,25 +128,7 @@ def running_cloud(
     settings = replace(settings, extra_routes=(Route("/_kept", _kept, methods=["GET", "PUT"]),))
     app = create_app(settings, clock, clock.advance)
     with (
-        served(app, http),
+        serving(app, http, lifespan="on"),
         httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
     ):
         yield CloudBox(cloud, authority_file(folder, "cloud"), web, clock, app.state.sandbox)
-
-
-@contextmanager
-def served(app: ASGIApp, listener: socket.socket) -> Generator[None]:
-    """Serve an app with its lifespan, in a thread."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=2))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    try:
-        eventually(lambda: _expect(server.started))
-        yield
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
-
-
-def _expect(started: bool) -> None:  # noqa: FBT001  a condition
-    assert started

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from orrery.checkout.access.sales import Sales
 from orrery.checkout.selling.service import Purchase
 from orrery.ports.processor import Charge, ChargeEvent
 from orrery.ports.processor.errors import ProcessorUnreachable
@@ -43,6 +43,9 @@ def without_zone(value: bytes) -> bytes:
 DAMAGES: tuple[Callable[[bytes], bytes], ...] = (cut, newer, another_type, without_zone)
 
 
+_LIVED_IN: "list[World]" = []
+
+
 @dataclass
 class World:
     """One deployment with something of everything in its store."""
@@ -55,16 +58,17 @@ class World:
         return Rehearsal(kept=self.shop.store, clock=self.shop.clock, products=(PRODUCT,))
 
     @cached_property
-    def sales(self) -> Sales:
-        """The sums."""
-        return Sales(self.shop.stored)
-
-    @cached_property
     def restoration(self) -> Restoration:
         """What follows a restore."""
         return Restoration(self.shop.store, self.shop.clock)
 
     async def lived_in(self) -> "World":
+        """Return a world in which something of everything has happened: a copy of the first that was made."""
+        if not _LIVED_IN:
+            _LIVED_IN.append(await self.live())
+        return deepcopy(_LIVED_IN[0])
+
+    async def live(self) -> "World":
         """Let something of everything happen; return this."""
         await self._rehearsed()
         shop = self.shop
@@ -93,7 +97,7 @@ class World:
         offered = await rehearsal.selling.current_offer(PRODUCT.key)
         made = await rehearsal.till.create_session(offered.parameters, idempotency_key="a visitor", deadline=1)
         rehearsal.till.sessions[made.id] = replace(made, three_d_secure="any")
-        await rehearsal.verification.check_newest()
+        await rehearsal.drift.check_newest()
         await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal, why="No answer.", may_exist=True))
         rehearsal.till.after["create"] = [LOST, LOST]
         await rehearsal.preflighted()

@@ -15,7 +15,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.cloud import Cloud, CloudReads, WebhookUri
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.site_reports import SiteReports
-from orrery.sandbox.faults import SHAPES
+from orrery.sandbox.spoilt_answers import SHAPES
 from tests.support.provisioning import Layer
 
 EVERY_PART = frozenset(

@@ -18,7 +18,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
 from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.trust import Trust
-from tests.support.cloud import served
+from tests.support.serving import serving
 from tests.support.waiting import IN_CLEAR, PATIENCE
 
 _FORM = re.compile(r'<form [^>]*action="([^"]+)"')
@@ -112,7 +112,7 @@ def identity(folder: Path) -> Generator[IdentityBox]:
     settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
     app = create_app(settings, clock, clock.advance)
     with (
-        served(app, http),
+        serving(app, http, lifespan="on"),
         httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
     ):
         yield IdentityBox(config.url, authority_file(folder, "identity"), web, clock, app.state.sandbox)

@@ -11,7 +11,7 @@ import lzma
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-from orrery.checkout import keys
+from orrery.checkout.collections import former_import_id
 from tests.support.checkout import PRODUCT
 
 _FILE = Path(__file__).parents[1] / "checkout" / "stores" / "imports-by-address.db.xz"
@@ -28,7 +28,7 @@ UNREADABLE = "zoe"
 
 def former_id(name: str) -> str:
     """Return the id that anybody can compute who knows an address."""
-    return keys.former_import_id(f"{name.lower()}@example.org", PRODUCT.key, LINES[name])
+    return former_import_id(f"{name.lower()}@example.org", PRODUCT.key, LINES[name])
 
 
 FORMER = {name: former_id(name) for name in LINES}

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from orrery.edge.auth import AdminBasic, GuessLimiter, hashed
+from orrery.edge.auth import AdminBasic, GuessLimiter
 from orrery.errors import StoreUnavailable
 from orrery.owner_page.page import OwnerPage
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, PanelSource
+from orrery.syntax.admin_password import hashed
 
 PASSWORD = "password-of-the-fixture"  # noqa: S105  it opens nothing
 HASH = hashed(PASSWORD.encode())

@@ -15,11 +15,12 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.app.cli.serve import log_settings, serve
 from orrery.app.composition import opened
 from orrery.app.deployment import Orrery
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import load
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
 from orrery.runtime.jobs import Job
-from orrery.runtime.parts import private_routers, public_routers
+from orrery.runtime.parts import routes_of
 from orrery.runtime.readiness import Readiness
 from tests.support.waiting import PATIENCE
 
@@ -31,7 +32,7 @@ async def served(config: Path, password: str) -> dict[str, object]:
     async with opened(*load(config)) as deployment:
         for start in (one for parts in deployment.modules for one in parts.at_start):
             await start()
-        apps = deployment.apps()
+        apps = apps_of(deployment)
         assert serve.__module__ in sys.modules  # as the service has it
         before = set(sys.modules)
         log_settings(await deployment[Readiness].run_round())
@@ -52,7 +53,7 @@ async def _asked(client: httpx2.AsyncClient, password: str, deployment: Orrery) 
 
 
 def _routes(deployment: Orrery) -> list[tuple[str, str]]:
-    routers = public_routers(deployment.modules) + private_routers(deployment.modules)
+    routers = [one for routes in routes_of(deployment.modules) for one in (*routes.public, *routes.private)]
     routes = [
         (getattr(route, "methods", ()), getattr(route, "path", "")) for one in routers for route in one.routes
     ]

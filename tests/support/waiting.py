@@ -37,3 +37,12 @@ def eventually(look: Callable[[], Seen], pause: float = 0.1) -> Seen:
         with attempt:
             return look()
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Return once the condition holds."""
+
+    def look() -> None:
+        assert condition()
+
+    eventually(look)

@@ -1,19 +1,19 @@
 """`orrery`: finds the command by its words, and imports only that one."""
 
-import gc
 import sys
 from collections.abc import Sequence
 
+from orrery.app.garbage import put_off_collection
 from orrery.app.modules import MODULES
 from orrery.runtime.module import Command, load
 
 
 def main() -> None:
     """Run the command line. A plain command does not import typer."""
+    put_off_collection()
     arguments = sys.argv[1:]
     found = command_of(arguments)
     if found and found.plain:
-        gc.disable()  # what a start makes stays: looking through it for garbage takes a tenth of a commit's scan
         if found.role == "scan":
             load("orrery.app.scan.own_memory:keep_memory_private")()  # before there is a term in it
         sys.exit(load("orrery.app.plain:run")(found, arguments[len(found.name.split()) :]))

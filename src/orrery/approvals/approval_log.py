@@ -15,7 +15,7 @@ from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, parse
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, StoredRecord, commit, compare_and_set, parse
 from orrery.runtime.operations import Intent
 
 LOG = "approval-log:"
@@ -34,8 +34,8 @@ class ApprovalLog:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._entries = Collection(store, clock, LogEntry, LOG)
-        self._head = Collection(store, clock, LogEntry, HEAD)
+        self._entries = Collection(store, clock, LogEntry, LOG, life=FOR_EVER)
+        self._head = Collection(store, clock, LogEntry, HEAD, life=FOR_EVER)
         self._folded: tuple[LogEntry | None, Mapping[str, IntentProgress]] = None, {}
 
     async def append(
@@ -103,11 +103,11 @@ class ApprovalLog:
 
     async def broken_at(self) -> int | None:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
-        return broken_at(*await self._whole())
+        return broken_at(*await self.whole())
 
     async def proven(self) -> Mapping[str, IntentProgress]:
         """Return how far each intent has come by the whole log; raise `StoreUnavailable` if it is damaged."""
-        entries, head = await self._whole()
+        entries, head = await self.whole()
         if broken_at(entries, head) is not None:
             raise StoreUnavailable(_DAMAGED)
         return fold(filter(None, entries), {})
@@ -127,7 +127,7 @@ class ApprovalLog:
             self._folded = head, logged
         return logged
 
-    async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
+    async def whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and the stored copy of the last one."""
 
         async def attempt() -> tuple[list[LogEntry | None], LogEntry | None] | Conflict:

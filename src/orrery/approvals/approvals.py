@@ -120,7 +120,7 @@ class Approvals:
         return await self._intents.proposals()
 
     async def unreadable(self) -> list[StoreEntry]:
-        """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
+        """Return the unreadable entries of the intents and their progress: altered, cut, or of a newer version."""
         return await self._intents.unreadable()
 
     async def unreadable_records(self) -> list[RecordUnreadable]:
@@ -269,8 +269,7 @@ class Approvals:
         checks = signatures or self._signatures
 
         async def attempt() -> AuditResult | Conflict:
-            head = await self.log.head()
-            entries = [entry async for entry in self.log.entries()]
+            entries, head = await self.log.whole()
             proposals, erased = await self.proposals(), await self._intents.erased()
             if head != await self.log.head():
                 return Conflict((HEAD,))

@@ -1,55 +1,55 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
 from orrery.approvals.approvals import Approvals
 from orrery.checkout.access.desk import Desk
-from orrery.checkout.access.events import EventHistory
-from orrery.checkout.access.fulfilment import Fulfilment
-from orrery.checkout.access.lookup import Lookup, Offers, Sessions
+from orrery.checkout.access.events import Events
+from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
+from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.privacy import BuyerData
-from orrery.checkout.access.raw_events import RawEvents
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
-from orrery.checkout.access.refusals import Refusals
 from orrery.checkout.access.rekeying import rekey_imports
-from orrery.checkout.access.sales import Sales
-from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.sales import sales_panel
 from orrery.checkout.access.unknown_sales import UnknownSalesWatch
-from orrery.checkout.access.webhook import WebhookReceiver
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
-from orrery.checkout.routes import CheckoutRoutes
-from orrery.checkout.selling.creation_health import CreationHealth
-from orrery.checkout.selling.preflight import Preflight, ReceiptHealth
+from orrery.checkout.selling.drift import EVERY as DRIFT_EVERY
+from orrery.checkout.selling.drift import Drift
+from orrery.checkout.selling.health import CreationHealth, ProxyHealth
+from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
-from orrery.checkout.selling.proxy_health import EVERY as PROXIES_EVERY
-from orrery.checkout.selling.proxy_health import ProxyHealth
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
-from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.parts import Figure, Parts, RestoreReport
-from orrery.runtime.references import References
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.settings import ServerSettings
 from orrery.runtime.tasks import Tasks
+
+if TYPE_CHECKING:
+    from orrery.checkout.routes import CheckoutRoutes
+    from orrery.edge.routes import Routes
 
 log = structlog.get_logger()
 
@@ -80,18 +80,16 @@ class CheckoutDomain:
             livemode=live,
             deployment=approvals.deployment,
         )
-        self.lookup = Lookup(stored, catalogue)
-        self.sessions = Sessions(stored, References.of_store(stored.index_key))
+        self.lookup = Lookup(stored, catalogue, reads)
         self.desk = Desk(stored, self.lookup, texts, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup)
-        self.offers = Offers(stored, reads)
-        self.raw_events = RawEvents(stored, read_event)
-        self.fulfilment = Fulfilment(stored, texts, self.raw_events, livemode=live)
+        self.events = Events(stored, reads, read_event)
+        self.fulfilment = Fulfilment(stored, texts, self.events, livemode=live)
         self.expiry = Expiry(stored, processor, writes, approvals)
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
+        self.drift = Drift(stored, reads, self.selling)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
-        self.receipts = ReceiptHealth(self.selling, self.trials)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
         self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
@@ -99,27 +97,18 @@ class CheckoutDomain:
         self.reconciliation = Reconciliation(
             stored, processor, self.fulfilment, self.session_states, self.refunds, catalogue, self.unknown_sales
         )
-        self.refusals = Refusals(stored, plan.signing_secrets)
         self.webhook = WebhookReceiver(
-            clock, self.fulfilment, self.raw_events, self.refusals, plan.signing_secrets
+            stored, reads, self.fulfilment, self.events, plan.signing_secrets, livemode=live
         )
-        receive = self.webhook.receive_verified
-        self.events = EventHistory(stored, reads, self.raw_events, self.refusals, receive, livemode=live)
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
-    @property
-    def health(self) -> CheckoutHealth:
-        """The checks of the settings and of the processor."""
-        more = self.creation_health.local, self.proxies.local
-        return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
-
-    @property
-    def routes(self) -> CheckoutRoutes:
+    def routes(self) -> "Routes":
         """What is asked over HTTP."""
         plan, clock, settings = self.plan, self.stored.clock, self.plan.settings
         limits = Limit(settings.sessions_per_minute, 60), Limit(settings.sessions_per_hour, 3600)
-        return CheckoutRoutes(
+        make: type[CheckoutRoutes] = load("orrery.checkout.routes:CheckoutRoutes")
+        return make(
             checkout=self.checkout,
             webhook=self.webhook,
             lookup=self.lookup,
@@ -131,39 +120,49 @@ class CheckoutDomain:
                 clock, Limit(settings.access_reads_per_minute, 60), wider=settings.ipv6_site_factor
             ),
             bearer=ServiceBearer(plan.service_tokens, clock),
-        )
+        ).all()
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""
-        routes, refused = self.routes, "Webhooks that were refused, by reason."
+        refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
+        more = self.creation_health.local, self.proxies.local
+        health = CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
+        selling = [
+            Job("reconcile", EVERY, self.reconciliation.run_unattended),
+            Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
+        ]
         return Parts(
             module="checkout",
-            routers=[routes.router],
-            direct=routes.direct(),
-            jobs=self._jobs(),
+            routes=self.routes,
+            jobs=[
+                Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+                # Each process knows only what it saw itself.
+                Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
+                *(selling if self.sells else ()),
+            ],
             checks=[
-                self.health.local,
-                self.receipts.unusable,
+                health.local,
+                self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
-            own_checks=[self.receipts.local],
-            remote_checks=self.health.remote(),
+            own_checks=[self.preflight.local],
+            remote_checks=health.remote(),
             panels=[
-                PanelSource("Sales", Sales(self.stored).panel, 10),
+                PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
-                PanelSource("What visitors get", self.verification.panel, 60),
+                PanelSource("What visitors get", self.drift.panel, 60),
             ],
             operations=self.expiry.operations(),
-            figures=[Figure("orrery_webhook_refused", refused, "reason", self.refusals.counts)],
+            figures=[Figure("orrery_webhook_refused", refused, "reason", self.webhook.refusals.counts)],
             personal_data=self.buyer_data.sources(),
             secret_probes=[SecretProbe("webhook_signing_secret", probe.remarks)],
             unreadable=[one.unreadable for one in self.stored.kept()],
             migrations=[self._rekey_imports],
             at_start=[self.reconciliation.look_at_start] if self.sells else [],
             after_restore=[self._reconcile_after_restore],
-            offers={CheckoutDomain: self, Seller: self, SessionFinder: self.sessions},
+            offers={CheckoutDomain: self, Seller: self, SessionFinder: self.lookup},
         )
 
     @property
@@ -173,18 +172,7 @@ class CheckoutDomain:
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
-        return await self.offers.address_of(payment_intent)
-
-    def _jobs(self) -> list[Job]:
-        jobs = [
-            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
-            # Each process knows only what it saw itself.
-            Job(ProxyHealth.JOB, PROXIES_EVERY, self.proxies.write, everywhere=True),
-        ]
-        if self.sells:
-            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
-            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
-        return jobs
+        return await self.lookup.address_of(payment_intent)
 
     async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
         return await rekey_imports(self.stored)

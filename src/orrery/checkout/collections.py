@@ -1,83 +1,129 @@
-"""The collections of checkout: which records there are, how they are indexed, and how long they are kept."""
+"""What checkout keeps in its store: under which keys, how it is indexed, and for how long."""
 
+import hashlib
+import hmac
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from orrery.checkout import keys, records
+from orrery.checkout import records
+from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection, sortable
 from orrery.runtime.raw_values import RawValues
+from orrery.syntax.email_address import normal_email, without_case
+
+ACCESS_BY_TIME = "access-by-time:"
+OFFER_ADDRESS = "offer-address:"
+TRIAL_LEFT = "preflight-left:"
 
 
 class CheckoutRecords:
-    """Everything that checkout keeps in one store."""
+    """Everything that checkout keeps in one store. A person is named in no key, but by a keyed digest."""
 
     def __init__(self, store: Store, clock: Clock, index_key: bytes) -> None:
         self.store, self.clock, self.index_key = store, clock, index_key
         # By session; indexed by their time, and by the buyer while one is known.
-        self.access = Collection(store, clock, AccessRecord, keys.ACCESS, self._index_of_access)
-        # The latest ends of access, by buyer and product (`keys.buyer_and_product`).
-        self.ends = Collection(store, clock, records.AccessEnd, keys.ACCESS_END)
-        # Which sessions were erased, by `keys.erasure_id`.
-        self.erased = Collection(store, clock, records.ErasedSession, keys.ERASED)
-        # The session ids of imported lines, by `keys.line_id`.
-        self.imported_lines = RawValues(store, keys.IMPORTED)
+        self.access = Collection(store, clock, AccessRecord, "access:", self._index_of_access, life=FOR_EVER)
+        # The latest ends of access, by `end_id`.
+        self.ends = Collection(store, clock, records.AccessEnd, "access-end:", life=FOR_EVER)
+        # Which sessions were erased, by `erasure_id`.
+        self.erased = Collection(store, clock, records.ErasedSession, "erased-session:", life=FOR_EVER)
+        # The session ids of imported lines, by `line_id`.
+        self.imported_lines = RawValues(store, "imported:", FOR_EVER)
         # By session; indexed by their time while they have a client address.
-        self.offers = Collection(
-            store, clock, Offer, keys.OFFER, _index_of_offers, life=lambda _: records.KEEP_OFFERS
-        )
+        self.offers = Collection(store, clock, Offer, "offer:", _index_of_offers, life=records.KEEP_OFFERS)
         # The completed sessions without access: those that wait are kept until decided (decision 49).
-        self.pending = Collection(store, clock, WithheldSession, keys.PENDING, life=_life_of_pending)
+        self.pending = Collection(store, clock, WithheldSession, "pending:", life=_life_of_pending)
         # What went back to buyers, by payment.
-        self.reversals = Collection(
-            store,
-            clock,
-            records.Reversal,
-            keys.REVERSAL,
-            life=lambda one: None if one.session_id else records.KEEP_FOREIGN,
-        )
+        self.reversals = Collection(store, clock, records.Reversal, "taken-back:", life=_life_of_reversal)
         # The bodies of events, by event.
-        self.events = RawValues(store, keys.EVENT, records.KEEP_EVENTS)
+        self.events = RawValues(store, "event:", records.KEEP_EVENTS)
         # By event.
         self.unreadable_events = Collection(
-            store, clock, records.UnreadableEvent, keys.UNREADABLE_EVENT, life=lambda _: records.KEEP_EVENTS
+            store, clock, records.UnreadableEvent, "unreadable-event:", life=records.KEEP_EVENTS
         )
         # The owner's own changes, by their time.
-        self.journal = Collection(store, clock, records.JournalEntry, keys.JOURNAL)
-        self.refused_webhooks = Collection(store, clock, records.RefusedWebhooks, keys.REFUSED_WEBHOOKS)
-        self.reconciled = Collection(store, clock, records.LastReconciliation, keys.RECONCILED)
-        self.unknown_sales = Collection(store, clock, records.UnknownSales, keys.UNKNOWN_SALES)
-        # The visitors' idempotency keys, by the digest of their scope.
-        self.attempts = Collection(
-            store, clock, records.Attempt, keys.ATTEMPT, life=lambda _: records.KEEP_ATTEMPTS
+        self.journal = Collection(store, clock, records.JournalEntry, "journal:", life=FOR_EVER)
+        self.refused_webhooks = Collection(
+            store, clock, records.RefusedWebhooks, "refused-webhooks", life=FOR_EVER
         )
-        # The last receipts, by `keys.product_id`.
-        self.receipts = Collection(store, clock, records.Receipt, keys.RECEIPT)
-        # The trials of preflights, by run and product; a trial is indexed while it needs attention.
-        self.trials = Collection(store, clock, PreflightTrial, keys.TRIAL, life=lambda _: records.KEEP_TRIALS)
+        self.reconciled = Collection(store, clock, records.LastReconciliation, "reconciled", life=FOR_EVER)
+        self.unknown_sales = Collection(store, clock, records.UnknownSales, "unknown-sales", life=FOR_EVER)
+        # The visitors' idempotency keys, by the digest of their scope.
+        self.attempts = Collection(store, clock, records.Attempt, "attempt:", life=records.KEEP_ATTEMPTS)
+        # The last receipts, by product.
+        self.receipts = Collection(store, clock, records.Receipt, "receipt:", life=FOR_EVER)
+        # The trials of preflights, by `trial_id`; a trial is indexed while it needs attention.
+        self.trials = Collection(store, clock, PreflightTrial, "preflight:", life=records.KEEP_TRIALS)
         # The sessions that preflights and verifications created.
-        self.own_sessions = Collection(
-            store, clock, records.OwnSession, keys.OWN_SESSION, life=lambda _: records.KEEP_TRIALS
+        self.own_sessions = Collection(store, clock, records.OwnSession, "own-session:", life=records.KEEP_TRIALS)
+        # The keys of verifications that came to no end, by product.
+        self.verifying = RawValues(store, "verifying:", records.KEEP_ATTEMPTS)
+        self.creation_outage = Collection(
+            store, clock, records.CreationOutage, "checkout-creation-outage", life=records.KEEP_OUTAGE
+        )
+        self.proxy = Collection(
+            store, clock, records.ProxySighting, "checkout-untrusted-proxy", life=records.KEEP_PROXY
         )
         # The result of the last check for drift.
-        self.drift = Collection(store, clock, records.DriftResult, keys.DRIFT, derived=True)
+        self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
 
     def kept(self) -> list[Collection[Any]]:
         """Return every collection whose records Orrery cannot make again."""
         return [one for one in vars(self).values() if isinstance(one, Collection) and not one.derived]
 
+    def end_id(self, record: AccessRecord) -> str:
+        """Return the id of the latest end of access of the record's buyer to its product."""
+        return self.end_ids(record.email, record.product)[0]
+
+    def end_ids(self, email: str, product: ProductKey) -> list[str]:
+        """Return the same by each of the buyer's digests."""
+        named = f"{product.product_type}:{product.id}"
+        return [f"{digest}:{named}" for digest in self._digests_of(email)]
+
+    def of_buyer(self, email: str) -> list[str]:
+        """Return the prefixes under which one buyer's access records are indexed."""
+        return [f"access-by-email:{digest}:" for digest in self._digests_of(email)]
+
+    def erasure_id(self, session_id: str) -> str:
+        """Return the id of the note that a session's buyer was erased; it does not contain the session id."""
+        return self._digest(f"erased {session_id}")
+
+    def line_id(self, former_id: str) -> str:
+        """Return the id by which a repeated import finds the record of a line.
+
+        It is computed from the former id, so that an old record is found although its address was changed or
+        erased.
+        """
+        return self._digest(f"imported {former_id}")
+
+    def _digests_of(self, email: str) -> list[str]:
+        """Return the digests under which a buyer may be indexed (decision 10): today's comes first.
+
+        Earlier releases stored every letter in lower case, those beyond ASCII too (docs/decisions/0027).
+        """
+        address = normal_email(email)
+        return [self._digest(one) for one in dict.fromkeys((address, without_case(address)))]
+
+    def _digest(self, text: str) -> str:
+        return hmac.new(self.index_key, text.encode(), hashlib.sha256).hexdigest()
+
     def _index_of_access(self, record: AccessRecord) -> Iterable[str]:
-        yield keys.access_by_time(record.granted_at, record.session_id)
+        yield f"{ACCESS_BY_TIME}{sortable(record.granted_at)}:{record.session_id}"
         if record.email:
-            yield keys.access_by_email(keys.email_digest(record.email, self.index_key), record.session_id)
+            yield f"{self.of_buyer(record.email)[0]}{record.session_id}"
 
 
 def _index_of_offers(offer: Offer) -> Iterable[str]:
     if offer.client_address is not None:
-        yield keys.offer_address(offer.created_at, offer.session_id)
+        yield f"{OFFER_ADDRESS}{sortable(offer.created_at)}:{offer.session_id}"
+
+
+def _life_of_reversal(reversal: records.Reversal) -> timedelta | None:
+    return FOR_EVER if reversal.session_id else records.KEEP_FOREIGN
 
 
 def _life_of_pending(pending: WithheldSession) -> timedelta | None:
@@ -85,3 +131,14 @@ def _life_of_pending(pending: WithheldSession) -> timedelta | None:
         # As long as the offer: of that alone the processor would say that the session is completed.
         return records.KEEP_OFFERS
     return records.KEEP_REFUSED if pending.state == "refused" else None
+
+
+def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:
+    """Return the session id of an imported line in earlier releases, which computed it from the line."""
+    line = f"{email}\n{product.vendor_slug}\n{product.cert_code}\n{expires_at.isoformat()}"
+    return f"import_{hashlib.sha256(line.encode()).hexdigest()[:24]}"
+
+
+def trial_id(run_id: str, product: ProductKey) -> str:
+    """Return the id of a preflight's trial of one product."""
+    return f"{run_id}:{product.id}"

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, JsonValue
+from pydantic import AwareDatetime, IPvAnyAddress, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
 from orrery.record import Code, Id, Impersonal, Personal, PersonalText, Record, Sentence
@@ -25,6 +25,12 @@ KEEP_FOREIGN = timedelta(days=40)
 
 KEEP_TRIALS = timedelta(days=30)
 """How long the records of preflights and of our own sessions are kept."""
+
+KEEP_OUTAGE = timedelta(days=7)
+"""How long `orrery doctor` reports the last outage of session creation."""
+
+KEEP_PROXY = timedelta(hours=24)
+"""How long a proxy counts after its last request: longer than a night without buyers."""
 
 COMPLETED = "checkout.session.completed"
 """The one type of event that is acted on (spec 1, Events)."""
@@ -213,7 +219,10 @@ class Attempt(Record):
 
 
 class StoredDiscrepancy(Record):
-    """A session with access and payment that do not match: paid without access, or access without payment."""
+    """A session with access and payment that do not match: paid without access, or access without payment.
+
+    `reason` has a few words, and nothing personal.
+    """
 
     session_id: Id
     reason: Sentence
@@ -341,3 +350,29 @@ class DriftResult(Record):
     session_id: Id
     looked_at: AwareDatetime
     kinds: tuple[Code, ...] = ()
+
+
+class CreationOutage(Record):
+    """An outage, with the last reason and what to do about it. `product` is set while all failures were for it.
+
+    `mismatch`: it is one only because a session was not what was asked for.
+    """
+
+    v: Literal[1] = 1
+    since: AwareDatetime
+    last_failure_at: AwareDatetime
+    failures: int
+    product: Code | None
+    why: Sentence
+    todo: Sentence
+    mismatch: bool = False
+
+
+class ProxySighting(Record):
+    """An address that many buyers share. `forwards`: it sends a forwarding header; `refused`: its 429 answers."""
+
+    v: Literal[1] = 1
+    address: IPvAnyAddress
+    forwards: bool
+    refused: int
+    seen_at: AwareDatetime

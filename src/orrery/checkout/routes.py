@@ -8,18 +8,19 @@ from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from orrery.checkout.access.lookup import AccessAnswer, Lookup
-from orrery.checkout.access.session_states import SessionState, SessionStates
-from orrery.checkout.access.webhook import WebhookReceiver
+from orrery.checkout.access.fulfilment import WebhookReceiver
+from orrery.checkout.access.lookup import AccessAnswer, Lookup, SessionState, SessionStates
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
-from orrery.checkout.selling.proxy_health import ProxyHealth
+from orrery.checkout.selling.health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import json_body, read_body, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
-from orrery.edge.problems import Problem, problems
-from orrery.edge.ratelimit import RateLimit
+from orrery.edge.problem import Problem
+from orrery.edge.problems import problems
+from orrery.edge.rate_limit import RateLimit, too_many
+from orrery.edge.routes import Routes
 from orrery.errors import Invalid, NotFound
 
 PREFIX = "/guided/api"
@@ -128,9 +129,10 @@ class CheckoutRoutes:
         )
         return router
 
-    def direct(self) -> list[DirectRoute]:
-        """Return a direct route to the webhook, which is called most."""
-        return [DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])]
+    def all(self) -> Routes:
+        """Return all of them, with a direct route to the webhook, which is called most."""
+        direct = DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])
+        return Routes(public=[self.router()], direct=[direct])
 
     async def create(
         self,
@@ -157,7 +159,7 @@ class CheckoutRoutes:
                 _ = self.proxies.forwards(proxy)
             if is_private(address):
                 self.proxies.refused(address)
-            raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+            raise too_many(wait)
         if proxy:
             await self.proxies.show(proxy)
         return address

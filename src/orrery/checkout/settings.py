@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product
-from orrery.checkout.selling.params import SessionTerms
+from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product, SessionTerms
 from orrery.errors import Invalid
 from orrery.runtime.section import Address, Section
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from orrery.cockpit.actions import Actions
 from orrery.cockpit.bodies import Bodies
@@ -10,7 +11,6 @@ from orrery.cockpit.health import CockpitHealth
 from orrery.cockpit.inbox import Inbox
 from orrery.cockpit.ledger import Ledger
 from orrery.cockpit.privacy import LedgerData
-from orrery.cockpit.routes import CockpitRoutes
 from orrery.cockpit.set_aside import SetAsides
 from orrery.cockpit.settings import CockpitSettings
 from orrery.cockpit.sign_in import SignInTabs
@@ -19,9 +19,14 @@ from orrery.ports.accounts import Accounts
 from orrery.ports.comms.mailboxes import Mailboxes
 from orrery.ports.comms.tasks import TaskBooks
 from orrery.runtime.jobs import Job, Workers
+from orrery.runtime.module import load
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.store_probe import StoreProbe
+
+if TYPE_CHECKING:
+    from orrery.cockpit.routes import CockpitRoutes
+    from orrery.edge.routes import Routes
 
 READ_EVERY = timedelta(minutes=5)
 """How often the mailboxes are read without anybody asking."""
@@ -42,9 +47,14 @@ def build(runtime: Runtime) -> Parts:
     health = CockpitHealth(StoreProbe(store, clock), ledger, inboxes, clock, runtime.need(Workers).failing)
     launch = Launch(clock)
     tabs = SignInTabs(partial(runtime.port, Accounts), comms, tasks)
+
+    def routes() -> "Routes":
+        make: type[CockpitRoutes] = load("orrery.cockpit.routes:CockpitRoutes")
+        return make(actions, health, launch, tabs).all()
+
     return Parts(
         module="cockpit",
-        routers=[CockpitRoutes(actions, health, launch, tabs).router],
+        routes=routes,
         jobs=[Job("read the mailboxes", READ_EVERY, comms.read_all, everywhere=True)],
         unreadable=[ledger.items.unreadable, set_asides.records.unreadable, personal.entries.erasures.unreadable],
         personal_data=[personal.source()],

@@ -36,7 +36,9 @@ from orrery.cockpit.sign_in import SignInTabs
 from orrery.edge.body import json_body, read_model
 from orrery.edge.launch import Launch
 from orrery.edge.local import SESSION
-from orrery.edge.problems import Problem, problems
+from orrery.edge.problem import Problem
+from orrery.edge.problems import problems
+from orrery.edge.routes import Routes
 from orrery.ports.health import Finding
 from orrery.syntax.track import HEADER, label, labelled
 
@@ -71,6 +73,9 @@ class CockpitRoutes:
         self._health = health
         self._launch = launch
         self._started_page = page.digest()
+
+    def all(self) -> Routes:
+        return Routes(public=[self.router()])
 
     def router(self) -> APIRouter:
         router = APIRouter()

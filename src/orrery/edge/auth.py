@@ -2,17 +2,18 @@
 
 import base64
 import binascii
-import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from starlette.requests import Request
-
-from orrery.edge.problems import Problem
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.problem import Problem
+from orrery.edge.rate_limit import Limit, RateLimit, too_many
 from orrery.ports.clock import Clock
-from orrery.syntax.admin_password import LONGEST
+from orrery.syntax.admin_password import LONGEST, hashed
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 FIRST_DELAY, LONGEST_DELAY = 0.25, 4.0
 """Seconds that a wrong admin password waits for its answer: the first one, and each after a few of them."""
@@ -26,7 +27,7 @@ MOST_GUESSES = 30
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
-def bearer(request: Request) -> bytes | None:
+def bearer(request: "Request") -> bytes | None:
     """Return the bearer token as bytes, or None when it is missing or too long."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not 0 < len(token) <= LONGEST:
@@ -46,8 +47,7 @@ class GuessLimiter:
     async def slow_down(self) -> None:
         """Return after a while; raise 429 at once for one too many in a minute, so that none fills the memory."""
         if wait := self._limit.wait("all"):
-            headers = {"Retry-After": str(wait)}
-            raise Problem(429, "too-many-requests", f"Too many were wrong: try again in {wait} s.", headers)
+            raise too_many(wait, "Too many were wrong: try again in {wait} s.")
         await self._clock.sleep(self._delay())
 
     def _delay(self) -> float:
@@ -64,7 +64,7 @@ class ServiceBearer:
         self._tokens = [token for token in tokens if token]
         self._wrong = GuessLimiter(clock)
 
-    async def require(self, request: Request) -> None:
+    async def require(self, request: "Request") -> None:
         """Raise 503 when no token is configured, and 401 or 429 unless the request carries one of them."""
         if not self._tokens:
             raise Problem(503, "not-configured", "This part has no token configured.")
@@ -78,7 +78,7 @@ class ServiceBearer:
         raise Problem(401, "unauthorized", "A valid bearer token is needed.", {"WWW-Authenticate": "Bearer"})
 
 
-def basic_password(request: Request) -> bytes | None:
+def basic_password(request: "Request") -> bytes | None:
     """Return the password of HTTP Basic as bytes, or None when it is missing or too long."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic" or len(encoded) > LONGEST:
@@ -123,7 +123,7 @@ class AdminPassword:
 class AdminBearer(AdminPassword):
     """The owner's password as a bearer, for programs."""
 
-    async def admits(self, request: Request) -> bool:
+    async def admits(self, request: "Request") -> bool:
         """Return whether the request carries the password."""
         return await self.matches(bearer(request))
 
@@ -131,11 +131,6 @@ class AdminBearer(AdminPassword):
 class AdminBasic(AdminPassword):
     """The owner's password by HTTP Basic under any name, for a browser (decision 42)."""
 
-    async def admits(self, request: Request) -> bool:
+    async def admits(self, request: "Request") -> bool:
         """Return whether the request carries the password."""
         return await self.matches(basic_password(request))
-
-
-def hashed(password: bytes) -> str:
-    """Return the hash by which a password is configured: SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(password).hexdigest()

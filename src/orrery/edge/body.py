@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
 
 BODY_SECONDS = 10.0
 """How long a client may take to send a body."""

@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TYPE_CHECKING
 
-from starlette.requests import Request
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
 
 UNKNOWN = "unknown"
 """The address of a client whose real address is unknown."""
@@ -39,12 +43,12 @@ class ClientAddresses:
     def __init__(self, trusted_proxies: Sequence[str] = ()) -> None:
         self._trusted = [ip_network(network) for network in trusted_proxies]
 
-    def of(self, request: Request) -> str:
+    def of(self, request: "Request") -> str:
         """Return the client's address: the last one in the chain that is not a trusted proxy's."""
         address, _ = self._walk(request)
         return str(address) if address else UNKNOWN
 
-    def untrusted_proxy(self, request: Request) -> str | None:
+    def untrusted_proxy(self, request: "Request") -> str | None:
         """Return the client's address when it is that of the owner's own proxy, which is not trusted.
 
         A visitor from the internet who sends such headers is not taken for a proxy.
@@ -56,7 +60,7 @@ class ClientAddresses:
             return None
         return str(address)
 
-    def _walk(self, request: Request) -> tuple[Address | None, list[str]]:
+    def _walk(self, request: "Request") -> tuple[Address | None, list[str]]:
         """Return the client's address, and the addresses before it in the header."""
         address = _parse(request.client.host) if request.client else None
         hops = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
@@ -95,6 +99,7 @@ def _hop(text: str) -> Address | None:
     return _parse((found[1] or found[2]) if found else text)
 
 
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> Address | None:
     try:
         address = ip_address(text.strip())

@@ -7,7 +7,6 @@ reach the socket. The order of the checks is that of decision 37: the host, the 
 from collections.abc import Sequence
 
 import structlog
-from fastapi import APIRouter
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,7 +15,9 @@ from orrery.edge.auth import bearer
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.http import add_reference, bare_app
 from orrery.edge.launch import Launch
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
+from orrery.edge.problems import response_of
+from orrery.edge.routes import Routes
 
 SESSION = "/api/session"
 """Where a code is exchanged for the token: the one operation without it."""
@@ -29,12 +30,12 @@ _OWN_SITES = frozenset({"same-origin", "none"})
 log = structlog.get_logger()
 
 
-def local_app(title: str, routers: Sequence[APIRouter], host: str, launch: Launch) -> ASGIApp:
-    """Return the app of `routers` behind the guard; it answers one `Host` only, such as `name:8791`.
+def local_app(title: str, routes: Sequence[Routes], host: str, launch: Launch) -> ASGIApp:
+    """Return the app of the public `routes` behind the guard; it answers one `Host` only, such as `name:8791`.
 
     Its reference is at `/docs`. All of its errors are shown in full: they are the owner's own.
     """
-    app = bare_app(title, routers, in_full=True)
+    app = bare_app(title, [router for one in routes for router in one.public], in_full=True)
     add_reference(app, app)
     # The first to be asked is the last that is added: a refusal has the security headers, too.
     app.add_middleware(LocalGuard, host=host, launch=launch)
@@ -57,7 +58,7 @@ class LocalGuard:
             await self._app(scope, receive, send)
             return
         log.warning("request refused", reason=refusal.tag, method=scope["method"])
-        await refusal.response()(scope, receive, send)
+        await response_of(refusal)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)

@@ -1,6 +1,5 @@
 """The one place where errors become responses (decision 3)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from orrery import errors
+from orrery.edge.problem import Problem
 
 log = structlog.get_logger()
 
@@ -41,21 +41,11 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ProblemBody} for status in sorted(statuses)}
 
 
-class Problem(Exception):
-    """A refusal at the edge: status, kebab-case tag and one sentence."""
-
-    def __init__(self, status: int, tag: str, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.tag = tag
-        self.message = message
-        self.headers = headers
-
-    def response(self) -> JSONResponse:
-        """Return `{"error": tag, "message": sentence}`."""
-        body = {"error": self.tag, "message": self.message}
-        # The answers to a bug and to headers that are too large do not pass the middleware that sets no-store.
-        return JSONResponse(body, self.status, headers=dict(self.headers or {}) | {"Cache-Control": "no-store"})
+def response_of(problem: Problem) -> JSONResponse:
+    """Return `{"error": tag, "message": sentence}`."""
+    body = {"error": problem.tag, "message": problem.message}
+    # The answers to a bug and to headers that are too large do not pass the middleware that sets no-store.
+    return JSONResponse(body, problem.status, headers=dict(problem.headers or {}) | {"Cache-Control": "no-store"})
 
 
 def problem_of(error: Exception, *, in_full: bool = False) -> Problem:
@@ -83,7 +73,7 @@ def handle_errors(app: FastAPI, *, in_full: bool = False) -> None:
             # The route, not the path: an address holds a session's id.
             route = getattr(request.scope.get("route"), "path", "other")
             log.warning("request failed", route=route, kind=type(error).__name__, why=str(error))
-        return problem_of(error, in_full=in_full).response()
+        return response_of(problem_of(error, in_full=in_full))
 
     for kind in (Problem, errors.OrreryError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, show)

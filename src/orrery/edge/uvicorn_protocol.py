@@ -20,7 +20,8 @@ from starlette.types import ASGIApp, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from orrery.edge.connection_limiter import SMALL, ConnectionLimiter, LimitedConnection
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
+from orrery.edge.problems import response_of
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -44,7 +45,7 @@ _UNAUTHORIZED = JSONResponse(
 )
 """No valid bearer is that long (spec 2, Authentication 3)."""
 
-_TOO_LARGE = Problem(431, "headers-too-large", "The request's headers are too large.").response()
+_TOO_LARGE = response_of(Problem(431, "headers-too-large", "The request's headers are too large."))
 
 _AUTHORIZATION = re.compile(rb"^authorization:", re.IGNORECASE | re.MULTILINE)
 _LINE_START = 32

@@ -1,6 +1,7 @@
 """The parts of the gateway's site, from its settings and its secret."""
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from orrery.edge.auth import ServiceBearer
 from orrery.gateway.cloud_health import CloudHealth
@@ -9,11 +10,15 @@ from orrery.gateway.overview import CLOUD_TITLE, TITLE, CloudOverview, GatewayOv
 from orrery.gateway.ping_log import PingLogs
 from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.reports import Reports
-from orrery.gateway.routes import GatewayRoutes
 from orrery.gateway.settings import GatewaySettings
 from orrery.ports.panels import PanelSource
+from orrery.runtime.module import load
 from orrery.runtime.parts import Figure, Parts
 from orrery.runtime.runtime import Runtime
+
+if TYPE_CHECKING:
+    from orrery.edge.routes import Routes
+    from orrery.gateway.routes import GatewayRoutes
 
 
 def build(runtime: Runtime) -> Parts:
@@ -24,10 +29,15 @@ def build(runtime: Runtime) -> Parts:
     reports = Reports(runtime.store, runtime.clock)
     health = GatewayHealth(pings, runtime.clock, plan)
     cloud = CloudHealth(reports, runtime.clock, expects=plan.expects)
-    routes = GatewayRoutes(pings if plan.expects else None, reports, ServiceBearer(tokens, runtime.clock))
+    bearer = ServiceBearer(tokens, runtime.clock)
+
+    def routes() -> "Routes":
+        make: type[GatewayRoutes] = load("orrery.gateway.routes:GatewayRoutes")
+        return make(pings if plan.expects else None, reports, bearer).all()
+
     return Parts(
         module="gateway",
-        routers=[routes.router],
+        routes=routes,
         own_checks=[health.check, cloud.check],
         panels=[
             PanelSource(TITLE, GatewayOverview(health, runtime.clock).panel, 75),

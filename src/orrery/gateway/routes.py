@@ -18,7 +18,9 @@ from pydantic import (
 
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import read_body, wrong_field
-from orrery.edge.problems import Problem, problems
+from orrery.edge.problem import Problem
+from orrery.edge.problems import problems
+from orrery.edge.routes import Routes
 from orrery.gateway.causes import Ping
 from orrery.gateway.pings import Pings
 from orrery.gateway.reports import (
@@ -131,6 +133,9 @@ class GatewayRoutes:
     pings: Pings | None
     reports: Reports
     bearer: ServiceBearer
+
+    def all(self) -> Routes:
+        return Routes(public=[self.router()])
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["gateway"])

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from orrery.edge.auth import AdminBearer, GuessLimiter
-from orrery.edge.public_reads import ReadSources
 from orrery.live import monitor
 from orrery.live.admin_reads import AdminReads
 from orrery.live.answers import cosmos, site
@@ -16,7 +16,6 @@ from orrery.live.password_probe import PasswordProbe
 from orrery.live.quota import TokenLimits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
-from orrery.live.routes import FIELDS, PATH, LiveRoutes
 from orrery.live.secrets import is_service_account
 from orrery.live.settings import LiveSettings
 from orrery.live.widgets import widgets
@@ -28,10 +27,15 @@ from orrery.ports.panels import PanelSource
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.tasks import Tasks
+
+if TYPE_CHECKING:
+    from orrery.edge.routes import Routes
+    from orrery.live.routes import LiveRoutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +80,22 @@ class LiveDomain:
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=interval, holder=holder)
         # Without its key nothing is counted, which the health reports.
         self.monitor = CounterMonitor(store, clock, counter, tracker, pushes=self._can_ask)
-        bearer = AdminBearer(plan.password_hash, wrong_passwords)
+        self._bearer = bearer = AdminBearer(plan.password_hash, wrong_passwords)
         self._password = PasswordProbe(bearer.is_password)
         self.health = LiveHealth(store, clock, analytics, budget, has_property, plan.has_key, bearer.usable)
-        reads = AdminReads(store, clock, budget, tasks, settings.window_minutes)
-        self.routes = LiveRoutes(
+        self._admin_reads = AdminReads(store, clock, budget, tasks, settings.window_minutes)
+
+    def routes(self) -> "Routes":
+        """What is asked over HTTP."""
+        make: type[LiveRoutes] = load("orrery.live.routes:LiveRoutes")
+        return make(
+            site=self._site,
+            cosmos=self._cosmos,
             refresh=self.refresh if self._can_ask else None,
-            admin_reads=reads if self._can_ask else None,
-            bearer=bearer,
-            widgets=widgets(min_visible=settings.min_visible, interval=settings.poll_interval),
-        )
+            admin_reads=self._admin_reads if self._can_ask else None,
+            bearer=self._bearer,
+            widgets=widgets(min_visible=self._settings.min_visible, interval=self._settings.poll_interval),
+        ).all()
 
     async def _checked(self) -> list[Finding]:
         return self.health.local()
@@ -94,8 +104,7 @@ class LiveDomain:
         """Return what the counter brings."""
         return Parts(
             module="live",
-            routers=[self.routes.router],
-            reads={PATH: ReadSources({b"realtime=1": self._site, b"realtime=cosmos": self._cosmos}, FIELDS)},
+            routes=self.routes,
             jobs=self._jobs(),
             checks=[self._checked],
             remote_checks=self.health.remote(),

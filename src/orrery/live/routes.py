@@ -10,8 +10,15 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
-from orrery.edge.problems import Problem
-from orrery.edge.public_reads import PREFLIGHT_HEADERS, PUBLIC_HEADERS, is_known, known_part
+from orrery.edge.cors import PREFLIGHT_HEADERS, PUBLIC_HEADERS
+from orrery.edge.problem import Problem
+from orrery.edge.public_reads import (
+    AnswerSource,
+    ReadSources,
+    is_known,
+    known_part,
+)
+from orrery.edge.routes import Routes
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.admin_reads import AdminReads, Intel
 from orrery.live.answers import NOT_BOUND, CurrentCount, dated
@@ -127,10 +134,17 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 class LiveRoutes:
     """The routes and their services. `refresh` and `admin_reads` are None while the provider's key is missing."""
 
+    site: AnswerSource
+    cosmos: AnswerSource
     refresh: Refresh | None
     admin_reads: AdminReads | None
     bearer: AdminBearer
     widgets: Mapping[str, Widget]
+
+    def all(self) -> Routes:
+        """Return all of them, with the public reads that come ahead of the framework."""
+        reads = ReadSources({b"realtime=1": self.site, b"realtime=cosmos": self.cosmos}, FIELDS)
+        return Routes(public=[self.router()], reads={PATH: reads})
 
     def router(self) -> APIRouter:
         router = APIRouter(tags=["live"])

@@ -3,24 +3,24 @@
     well ──begin: record and push──▶ lasts ──end: record deleted, all-clear──▶ well
 
 Record and push are one commit: a restart neither repeats a push nor loses the all-clear, and of two processes one
-is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `change` alone.
+is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `note` alone.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Generic
+
+import structlog
 
 from orrery.errors import StoreError
-from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Conflict, Delete, Unchanged
-from orrery.record import Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
+from orrery.runtime.collection import Changes, Collection, R, commit, compare_and_set
 
-R = TypeVar("R", bound=Record)
+log = structlog.get_logger()
 
 
 def push(
@@ -38,30 +38,29 @@ def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /
     return push(push_id, title, body, priority, "white_check_mark")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lasting(Generic[R]):
-    """The record of something that lasts, a collection of one: there is one while it does."""
+    """The record of something that lasts, a collection of one: there is one while it does.
+
+    This process notes it at most once in `every`: a flood of it must not become a flood of commits. `noted_at` is
+    the monotonic time of the last note.
+    """
 
     record: Collection[R]
-
-    async def is_noted(self) -> bool:
-        """Return whether it lasts, also where its record cannot be read."""
-        return await self.record.entry() is not None
-
-    async def known(self) -> R | None:
-        """Return the record, or None where it is missing or cannot be read."""
-        found = await self.record.find()
-        return found.record if found else None
+    every: timedelta = timedelta(0)
+    noted_at: float | None = field(default=None, init=False)
 
     async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
         """Store the record with its push; return False where it lasts or was reported already.
 
         Without a record only the push is enqueued: its end cannot be detected.
         """
-        now = self.record.clock.now()
         changes = self.record.changes("", None, new) if new else Changes()
-        enqueued = Changes(outbox.enqueue([push], now), outbox.unseen([push]))
-        return not isinstance(await commit(self.record.store, changes + enqueued), Conflict)
+        enqueued = Changes(outbox.enqueue([push], self.record.clock.now()), outbox.unseen([push]))
+        if isinstance(await commit(self.record.store, changes + enqueued), Conflict):
+            return False
+        self.noted_at = self.record.clock.monotonic() if new else self.noted_at
+        return True
 
     async def end(self, push: outbox.OutboxDraft) -> bool:
         """Delete the record with an all-clear; return False where nothing lasts, or another process was first."""
@@ -72,11 +71,15 @@ class Lasting(Generic[R]):
         enqueued = Changes(outbox.enqueue([push], self.record.clock.now()))
         return not isinstance(await commit(self.record.store, over + enqueued), Conflict)
 
-    async def change(self, make: Callable[[R | None], R | None]) -> bool:
-        """Store what `make` makes of the record, and return whether it made one; a conflict asks it again.
+    async def note(self, make: Callable[[R | None], R | None]) -> bool:
+        """Store what `make` makes of the record; return whether it was stored. A conflict asks `make` again.
 
-        A damaged record counts as none. Raises `RecordUnreadable` for one of a newer release.
+        A damaged record counts as none. A store that fails, or holds a record of a newer release, is only logged.
         """
+        now = self.record.clock.monotonic()
+        if self.noted_at is not None and now - self.noted_at < self.every.total_seconds():
+            return False
+        before, self.noted_at = self.noted_at, now  # what comes while it is written waits, too
 
         async def attempt() -> bool | Conflict:
             known, unchanged = await self.record.replaceable()
@@ -85,30 +88,18 @@ class Lasting(Generic[R]):
             outcome = await commit(self.record.store, Changes([self.record.put(new)], [unchanged]))
             return outcome if isinstance(outcome, Conflict) else True
 
-        return await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}.")
+        try:
+            if await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}."):
+                return True
+        except StoreError as error:
+            log.warning("not noted", what=self.record.prefix, why=str(error))
+        self.noted_at = before
+        return False
 
-
-@dataclass(slots=True)
-class Pace:
-    """How often something is stored while it lasts: a flood of it must not become a flood of commits.
-
-    `at` is the monotonic time of the last mark, in this process.
-    """
-
-    clock: Clock
-    every: timedelta
-    at: float | None = field(default=None, init=False)
-
-    def is_due(self) -> bool:
-        return self.at is None or self.clock.monotonic() - self.at >= self.every.total_seconds()
-
-    def mark(self) -> None:
-        self.at = self.clock.monotonic()
-
-
-async def unless_store_fails(found: Awaitable[Finding]) -> list[Finding]:
-    """Return a finding, or none when the store fails: that has a separate finding."""
-    try:
-        return [await found]
-    except StoreError:
-        return []
+    async def finding(self, judged: Callable[[R | None], Finding]) -> list[Finding]:
+        """Return the finding about it, or none when the store fails: that has a separate finding."""
+        try:
+            found = await self.record.find()
+        except StoreError:
+            return []
+        return [judged(found.record if found else None)]

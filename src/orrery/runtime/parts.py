@@ -7,11 +7,8 @@ jobs, checks, panels, operations, figures and personal data itself.
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter
-
-from orrery.edge.direct import DirectRoute
-from orrery.edge.public_reads import ReadSources
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.health import Finding
 from orrery.ports.panels import PanelSource
@@ -19,6 +16,9 @@ from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Operation
 from orrery.runtime.privacy import PersonalDataSource
 from orrery.runtime.secret_probe import SecretProbe
+
+if TYPE_CHECKING:
+    from orrery.edge.routes import Routes
 
 Check = Callable[[], Awaitable[Sequence[Finding]]]
 """Returns findings without asking anybody outside."""
@@ -53,20 +53,16 @@ class RestoreReport:
 class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
-    `routers` are made when a listener needs them: a third of what a command would do otherwise.
-    `direct` routes come before the framework, `reads` answer a public path ahead of it. The
-    findings of `own_checks` have a separate panel on the owner's page. `secret_probes` try secrets that are
-    present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`. `migrations`
-    run when the store is opened, and do nothing when they are done. `at_start` runs before the service answers,
-    `after_restore` after a restore of the store. `offers` are the services that commands ask for, and those that
-    other modules need. `once_composed` is called with the parts of all modules, before anything runs.
+    `routes` is called by a process that listens, and loads the web framework. The findings of `own_checks` have a
+    separate panel on the owner's page. `secret_probes` try secrets that are present, each of this module or one
+    that it reads. `orrery doctor` asks for what is `unreadable`. `migrations` run when the store is opened, and do
+    nothing when they are done. `at_start` runs before the service answers, `after_restore` after a restore of the
+    store. `offers` are the services that commands ask for, and those that other modules need. `once_composed` is
+    called with the parts of all modules, before anything runs.
     """
 
     module: str
-    routers: Sequence[Callable[[], APIRouter]] = ()
-    private_routers: Sequence[Callable[[], APIRouter]] = ()
-    direct: Sequence[DirectRoute] = ()
-    reads: Mapping[str, ReadSources] = field(default_factory=dict[str, ReadSources])
+    routes: "Callable[[], Routes] | None" = None
     jobs: Sequence[Job] = ()
     checks: Sequence[Check] = ()
     own_checks: Sequence[Check] = ()
@@ -93,20 +89,11 @@ def refuse_duplicates(modules: Sequence[Parts]) -> None:
     _refuse_twice((name, parts.module) for parts in modules for name in _names(parts))
 
 
-def public_routers(modules: Sequence[Parts]) -> list[APIRouter]:
-    """Make the routers of the public listener; raise `DuplicateNameError` for a route that is there twice."""
-    return _made("public", [(make, parts.module) for parts in modules for make in parts.routers])
-
-
-def private_routers(modules: Sequence[Parts]) -> list[APIRouter]:
-    """Make those of the private one; raise the same."""
-    return _made("private", [(make, parts.module) for parts in modules for make in parts.private_routers])
-
-
-def _made(listener: str, makers: Sequence[tuple[Callable[[], APIRouter], str]]) -> list[APIRouter]:
-    made = [(make(), module) for make, module in makers]
-    _refuse_twice((f"{listener} {route}", module) for router, module in made for route in _routes(router))
-    return [router for router, _ in made]
+def routes_of(modules: Sequence[Parts]) -> "list[Routes]":
+    """Make the routes of all modules; raise `DuplicateNameError` for one that is there twice on a listener."""
+    made = [(parts.module, parts.routes()) for parts in modules if parts.routes]
+    _refuse_twice((name, module) for module, routes in made for name in routes.names())
+    return [routes for _, routes in made]
 
 
 def _refuse_twice(names: Iterable[tuple[str, str]]) -> None:
@@ -127,10 +114,3 @@ def _names(parts: Parts) -> Iterator[str]:
     yield from (f"figure {one.name}" for one in parts.figures)
     yield from (f"personal data {one.name}" for one in parts.personal_data)
     yield from (f"probe of the secret {one.secret}" for one in parts.secret_probes)
-    yield from (f"read {path}" for path in parts.reads)
-
-
-def _routes(router: APIRouter) -> Iterator[str]:
-    for route in router.routes:
-        methods = sorted(getattr(route, "methods", ()))
-        yield f"route {' '.join(methods)} {getattr(route, 'path', '')}"

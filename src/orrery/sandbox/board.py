@@ -46,6 +46,7 @@ _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"utc_text": utc_text}
+_TEMPLATES.globals |= {"money": money}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:

@@ -4,6 +4,7 @@ A page has buttons that break the gateway. No service manager is touched: the gu
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable
 from typing import NoReturn
 
@@ -12,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from orrery.ports.clock import Clock
 from orrery.sandbox.board import Board
-from orrery.sandbox.ground import PING_TOKEN, Document, MachineSwitch, SandboxGround, Service, rest
+from orrery.sandbox.ground import TAKEN, TIMEOUT, Document, SandboxGround, rest
 from orrery.trust import WELL_KNOWN, Trust
 
 _HEARTBEAT = "_ping"
@@ -43,9 +43,6 @@ EVERY = 5.0
 
 RECOVERED_AFTER = 10.0
 """Seconds until the guest has restarted the gateway."""
-
-TIMEOUT = 10.0
-"""Real seconds that the service has to answer."""
 
 ACTIONS = {
     "start": ("Start", "The gateway runs."),
@@ -76,63 +73,20 @@ _RUNNING: Document = {
     "exec_main_status": 0,
     "probe": "200",
 }
-_TAKEN = "204"
 _RECOVERS = frozenset({"stop", "crash", "hang"})
 
 
-class Gateway:
-    """What the last button has made of the unit, by the sandbox's clock."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._action = "start"
-        self._since = clock.monotonic()
-        self._recovers_at: float | None = None
-        self._restarts = 0
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether no ping is sent."""
-        return self._action == "silent"
-
-    def press(self, action: str, recovered_after: float) -> None:
-        """Break or start the unit."""
-        now = self._clock.monotonic()
-        self._action, self._since = action, now
-        self._recovers_at = now + recovered_after if action in _RECOVERS else None
-        self._restarts += action == "crash"
-
-    def recover_if_due(self) -> None:
-        if self._recovers_at is not None and self.seconds_until_recovery() <= 0:
-            self._action, self._since, self._recovers_at = "start", self._clock.monotonic(), None
-
-    def seconds_until_recovery(self) -> float:
-        """Return how long the guest still needs; infinity when there is nothing to recover."""
-        return float("inf") if self._recovers_at is None else self._recovers_at - self._clock.monotonic()
-
-    def ping(self) -> Document:
-        """Return the guest's ping."""
-        shown = _DOWN.get(self._action, _RUNNING)
-        seconds = int(self._clock.monotonic() - self._since)
-        return shown | {
-            "active_seconds": seconds if shown["state"] == "active" else None,
-            "restarts": self._restarts,
-        }
-
-
 class Guest:
-    """Pings the service, if there is one."""
+    """What the last button has made of the unit, by the sandbox's clock; and the pings to the service, if any."""
 
-    def __init__(
-        self, clock: Clock, service: Service | None, machine: MachineSwitch, trust: Trust = WELL_KNOWN
-    ) -> None:
-        self._clock = clock
-        self._service = service
-        self._machine = machine
-        self._has_answered = True
-        machine.on_change.append(self._power_changed)
+    def __init__(self, ground: SandboxGround, trust: Trust = WELL_KNOWN) -> None:
+        self._clock, self._service, self._machine = ground.clock, ground.service, ground.machine
+        self._machine.on_change.append(self._power_changed)
         self._trust = trust
-        self._gateway = Gateway(clock)
+        self._action, self._since = "start", self._clock.monotonic()
+        self._recovers_at = math.inf
+        self._restarts = 0
+        self._has_answered = True
         self._client: httpx2.AsyncClient | None = None
         self._sending = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -141,12 +95,11 @@ class Guest:
     def known(self) -> Document:
         """Return everything that the page shows."""
         address = None if self._service is None else f"{self._service.url}/ping"
-        silent = self._is_silent()
-        return {"address": address, "silent": silent, "ping": self._gateway.ping(), "sent": self._sent[:10]}
+        return {"address": address, "silent": self._is_silent(), "ping": self._ping(), "sent": self._sent}
 
     async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
-        """Press a button, and return once the service has answered the ping about it."""
-        self._gateway.press(action, recovered_after)
+        """Break or start the unit, and return once the service has answered the ping about it."""
+        self._become(action, recovered_after)
         await self._send()
         self._wake.set()
 
@@ -155,41 +108,47 @@ class Guest:
         async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=self._trust.web) as self._client:
             while True:
                 self._wake.clear()
-                self._gateway.recover_if_due()
+                if self._recovers_at <= self._clock.monotonic():
+                    self._become("start")
                 await self._send()
-                await rest(self._clock, min(EVERY, self._gateway.seconds_until_recovery()), self._wake)
+                await rest(self._clock, min(EVERY, self._recovers_at - self._clock.monotonic()), self._wake)
+
+    def _become(self, action: str, recovered_after: float = math.inf) -> None:
+        self._action, self._since = action, self._clock.monotonic()
+        self._recovers_at = self._since + recovered_after if action in _RECOVERS else math.inf
+        self._restarts += action == "crash"
+
+    def _ping(self) -> Document:
+        shown = _DOWN.get(self._action, _RUNNING)
+        seconds = int(self._clock.monotonic() - self._since) if shown["state"] == "active" else None
+        return shown | {"active_seconds": seconds, "restarts": self._restarts}
 
     async def _send(self) -> None:
         # One at a time: a ping that is overtaken by a later one would be taken for the last.
         async with self._sending:
             if self._client is None or self._service is None or self._is_silent():
                 return
-            ping = self._gateway.ping()
-            headers = {"Authorization": f"Bearer {self._service.secrets.get(PING_TOKEN, '')}"}
-            try:
-                answer = await self._client.post(f"{self._service.url}/ping", json=ping, headers=headers)
-                outcome = str(answer.status_code)
-            except Exception as error:  # noqa: BLE001  whatever broke, the next ping comes
-                outcome = type(error).__name__
+            ping = self._ping()
+            outcome = await self._service.take(self._client, ping)
             self._sent = [{"at": self._clock.now().timestamp(), "ping": ping, "answer": outcome}, *self._sent[:9]]
-            if outcome == _TAKEN and not self._has_answered:
+            if outcome == TAKEN and not self._has_answered:
                 self._has_answered = True
                 self._machine.answered()
 
     def _is_silent(self) -> bool:
-        return self._gateway.is_silent or not self._machine.running
+        return self._action == "silent" or not self._machine.running
 
     def _power_changed(self) -> None:
         """Ping at once when the machine runs again: it has started the gateway, too."""
         if self._machine.running:
-            self._gateway.press("start", RECOVERED_AFTER)
+            self._become("start")
             self._has_answered = False
             self._wake.set()
 
 
 def gateway_routes(ground: SandboxGround) -> list[Route]:
     """Return the page with its buttons, and the lever under them: `do`, and `recovered_after` in seconds."""
-    guest = Guest(ground.clock, ground.service, ground.machine)
+    guest = Guest(ground)
     if ground.service is not None:
         ground.background.append(guest.run)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from starlette.routing import BaseRoute
 
 from orrery.ports.clock import Clock
@@ -82,6 +83,10 @@ class DocumentStore:
         self._kinds.setdefault(document["object"], {})[document["id"]] = document
 
 
+TIMEOUT = 10.0
+"""Real seconds that the service has to answer."""
+
+TAKEN = "204"
 PING_TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
 
 
@@ -91,6 +96,15 @@ class Service:
 
     url: str
     secrets: Mapping[str, str] = field(repr=False)
+
+    async def take(self, client: httpx2.AsyncClient, given: Document) -> str:
+        """Send a ping or a report; return the status of the answer, or the name of what went wrong."""
+        headers = {"Authorization": f"Bearer {self.secrets.get(PING_TOKEN, '')}"}
+        try:
+            answer = await client.post(f"{self.url}/ping", json=given, headers=headers)
+        except Exception as error:  # noqa: BLE001  whatever broke, the next one comes
+            return type(error).__name__
+        return str(answer.status_code)
 
 
 class MachineSwitch:

@@ -76,7 +76,7 @@ class MailServer:
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         """Accept the sender, unless a fault refuses it."""
-        if self._ground.faults.take("mail_sender"):
+        if self._ground.faults.request("mail").take("mail_sender"):
             return "550 5.7.1 Sender not allowed"
         envelope.mail_from = address
         envelope.mail_options.extend(options)
@@ -84,12 +84,11 @@ class MailServer:
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802  aiosmtpd's name
         """Keep one message, unless a fault refuses it."""
-        for kind, refused in _REFUSED.items():
-            if self._ground.faults.take(kind):
-                return refused
+        struck = self._ground.faults.request("mail")
+        if refused := struck.take(*_REFUSED):
+            return _REFUSED[refused.kind]
         self._ground.state.save(_stored(envelope, self._ground.clock.now().timestamp()))
-        slow = self._ground.faults.take("mail_timeout")
-        if slow is not None:
+        if (slow := struck.take("mail_timeout")) is not None:
             await self._ground.clock.sleep(_TIMEOUT_SECONDS if slow.value is None else slow.value)
         return "250 2.0.0 Kept"
 

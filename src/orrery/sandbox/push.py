@@ -75,7 +75,7 @@ class PushServer:
 
     async def publish(self, request: Request) -> Response:
         """POST /push: a JSON object; POST /push/{topic}: the text, its headers title, priority and tags."""
-        return await self._ground.faults.around("push", _FAULTS, partial(self._published, request))
+        return await self._ground.faults.request("push").answer(_FAULTS, partial(self._published, request))
 
     async def _published(self, request: Request) -> Response:
         self._check_token(request)
@@ -86,7 +86,7 @@ class PushServer:
 
     async def poll(self, request: Request) -> Response:
         """GET /push/{topic}/json?poll=1&since=…: the topic's messages of the last 12 hours, one a line."""
-        return await self._ground.faults.around("push reads", _UNREADABLE, partial(self._polled, request))
+        return await self._ground.faults.request("push reads").answer(_UNREADABLE, partial(self._polled, request))
 
     async def _polled(self, request: Request) -> Response:
         self._check_token(request)

@@ -1,4 +1,4 @@
-"""How the sandbox is served: whom it answers, and by https with a certificate of its authority."""
+"""How the sandbox is served: whom it answers, and by https with its own certificate."""
 
 import asyncio
 import ipaddress
@@ -88,76 +88,56 @@ async def listen(app: ASGIApp, listener: socket.socket, certificate: Path) -> No
 
 
 _BEGIN, _END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2099, 12, 31, tzinfo=UTC)
-_UNUSED = dict.fromkeys(
-    (
-        "content_commitment",
-        "key_encipherment",
-        "data_encipherment",
-        "key_agreement",
-        "encipher_only",
-        "decipher_only",
-    ),
-    False,
+_NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+_ADDRESSES = [x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", "::1")]
+_USAGE = x509.KeyUsage(
+    digital_signature=True,
+    key_cert_sign=True,
+    crl_sign=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
 )
 
 
 def authority_file(folder: Path, vendor: str) -> Path:
-    """Return the file of the authority's certificate, which a client of `cloud` or `identity` is to trust."""
+    """Return the file of the certificate alone, which a client of `cloud` or `identity` is to trust."""
     return folder / f"{vendor}-ca.pem"
 
 
 def certificate_of(folder: Path, vendor: str) -> Path:
-    """Return the file of the server's key and certificate; it and the authority's are made unless they exist.
+    """Return the file of the server's key and certificate; it and the one to trust are made unless they exist.
 
-    The authority's key is kept nowhere: it has nothing else to sign.
+    The certificate is its own authority.
     """
     server, authority = folder / f"{vendor}-server.pem", authority_file(folder, vendor)
     if not (server.exists() and authority.exists()):
         folder.mkdir(parents=True, exist_ok=True)
-        shown, secret = _make()
+        key = ec.generate_private_key(ec.SECP256R1())
+        shown = _certificate(key).public_bytes(Encoding.PEM)
         server.touch(mode=0o600)
-        _ = server.write_bytes(secret)
+        _ = server.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + shown)
         _ = authority.write_bytes(shown)
     return server
 
 
-def _make() -> tuple[bytes, bytes]:
-    authority_key, server_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    name = _name("The sandbox's own authority")
-    own = _builder(name, name, authority_key, authority_key)
-    own = own.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    own = own.add_extension(_usage(authority=True), critical=True)
-    server = _builder(_name("localhost"), name, server_key, authority_key)
-    server = server.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    server = server.add_extension(_usage(authority=False), critical=True)
-    addresses = [x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", "::1")]
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), *addresses])
-    server = server.add_extension(names, critical=False)
-    shown = own.sign(authority_key, hashes.SHA256()).public_bytes(Encoding.PEM)
-    secret = server_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return shown, secret + server.sign(authority_key, hashes.SHA256()).public_bytes(Encoding.PEM)
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, by: ec.EllipticCurvePrivateKey
-) -> x509.CertificateBuilder:
-    by_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(by.public_key())
+def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
+        .subject_name(_NAME)
+        .issuer_name(_NAME)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(_BEGIN)
         .not_valid_after(_END)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(by_key, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_USAGE, critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), *_ADDRESSES]), critical=False)
+        .add_extension(identifier, critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
+        .sign(key, hashes.SHA256())
     )
-
-
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
-
-
-def _usage(*, authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(digital_signature=not authority, key_cert_sign=authority, crl_sign=authority, **_UNUSED)

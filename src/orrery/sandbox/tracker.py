@@ -72,7 +72,7 @@ class TrackerServer:
             return operation(request, _read(await request.body()))
 
         kind = "tracker" if request.method == "GET" else "tracker writes"
-        return await self._ground.faults.around(kind, _FAULTS, carried_out, request.url.path)
+        return await self._ground.faults.request(kind, request.url.path).answer(_FAULTS, carried_out)
 
     def _list(self, request: Request, _: Document) -> Response:
         query = request.query_params

@@ -1,18 +1,17 @@
 """The parts of the watch over the secrets."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from orrery.ports.panels import PanelSource
 from orrery.ports.running_service import RunningService
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
 from orrery.secrets.baseline import EVERY
 from orrery.secrets.check import HeldSecrets, ObservedSecrets, SecretsCheck
 from orrery.secrets.examination import Examination
 from orrery.secrets.fingerprints import Fingerprints
-from orrery.secrets.routes import secrets_router
 
 
 def build(runtime: Runtime) -> Parts:
@@ -27,7 +26,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="secrets",
-        private_routers=[partial(secrets_router, check.held_fingerprints)],
+        routes=lambda: load("orrery.secrets.routes:secrets_routes")(check.held_fingerprints),
         # Each process checks its secrets: another process's secrets may still be there.
         jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
         own_checks=[check.findings],

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from orrery.edge.routes import Routes
 
-def secrets_router(held: Callable[[], Mapping[str, object]]) -> APIRouter:
+
+def secrets_routes(held: Callable[[], Mapping[str, object]]) -> Routes:
     """Return the route that shows keyed fingerprints of the secrets in memory, and no value."""
     router = APIRouter()
 
@@ -15,4 +17,4 @@ def secrets_router(held: Callable[[], Mapping[str, object]]) -> APIRouter:
         """Show keyed fingerprints of the secrets in memory, and no value."""
         return JSONResponse(held())
 
-    return router
+    return Routes(private=[router])

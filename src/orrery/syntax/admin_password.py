@@ -1,4 +1,6 @@
-"""The form of the admin password."""
+"""The form of the admin password, and its hash."""
+
+import hashlib
 
 from orrery.errors import Invalid
 from orrery.syntax.lines import is_header_text
@@ -16,3 +18,8 @@ def sendable(password: str) -> str:
     if not is_header_text(stripped) or len(stripped) > LONGEST:
         raise Invalid(f"The password must be 1 to {LONGEST} printable ASCII characters: it travels in a header.")
     return stripped
+
+
+def hashed(password: bytes) -> str:
+    """Return the hash by which a password is configured: SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(password).hexdigest()

@@ -13,7 +13,7 @@ from orrery.app.cli import init
 from orrery.app.settings.reader import Settings, load, load_settings, settings_from
 from orrery.app.settings.secrets import secret_kinds
 from orrery.app.settings.sections import file_model, sections_of
-from orrery.checkout.selling.params import CHANGE_RULE_3
+from orrery.checkout.catalogue import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import Invalid
 from orrery.live.settings import MonitorSettings

@@ -96,7 +96,7 @@ async def test_however_the_event_spells_it(raw: bool, shop: Shop) -> None:  # no
         "livemode": False,
         "data": {"object": completed},
     }
-    await shop.raw_events.keep(shop.raw_events.read(json.dumps(event, ensure_ascii=not raw).encode()))
+    await shop.events.keep(shop.events.read(json.dumps(event, ensure_ascii=not raw).encode()))
     await shop.privacy.erase("jürgen@example.org", "asked")
     assert "rgen@example.org" not in await everything(shop)
 

@@ -9,7 +9,6 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
 from orrery.checkout.access.events import DELIVERY_TIME
 from orrery.checkout.access.refusals import NOTED_EVERY, SEVERAL
-from orrery.checkout.keys import REFUSED_WEBHOOKS
 from orrery.checkout.records import RefusedWebhooks
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import Put
@@ -73,7 +72,7 @@ async def test_the_next_good_signature_ends_it(shop: Shop) -> None:
         await accept(shop)
     told = [(row.title, row.priority) for row in await pushes(shop)]
     assert told == [("Webhooks are accepted again", "low"), ("Webhooks are refused", "high")]
-    assert await shop.refusals.open() is None
+    assert await shop.stored.refused_webhooks.get() is None
 
 
 async def test_the_all_clear_comes_after_a_restart(shop: Shop) -> None:
@@ -101,7 +100,7 @@ async def test_a_few_between_good_ones_are_no_outage(shop: Shop) -> None:
         await refuse(shop, times=SEVERAL - 1)
         await accept(shop)
     assert await pushes(shop) == []
-    assert shop.refusals.counts == {"wrong signature": 10}
+    assert shop.webhook.refusals.counts == {"wrong signature": 10}
 
 
 JUNK = [
@@ -119,7 +118,7 @@ async def test_junk_says_nothing_about_the_secret(header: str, shop: Shop) -> No
     """A header that is not the processor's is counted, and nothing is stored, however often it comes."""
     await refuse(shop, header, 50)
     assert await shop.entries() == []
-    assert shop.refusals.counts == {"no signature": 50}
+    assert shop.webhook.refusals.counts == {"no signature": 50}
 
 
 @pytest.mark.parametrize("seconds", [301, -301, 10**9])
@@ -127,7 +126,7 @@ async def test_an_old_signature_of_a_stranger(seconds: int, shop: Shop) -> None:
     """A time that is far away, signed with another secret, says nothing about ours or about the clock."""
     await refuse(shop, signature(START - timedelta(seconds=seconds), OTHER), 50)
     assert await shop.entries() == []
-    assert shop.refusals.counts == {"old signature": 50}
+    assert shop.webhook.refusals.counts == {"old signature": 50}
 
 
 @pytest.mark.parametrize("seconds", [301, -301])
@@ -173,15 +172,15 @@ async def test_a_store_that_fails_leaves_the_answer_as_it_is() -> None:
 
 async def test_a_body_that_is_too_large(shop: Shop) -> None:
     """It is counted; with a header like the processor's it is told once a day, else to nobody."""
-    await shop.refusals.too_large("garbage")
-    await shop.refusals.too_large(signature(START - timedelta(hours=1), OTHER))
+    await shop.webhook.refusals.too_large("garbage")
+    await shop.webhook.refusals.too_large(signature(START - timedelta(hours=1), OTHER))
     assert await shop.entries() == []
     for _ in range(50):
-        await shop.refusals.too_large(signature(START, OTHER))
+        await shop.webhook.refusals.too_large(signature(START, OTHER))
     (push,) = await pushes(shop)
     assert "1 MiB" in push.body
     assert push.title == "A webhook is too large to be read"
-    assert shop.refusals.counts == {"too large": 52}
+    assert shop.webhook.refusals.counts == {"too large": 52}
 
 
 async def doctor(shop: Shop) -> str:
@@ -209,7 +208,7 @@ async def junk(shop: Shop) -> None:
     for header in JUNK:
         await refuse(shop, header, SEVERAL)
     await refuse(shop, signature(START - timedelta(days=1), OTHER), SEVERAL)
-    await shop.refusals.too_large("garbage")
+    await shop.webhook.refusals.too_large("garbage")
 
 
 async def an_outage_long_ago(shop: Shop) -> None:
@@ -273,7 +272,7 @@ async def test_some_refused_and_some_not(shop: Shop) -> None:
 
 async def test_an_outage_of_an_earlier_release(shop: Shop) -> None:
     """A record that does not say when the last was refused counts from its beginning."""
-    await shop.store.commit([Put(REFUSED_WEBHOOKS, RefusedWebhooks(reason="clock", since=START).to_bytes())])
+    await shop.store.commit([Put("refused-webhooks", RefusedWebhooks(reason="clock", since=START).to_bytes())])
     shop.happened(START)
     assert "refused since 2026-03-01T12:00:00Z: clock" in await doctor(shop)
 
@@ -289,4 +288,4 @@ async def test_the_probe_of_our_own_is_not_counted(shop: Shop) -> None:
     for _ in range(SEVERAL):
         with pytest.raises(Invalid):
             await shop.webhook.receive(probe.BODY, probe.signed(OTHER, shop.clock.now()))
-    assert shop.refusals.counts == {}
+    assert shop.webhook.refusals.counts == {}

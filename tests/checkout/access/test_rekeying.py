@@ -13,10 +13,9 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout import keys
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.rekeying import rekey_imports
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import CheckoutRecords, former_import_id
 from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
 from orrery.ports.store import Put, Store, StoreEntry
 from orrery.runtime.outbox import Outbox
@@ -158,8 +157,8 @@ async def test_nothing_computable_is_left_by_an_erasure() -> None:
     await shop.privacy.erase("ann@example.org", "asked")
     stored = "\n".join(texts(await shop.entries()))
     assert FORMER["ann"].removeprefix("import_") not in stored
-    assert keys.line_id(FORMER["ann"], INDEX_KEY) in stored
-    assert keys.line_id(FORMER["ann"], b"another key") not in stored
+    assert shop.stored.line_id(FORMER["ann"]) in stored
+    assert CheckoutRecords(shop.store, shop.clock, b"another key").line_id(FORMER["ann"]) not in stored
 
 
 async def test_journal_goes_along(shop: Shop) -> None:
@@ -246,7 +245,7 @@ async def crowded(folder: Path, clock: ManualClock) -> MemoryStore:
     memory = await copied(folder, clock)
     for number in range(MORE):
         buyer = f"p{number}@example.org"
-        one = record(keys.former_import_id(buyer, PRODUCT.key, END), email=buyer, granted_by="import")
+        one = record(former_import_id(buyer, PRODUCT.key, END), email=buyer, granted_by="import")
         await memory.commit(stored_access(one))
     return memory
 
@@ -315,7 +314,7 @@ async def test_endless_changes_end_in_an_error(tmp_path: Path) -> None:
     """A record that changes before every commit ends in an error, not in a loop."""
     clock = ManualClock()
     memory = await copied(tmp_path, clock)
-    key = f"{keys.ACCESS}{FORMER['ann']}"
+    key = f"access:{FORMER['ann']}"
 
     async def touch() -> None:
         entry = await memory.get(key)
@@ -325,16 +324,16 @@ async def test_endless_changes_end_in_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="try again"):
         await rekey_imports(CheckoutRecords(UnreliableStore(memory, overtaken_by=touch), clock, INDEX_KEY))
     left = [entry.key for entry in await memory.scan("access:import_", limit=99)]
-    assert sorted(left) == sorted([key, f"{keys.ACCESS}{FORMER[UNREADABLE]}"])
+    assert sorted(left) == sorted([key, f"access:{FORMER[UNREADABLE]}"])
 
 
 async def test_import_by_an_earlier_release_after_a_rollback(shop: Shop) -> None:
     """What an earlier release imports anew after a rollback gets a random id too; the first row stays known."""
-    line = f"{keys.IMPORTED}{keys.line_id(FORMER['ann'], INDEX_KEY)}"
+    line = f"imported:{shop.stored.line_id(FORMER['ann'])}"
     known = await shop.store.get(line)
     assert known
     again = record(FORMER["ann"], email="ann@example.org", granted_by="import", granted_at=START)
-    await shop.store.commit([Put(f"{keys.ACCESS}{FORMER['ann']}", again.to_bytes())])
+    await shop.store.commit([Put(f"access:{FORMER['ann']}", again.to_bytes())])
     assert await rekey_imports(shop.stored) == 1
     assert await shop.store.get(line) == known
     with pytest.raises(NotFound):
@@ -345,7 +344,7 @@ async def test_unknown_fields_are_kept(tmp_path: Path) -> None:
     """A field that a later release has added to a record comes along."""
     clock = ManualClock()
     memory = await copied(tmp_path, clock)
-    key = f"{keys.ACCESS}{FORMER['ann']}"
+    key = f"access:{FORMER['ann']}"
     entry = await memory.get(key)
     assert entry
     await memory.commit([Put(key, entry.value.replace(b"{", b'{"later":"kept",', 1))])
@@ -357,9 +356,9 @@ async def test_unknown_fields_are_kept(tmp_path: Path) -> None:
 async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     """A line whose address an earlier release stored in lower case, beyond ASCII too, is known as it is typed."""
     shop = Shop()
-    former = keys.former_import_id("jürgen@example.org", PRODUCT.key, END)
+    former = former_import_id("jürgen@example.org", PRODUCT.key, END)
     then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
-    await shop.store.commit([Put(f"{keys.ACCESS}{former}", then.to_bytes())])
+    await shop.store.commit([Put(f"access:{former}", then.to_bytes())])
     line = AccessGrant("JÜRGEN@example.org", PRODUCT.key, "import", END)
     assert await shop.desk.was_imported(line)
     await rekey_imports(shop.stored)

@@ -21,21 +21,21 @@ KEY = ProductKey("cert", "cissp", "isc2")
 @pytest.mark.parametrize(
     ("completed", "offered", "verdict"),
     [
-        (session(), offer(), ("grant", "")),
-        (session(payment_status="no_payment_required"), offer(), ("grant", "")),
-        (session(price_ids=("price_cissp",)), offer(), ("grant", "")),
-        (session(payment_status="unpaid"), offer(), ("wait", "unpaid")),
-        (session(), None, ("wait", "no offer")),
-        (session(payment_status="unpaid"), None, ("wait", "no offer")),
-        (session(livemode=True), offer(), ("refuse", "other livemode")),
-        (session(livemode=True), None, ("refuse", "other livemode")),
-        (session(), offer(cert_code="ccsp"), ("refuse", "another product")),
-        (session(), offer(vendor_slug="comptia"), ("refuse", "another product")),
-        (session(), offer(product_type="book"), ("refuse", "another product")),
-        (session(price_ids=("price_other",)), offer(), ("refuse", "another price")),
-        (session(price_ids=()), offer(), ("refuse", "another price")),
-        (session(price_ids=("price_cissp", "price_other")), offer(), ("refuse", "another price")),
-        (session(price_ids=("price_other",), payment_status="unpaid"), offer(), ("refuse", "another price")),
+        (session(), offer(), ("granted", "")),
+        (session(payment_status="no_payment_required"), offer(), ("granted", "")),
+        (session(price_ids=("price_cissp",)), offer(), ("granted", "")),
+        (session(payment_status="unpaid"), offer(), ("waiting", "unpaid")),
+        (session(), None, ("waiting", "no offer")),
+        (session(payment_status="unpaid"), None, ("waiting", "no offer")),
+        (session(livemode=True), offer(), ("refused", "other livemode")),
+        (session(livemode=True), None, ("refused", "other livemode")),
+        (session(), offer(cert_code="ccsp"), ("refused", "another product")),
+        (session(), offer(vendor_slug="comptia"), ("refused", "another product")),
+        (session(), offer(product_type="book"), ("refused", "another product")),
+        (session(price_ids=("price_other",)), offer(), ("refused", "another price")),
+        (session(price_ids=()), offer(), ("refused", "another price")),
+        (session(price_ids=("price_cissp", "price_other")), offer(), ("refused", "another price")),
+        (session(price_ids=("price_other",), payment_status="unpaid"), offer(), ("refused", "another price")),
         (session(metadata={}), offer(), ("foreign", "")),
         (session(metadata={}), None, ("foreign", "")),
         (session(metadata={}, livemode=True), None, ("foreign", "")),
@@ -52,13 +52,22 @@ def test_the_verdict_on_a_session(
 ) -> None:
     """Each kind of session gets its verdict and reason."""
     judged = judge(completed, offered, livemode=False)
-    assert (judged.action, judged.reason) == verdict
+    assert (judged.result, judged.reason) == verdict
     assert judged.notes == ()
+
+
+@pytest.mark.parametrize("livemode", [False, True])
+def test_an_event_of_the_other_mode_grants_nothing(livemode: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
+    """A session of this mode is refused where its event says the other."""
+    completed = session(livemode=livemode)
+    judged = judge(completed, offer(), livemode=livemode, of_event=not livemode)
+    assert (judged.result, judged.reason) == ("refused", "event of other livemode")
+    assert judge(completed, offer(), livemode=livemode, of_event=livemode).result == "granted"
 
 
 def test_a_live_service_grants_live_sessions() -> None:
     """In live mode it is the test session that is refused."""
-    assert judge(session(livemode=True), offer(), livemode=True).action == "grant"
+    assert judge(session(livemode=True), offer(), livemode=True).result == "granted"
     assert judge(session(livemode=False), offer(), livemode=True).reason == "other livemode"
 
 
@@ -79,7 +88,7 @@ def test_another_amount_or_currency_is_granted_and_told(
 ) -> None:
     """Under the same price a different amount or currency opens access, and the owner hears of it."""
     judged = judge(completed, offer(), livemode=False)
-    assert (judged.action, judged.notes) == ("grant", notes)
+    assert (judged.result, judged.notes) == ("granted", notes)
 
 
 def test_an_offer_without_figures_differs_from_nothing() -> None:
@@ -87,7 +96,7 @@ def test_an_offer_without_figures_differs_from_nothing() -> None:
     judged = judge(
         session(amount_total=1, currency="nzd"), offer(amount_total=None, currency=None), livemode=False
     )
-    assert (judged.action, judged.notes) == ("grant", ())
+    assert (judged.result, judged.notes) == ("granted", ())
 
 
 def test_what_was_bought_is_in_the_metadata() -> None:

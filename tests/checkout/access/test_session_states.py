@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from anyio.lowlevel import checkpoint
 
-from orrery.checkout.access.session_states import AT_ONCE, EVERY, MOST
+from orrery.checkout.access.lookup import AT_ONCE, EVERY, MOST
 from orrery.checkout.records import Offer, WithheldSession
 from orrery.errors import NotConfigured, NotFound, OrreryError
 from orrery.ports.processor import Charge

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout import keys
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.reconcile import LATE, MOST_KEPT, WINDOW
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, PART
@@ -111,13 +110,13 @@ async def test_sessions_that_are_known(kind: str) -> None:
     if kind == "offer":
         await shop.offered("cs_1")
     elif kind == "own session":
-        await shop.store.commit([Put(f"{keys.OWN_SESSION}cs_1", b"{}")])
+        await shop.store.commit([Put("own-session:cs_1", b"{}")])
     elif kind == "pending":  # its webhook came before the first reconciliation, so no other store has reported it
         await shop.receive("evt_1", session_json())
     elif kind == "access":
         await shop.offered("cs_1")
         await shop.receive("evt_1", session_json())
-        await shop.store.commit([Delete(f"{keys.OFFER}cs_1")])
+        await shop.store.commit([Delete("offer:cs_1")])
     elif kind == "foreign":
         made = listed(metadata={})
     else:

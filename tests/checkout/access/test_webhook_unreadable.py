@@ -11,7 +11,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
 from orrery.checkout.access.desk import AccessGrant
-from orrery.checkout.access.raw_events import ERASED_EVENT
+from orrery.checkout.access.events import ERASED_EVENT
 from orrery.checkout.access.reconcile import UnreadableObject
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.processor import split_unreadable
@@ -61,10 +61,10 @@ async def test_a_completed_session_that_cannot_be_read(changed: dict[str, Any], 
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json(**changed)) == "unreadable"
     assert await shop.entries("access:") == []
-    note = await shop.raw_events.note("evt_1")
+    note = await shop.events.note("evt_1")
     assert note is not None
     assert note.fields == (f"data.object.{next(iter(changed))}",)
-    assert await shop.raw_events.body("evt_1") == event_body("evt_1", session_json(**changed))
+    assert await shop.events.body("evt_1") == event_body("evt_1", session_json(**changed))
 
 
 async def test_a_completed_event_about_something_else(shop: Shop) -> None:
@@ -84,7 +84,7 @@ async def test_many_are_one_push_a_day(shop: Shop) -> None:
     for number in range(5):
         assert await shop.receive(f"evt_{number}", session_json(payment_status="halfway")) == "unreadable"
     assert ids(await pushes(shop)) == ["unreadable-event-20260301"]
-    assert len(await shop.raw_events.unreadable(START)) == 5
+    assert len(await shop.events.unreadable(START)) == 5
     shop.clock.advance(DAY.total_seconds())
     await shop.receive("evt_9", session_json(payment_status="halfway"))
     assert len(await pushes(shop)) == 2
@@ -121,10 +121,10 @@ async def test_a_mended_vendor(shop: Shop) -> None:
     await shop.offered("cs_1")
     await receive(shop, ODD)
     shop.happened(START)
-    assert (await shop.events.replay("evt_1")).result == "granted"
-    assert await shop.raw_events.note("evt_1") is None
-    assert await shop.raw_events.body("evt_1") == ODD
-    assert (await shop.events.replay("evt_1")).result == "already"
+    assert (await shop.webhook.replay("evt_1")).result == "granted"
+    assert await shop.events.note("evt_1") is None
+    assert await shop.events.body("evt_1") == ODD
+    assert (await shop.webhook.replay("evt_1")).result == "already"
 
 
 @pytest.mark.parametrize("at_the_processor", [True, False])
@@ -138,19 +138,19 @@ async def test_a_newer_release(at_the_processor: bool, shop: Shop) -> None:  # n
     if at_the_processor:
         shop.happened(START)
         shop.processor.bodies["evt_1"] = ODD
-    assert (await shop.events.replay("evt_1")).result == "granted"
-    assert await shop.raw_events.note("evt_1") is None
+    assert (await shop.webhook.replay("evt_1")).result == "granted"
+    assert await shop.events.note("evt_1") is None
 
 
 async def test_one_without_an_id_is_replayed_by_its_digest(shop: Shop) -> None:
     """A newer release that reads it stores it under its id, and the note is over."""
     await shop.offered("cs_1")
     await receive(shop, b"{}")
-    (note,) = await shop.raw_events.unreadable(START)
-    assert (await shop.events.replay(note.event_id)).result == "unreadable"
+    (note,) = await shop.events.unreadable(START)
+    assert (await shop.webhook.replay(note.event_id)).result == "unreadable"
     await shop.store.commit([Put(f"event:{note.event_id}", event_body("evt_1", session_json()))])
-    assert (await shop.events.replay(note.event_id)).result == "granted"
-    assert await shop.raw_events.unreadable(START) == []
+    assert (await shop.webhook.replay(note.event_id)).result == "granted"
+    assert await shop.events.unreadable(START) == []
 
 
 async def test_it_is_listed_and_found_by_the_doctor(shop: Shop) -> None:
@@ -172,12 +172,12 @@ async def test_it_is_listed_and_found_by_the_doctor(shop: Shop) -> None:
 async def test_it_can_be_erased(shop: Shop) -> None:
     """A body that is no JSON is searched for the address of a person like any other, and is not replayed then."""
     await receive(shop, b"\xff ann@example.org bought it")
-    (note,) = await shop.raw_events.unreadable(START)
+    (note,) = await shop.events.unreadable(START)
     await shop.privacy.erase("ann@example.org", "asked by letter")
     (event,) = await shop.entries("event:")
     assert event.value == ERASED_EVENT
     with pytest.raises(Invalid):
-        await shop.events.replay(note.event_id)
+        await shop.webhook.replay(note.event_id)
 
 
 async def test_our_own_probe_is_not_kept(shop: Shop) -> None:
@@ -193,9 +193,9 @@ async def test_a_fetched_copy_is_the_same_event(shop: Shop) -> None:
     body = event_body("evt_1", session_json())
     await receive(shop, body)
     fetched = json.dumps(json.loads(body) | {"pending_webhooks": 3, "api_version": None}, indent=2).encode()
-    assert await shop.webhook.receive_verified(shop.raw_events.read(fetched)) == "already"
+    assert await shop.webhook.receive_verified(shop.events.read(fetched)) == "already"
     assert await pushes(shop) == []
-    assert await shop.raw_events.body("evt_1") == body
+    assert await shop.events.body("evt_1") == body
 
 
 WEEK = timedelta(days=7)

@@ -9,8 +9,8 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.keys import CREATION_OUTAGE
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth
+from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -252,7 +252,7 @@ async def test_a_store_that_fails_is_another_parts_to_tell(shop: Checkouts) -> N
 @pytest.mark.parametrize("value", [b"", b"{}", b"null"])
 async def test_a_damaged_record_is_replaced(value: bytes, shop: Checkouts) -> None:
     """A record that cannot be read is no outage, and hides none."""
-    await shop.store.commit([Put(CREATION_OUTAGE, value)])
+    await shop.store.commit([Put("checkout-creation-outage", value)])
     assert not await shop.is_broken()
     await shop.fail(5)
     assert await shop.is_broken()
@@ -264,3 +264,14 @@ async def test_a_clock_that_was_put_back(jump: timedelta, shop: Checkouts) -> No
     await shop.fail(5)
     shop.clock = ManualClock(shop.clock.now() - jump)
     assert (await shop.finding(shop.another())).state == "ok"
+
+
+async def test_one_odd_session_is_an_outage_at_once(shop: Checkouts) -> None:
+    """A session that is not what was asked for is an urgent outage for a day, which leaves the service ready."""
+    await shop.fail(error=SessionMismatch("another price"))
+    found = await shop.finding()
+    assert (found.state, found.essential, found.urgent) == ("broken", False, True)
+    shop.clock.advance(24 * 3600 - 2)
+    assert await shop.is_broken()
+    shop.clock.advance(2)
+    assert not await shop.is_broken()

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.selling.service import Purchase
 from orrery.errors import NotConfigured, NotFound, OrreryError, StoreUnavailable
 from orrery.ports.health import Finding
@@ -61,7 +60,7 @@ async def buy(rehearsal: Rehearsal) -> str:
 
 async def broken(rehearsal: Rehearsal) -> dict[str, Finding]:
     """Return what is broken, by part."""
-    found = [*await rehearsal.receipts.unusable(), *await rehearsal.receipts.local()]
+    found = [*await rehearsal.preflight.unusable(), *await rehearsal.preflight.local()]
     return {one.part: one for one in found if one.state == "broken"}
 
 
@@ -129,7 +128,7 @@ async def test_the_owner_is_told_at_once_and_once() -> None:
 
 def watch_of(rehearsal: Rehearsal) -> OutageWatch:
     """Return what tells the owner, in a process that starts."""
-    return OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.receipts.unusable)
+    return OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.preflight.unusable)
 
 
 async def told(rehearsal: Rehearsal, watch: OutageWatch) -> list[Notification]:
@@ -155,7 +154,7 @@ async def test_a_store_that_fails() -> None:
     """A mistake is named without the store; what is sold instead is then said to be unknown."""
     changed = SLIPS["a blank is missing"](await live())
     changed.watched.errors.append(StoreUnavailable("locked"))
-    finding = {one.part: one for one in await changed.receipts.unusable()}[PART]
+    finding = {one.part: one for one in await changed.preflight.unusable()}[PART]
     assert finding.why.startswith("trust_copy holds")
     assert finding.why.endswith("What is sold instead is not known: the store cannot be read.")
     assert not finding.essential
@@ -180,7 +179,7 @@ BARE = replace(PRODUCT, cert_code="bare", price_id=None)
 
 async def parts(rehearsal: Rehearsal) -> dict[str, Finding]:
     """Return what is found, by part."""
-    return {one.part: one for one in await rehearsal.receipts.local()}
+    return {one.part: one for one in await rehearsal.preflight.local()}
 
 
 async def test_nothing_can_be_sold() -> None:
@@ -252,7 +251,7 @@ async def test_the_owner_is_told_once_a_day(rehearsal: Rehearsal) -> None:
     """What waits is pushed once a day until it was tried."""
     await rehearsal.preflighted()
     changed = rehearsal.again(products=(NEWER, OTHER))
-    watch = OutageWatch(changed.memory, changed.clock, changed.receipts.local)
+    watch = OutageWatch(changed.memory, changed.clock, changed.preflight.local)
     for _ in range(3):
         await watch.notify()
         changed.clock.advance(3600)

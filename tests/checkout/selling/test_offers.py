@@ -8,7 +8,8 @@ from datetime import datetime
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.lookup import Offers
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import OrreryError
 from orrery.ports.processor import CheckoutSession, ProcessorReads
@@ -44,7 +45,7 @@ def address(payments: Payments, **other: object) -> str | None:
     async def work() -> str | None:
         store = MemoryStore(ManualClock())
         await store.commit([Put("offer:cs_1", offer("cs_1", **other).to_bytes())])
-        return await Offers(CheckoutRecords(store, ManualClock(), b""), payments).address_of("pi_1")
+        return await Lookup(CheckoutRecords(store, ManualClock(), b""), Catalogue(), payments).address_of("pi_1")
 
     return asyncio.run(work())
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import CHANGE_RULE_3, SessionTerms, session_parameters
+from orrery.checkout.catalogue import CHANGE_RULE_3, Product, SessionTerms, session_parameters
 from orrery.errors import Invalid, NotConfigured
 from orrery.ports.processor import Parameters
 

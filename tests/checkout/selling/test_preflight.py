@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout.selling.params import session_parameters
+from orrery.checkout.catalogue import session_parameters
 from orrery.checkout.selling.receipts import digest_of, parameters_of
 from orrery.errors import ApprovalRefused, NotConfigured, NotFound
 from orrery.ports.processor import Price
@@ -239,6 +239,18 @@ async def test_without_a_price() -> None:
     assert parameters == session_parameters(replace(BARE, price_id="price_first"), TERMS)
     assert await rehearsal.receipt() is None
     assert rehearsal.till.open() == []
+
+
+async def test_a_price_that_was_taken_out_for_a_while() -> None:
+    """A trial at another price leaves the receipt of the product's own price as it is."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    await rehearsal.preflighted()
+    accepted = await rehearsal.receipt()
+    rehearsal.till.active_price = Price("price_first", active=True, amount=1, currency="usd", product=None)
+    report = await rehearsal.again(products=(BARE,)).preflighted()
+    assert [one.result for one in report.outcomes] == ["tried"]
+    assert accepted
+    assert await rehearsal.receipt() == accepted
 
 
 @pytest.mark.parametrize("error", [LOST, ProcessorRefused("The API key may not do this.", status=403)])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orrery.checkout import keys
+from orrery.checkout.collections import trial_id
 from orrery.checkout.records import KEEP_TRIALS, OwnSession, PreflightTrial
 from orrery.checkout.selling.preflight import PreflightReport
 from orrery.checkout.selling.service import Purchase
@@ -108,7 +108,7 @@ async def test_killed_and_forgotten_for_a_day() -> None:
         late = rehearsal.again()
         report = await late.run()
         assert set(late.till.open()) == {one.session_id for one in report.cleaned if one.intent_id}
-        assert await late.trials.unfinished() == []
+        assert await late.trials.unfinished() == {}
 
 
 async def test_cleaned_up_by_a_run_of_another_product() -> None:
@@ -159,11 +159,11 @@ async def test_spoilt_records() -> None:
     await rehearsal.run()
     for entry in await rehearsal.memory.scan("preflight:"):
         await rehearsal.memory.commit([Put(entry.key, b"{}")])
-    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.preflight.local() if one.part == "preflight"]
     assert "2 of its sessions may be open" in finding.why
     assert (await rehearsal.run()).is_well
     (intent,) = [one.intent for one in await rehearsal.approvals.proposals()]
-    await rehearsal.memory.commit([Put(f"{keys.OWN_SESSION}cs_1", b"{}")])
+    await rehearsal.memory.commit([Put("own-session:cs_1", b"{}")])
     assert not await rehearsal.expiry.covers(intent, "cs_1")
 
 
@@ -190,7 +190,7 @@ async def test_what_is_finished_costs_readiness_nothing() -> None:
     rehearsal = await approved()
     await rehearsal.run()
     before = rehearsal.watched.reads
-    assert await rehearsal.trials.interrupted() == []
+    assert await rehearsal.trials.interrupted() == 0
     assert (rehearsal.watched.reads, len(await rehearsal.stored_trials())) == (before, 2)
 
 
@@ -199,13 +199,13 @@ async def test_an_interrupted_preflight_is_told() -> None:
     rehearsal = await approved()
     rehearsal.till.after["create"] = [LOST, LOST]
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.preflight.local()]
     rehearsal.clock.advance(300)
-    (finding,) = [one for one in await rehearsal.receipts.local() if one.part == "preflight"]
+    (finding,) = [one for one in await rehearsal.preflight.local() if one.part == "preflight"]
     assert (finding.state, finding.essential) == ("broken", False)
     assert "1 of its sessions" in finding.why
     await rehearsal.run()
-    assert "preflight" not in [one.part for one in await rehearsal.receipts.local()]
+    assert "preflight" not in [one.part for one in await rehearsal.preflight.local()]
 
 
 async def test_two_at_once() -> None:
@@ -250,7 +250,7 @@ async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Pref
     run_id = (await rehearsal.approvals.proposal(intent_id)).intent.target
     sound = next(trial for trial in await rehearsal.stored_trials() if trial.product == PRODUCT.key)
     trial = sound.change(run_id=run_id, intent_id=intent_id, **fields)
-    kept, left = f"{keys.TRIAL}{keys.trial_id(run_id, trial.product)}", keys.trial_left(run_id, trial.product)
+    kept, left = (f"{one}{trial_id(run_id, trial.product)}" for one in ("preflight:", "preflight-left:"))
     await rehearsal.memory.commit([Put(kept, trial.to_bytes(), KEEP_TRIALS), Put(left, b"", KEEP_TRIALS)])
     return trial
 
@@ -258,7 +258,7 @@ async def forged(rehearsal: Rehearsal, intent_id: str, **fields: object) -> Pref
 async def claimed(rehearsal: Rehearsal, session_id: str, run_id: str) -> None:
     """Record a session as one of a run's own."""
     own = OwnSession(session_id=session_id, made_by="preflight", run_id=run_id, made_at=rehearsal.clock.now())
-    await rehearsal.memory.commit([Put(f"{keys.OWN_SESSION}{session_id}", own.to_bytes(), KEEP_TRIALS)])
+    await rehearsal.memory.commit([Put(f"own-session:{session_id}", own.to_bytes(), KEEP_TRIALS)])
 
 
 async def see_spared(rehearsal: Rehearsal, visitor: str) -> None:

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.catalogue import ProductKey, session_parameters
 from orrery.checkout.records import PreflightTrial, Receipt, TrialState
-from orrery.checkout.selling.params import session_parameters
 from orrery.checkout.selling.receipts import (
     ParameterChange,
     SessionCondition,
+    SessionMismatch,
     catalogue_conditions,
     changes,
     digest_of,
     failed,
     is_unaltered,
     parameters_of,
+    payment_page,
     price_of,
     rule_conditions,
     sold_conditions,
@@ -31,6 +32,7 @@ from orrery.ports.processor import CheckoutSession, Parameter, Parameters
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS, metadata_of
 from tests.support.checkout import session as some_session
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 SENT = session_parameters(PRODUCT, TERMS)
 VALUES = st.recursive(
@@ -286,3 +288,27 @@ def test_the_outcome_of_a_trial(state: TrialState) -> None:
 def test_a_stand_in_is_only_tried() -> None:
     """With another's price it has no receipt."""
     assert outcome_of(trial("expired", stand_in=True)).result == "tried"
+
+
+@each_case(
+    ("url", "is_page"),
+    [
+        ("https://pay.example/c/1", True),
+        ("http://127.0.0.1:8443/c/1", True),
+        ("http://localhost/c/1", True),
+        ("http://pay.example/c/1", False),
+        ("http://127.0.0.1.pay.example/c/1", False),
+        ("ftp://127.0.0.1/c/1", False),
+        ("https:///c/1", False),
+        ("https://pay.example/a b", False),
+        (None, False),
+    ],
+)
+def test_where_a_visitor_is_sent(url: str | None, is_page: bool) -> None:  # noqa: FBT001  a table's column
+    """A visitor pays over HTTPS, or at a sandbox on this machine."""
+    made = some_session("cs_test_1", mode="payment", status="open", payment_status="unpaid", url=url)
+    try:
+        page = payment_page(made, PRODUCT.key, "price_cissp", livemode=False)
+    except SessionMismatch:
+        page = None
+    assert page == (url if is_page else None), url

@@ -16,7 +16,7 @@ from orrery.gateway.cloud.provision import CloudNotReady
 from orrery.gateway.cloud.survey import known
 from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.sandbox.cloud.alerts import CACHED
-from tests.sandbox.cloud.official import Official
+from tests.support.azure import Official
 from tests.support.provisioning import Layer, broken, plan
 
 HASTY = Deadlines(connect=2, read=1, retries=0)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orrery.errors import Invalid
-from tests.sandbox.cloud.official import Official
+from tests.support.azure import Official
 from tests.support.program import run_orrery
 from tests.support.provisioning import Layer, broken, plan
 
@@ -127,9 +127,9 @@ def test_a_role_of_a_group_is_wider_too(made: Layer, by_hand: Official) -> None:
 
 def test_jobs_of_others_do_not_hide_ours(made: Layer, by_hand: Official) -> None:
     """An account with another runbook that runs often: the last jobs of ours are still found."""
-    by_hand.put_runbook_in(made.wanted.account, "of-somebody-else")
+    by_hand.put_runbook("exit", "of-somebody-else", made.wanted.account)
     uri = by_hand.automation.webhook.generate_uri(by_hand.group, made.wanted.account)
-    by_hand.put_webhook_in(made.wanted.account, uri, "of-somebody-else")
+    by_hand.put_webhook(uri, runbook="of-somebody-else", name="of-somebody-else", account=made.wanted.account)
     for _ in range(3):
         made.cloud.call_webhook(uri, "{}")
     assert len(made.cloud.jobs(2)) == 1
@@ -137,9 +137,11 @@ def test_jobs_of_others_do_not_hide_ours(made: Layer, by_hand: Official) -> None
 
 def test_a_webhook_of_another_runbook_is_not_ours(made: Layer, by_hand: Official) -> None:
     """Two machines may share an account: the webhook of the other one stays, though its name begins alike."""
-    by_hand.put_runbook_in(made.wanted.account, "of-another-machine")
+    by_hand.put_runbook("exit", "of-another-machine", made.wanted.account)
     uri = by_hand.automation.webhook.generate_uri(by_hand.group, made.wanted.account)
-    by_hand.put_webhook_in(made.wanted.account, uri, "of-another-machine", f"{made.wanted.webhook}-0123abcd")
+    by_hand.put_webhook(
+        uri, f"{made.wanted.webhook}-0123abcd", runbook="of-another-machine", account=made.wanted.account
+    )
     assert plan(made).is_empty
 
 

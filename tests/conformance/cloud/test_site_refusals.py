@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from orrery.adapters.site_reports import HttpSiteReports
 from orrery.ports.notifier import DeliveryFailed
-from tests.support.cloud import served
+from tests.support.serving import serving
 
 TOKEN = "a-token-of-the-tests"  # noqa: S105  it opens nothing
 WORDS = {
@@ -34,7 +34,7 @@ def test_each_answer_of_the_site_is_a_sentence(status: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         app = Starlette(routes=[Route("/ping", answer, methods=["POST"])])
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with served(app, listener):
+        with serving(app, listener):
             reports = HttpSiteReports(url, TOKEN)
             if status in WORDS:
                 with pytest.raises(DeliveryFailed, match="site") as raised:

@@ -16,7 +16,7 @@ import pytest
 from orrery.gateway.cloud.findings import FREE_MINUTES
 from orrery.gateway.cloud.runbook import rendered
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
-from tests.sandbox.cloud.official import Official
+from tests.support.azure import Official
 from tests.support.program import run_orrery
 from tests.support.provisioning import Layer, layer_in
 

@@ -1,5 +1,6 @@
 """The stand-ins that the adapters are held against."""
 
-from tests.sandbox.conftest import box, module_box, module_provider, provider
+from tests.support.analytics_provider import module_provider, provider
+from tests.support.running_sandbox import box, module_box
 
 __all__ = ["box", "module_box", "module_provider", "provider"]

@@ -18,8 +18,8 @@ from orrery.adapters.github import SECONDS, GitHubTracker
 from orrery.errors import NotConfigured
 from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.sandbox.tracker import REPOSITORY
-from tests.sandbox.conftest import Running
 from tests.support.hasty_loop import run_ahead
+from tests.support.running_sandbox import Running
 from tests.support.serving import serving
 
 TOKEN = "marked-token-of-the-sandbox"  # noqa: S105  a test's own text

@@ -14,8 +14,9 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.sandbox.app import SandboxConfig, create_app
 from tests.conformance.vendors.test_processor_calls import Recorder
-from tests.sandbox.conftest import PRICES, serving
 from tests.support.ports import nobody_listening
+from tests.support.running_sandbox import PRICES
+from tests.support.serving import serving
 
 KEY = "rk_test_orrery_restricted"
 PERMISSIONS = {

@@ -14,9 +14,9 @@ from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.sandbox.app import MailLogin
 from orrery.trust import Trust
-from tests.sandbox.conftest import Receiver, Running, running
 from tests.support.certificates import HOST, make_certificate, server_context
 from tests.support.clock import ManualClock
+from tests.support.running_sandbox import Receiver, Running, running
 
 USER, PASSWORD = "shop@example.org", "a-password-of-tests"
 MAIL = OutgoingMessage("buyer-1", "Your access", "Thank you.", "ann@example.org")

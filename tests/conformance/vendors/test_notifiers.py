@@ -16,9 +16,9 @@ from orrery.adapters.heartbeat import HttpHeartbeat
 from orrery.adapters.ntfy import NtfyNotifier
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
-from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening
+from tests.support.running_sandbox import PUSH_TOKEN, Running
 from tests.support.serving import serving
 
 JSON = {"Accept": "application/json"}

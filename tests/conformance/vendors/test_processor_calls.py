@@ -16,14 +16,14 @@ from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites, Unneeded
 from orrery.ports.processor.errors import ProcessorRefused
 from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
-from tests.sandbox.conftest import KEY, PRICE, PRICES, serving
 from tests.support.items import gathered
+from tests.support.running_sandbox import KEY, PRICE, PRICES
+from tests.support.serving import serving
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PARAMETERS = session_parameters(

@@ -3,8 +3,8 @@
 import httpx2
 import pytest
 
-from tests.sandbox.conftest import PUSH_TOKEN, Running
 from tests.support.plain_commands import plain
+from tests.support.running_sandbox import PUSH_TOKEN, Running
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser, user
 from tests.support.waiting import IN_CLEAR, PATIENCE
 

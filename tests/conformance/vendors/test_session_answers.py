@@ -16,17 +16,31 @@ from starlette.routing import Route
 
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import session_parameters
-from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
+from orrery.checkout.catalogue import Product, session_parameters
+from orrery.checkout.records import Receipt
+from orrery.checkout.selling.receipts import payment_page
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
-from tests.sandbox.conftest import KEY, PRICE, Running, serving
 from tests.support.checkout import TERMS
+from tests.support.clock import START
+from tests.support.running_sandbox import KEY, PRICE, Running
+from tests.support.serving import serving
 from tests.support.waiting import PATIENCE
 
 PRODUCT = Product("isc2", "cissp", "CISSP", PRICE)
-ACCEPTED = AcceptedPrice(4900, "usd")
+ACCEPTED = Receipt(
+    vendor_slug="isc2",
+    cert_code="cissp",
+    digest="",
+    parameters={},
+    api_version="",
+    run_id="",
+    deployment="",
+    session_id="cs_of_the_preflight",
+    accepted_at=START,
+    amount_total=4900,
+    currency="usd",
+)
 MISSING = object()
 HUGE = "x" * 100_000
 ITEMS: dict[str, Any] = {"object": "list", "has_more": False, "url": "/v1"}
@@ -112,7 +126,7 @@ def page_of(
     between: tuple[Between, StripeProcessor],
     field: str,
     value: object,
-    accepted: AcceptedPrice | None = ACCEPTED,
+    accepted: Receipt | None = ACCEPTED,
 ) -> str:
     """Return where a visitor is sent when a field of the answer has another value."""
     between[0].changes = {field: value}

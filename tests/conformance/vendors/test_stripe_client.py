@@ -13,16 +13,15 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
-from orrery.checkout.catalogue import Product
-from orrery.checkout.selling.params import SessionTerms, session_parameters
+from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
-from tests.sandbox.conftest import KEY, OLD_PRICE, PRICE, READER_KEY, Running
-from tests.sandbox.held import expect_met
 from tests.support.hasty_loop import run_ahead
+from tests.support.held import expect_met
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
+from tests.support.running_sandbox import KEY, OLD_PRICE, PRICE, READER_KEY, Running
 from tests.support.serving import serving
 from tests.support.waiting import PATIENCE, eventually
 
@@ -292,11 +291,13 @@ def test_completed_sessions_over_pages(box: Running) -> None:
     """Every completed session since a moment is yielded, newest first, with prices, beyond a page of 100."""
     of, began = processor(box), box.clock.now()
     box.advance(1)
-    sold: list[str] = []
-    for _ in range(103):
-        session = box.session()
-        box.pay(session)
-        sold.append(session["id"])
+    first = box.session()["id"]
+    box.pay({"id": first})
+    kept = [box.sandbox.state.get(kind, first) for kind in ("checkout.session", "_line_items")]
+    charge = next(box.sandbox.state.newest_first("charge"))
+    documents = [charge, *(one for one in kept if one)]
+    copies = box.copied(102, *documents, names=(first, charge["id"], charge["payment_intent"]))
+    sold = [first, *(session["id"] for _, session, _ in copies)]
     box.session()
     found = asyncio.run(gathered(of.list_completed_sessions(began + timedelta(seconds=1))))
     assert sorted(session.id for session in found) == sorted(sold)

@@ -14,9 +14,9 @@ from orrery.adapters.stripe.writes import StripeWrites
 from orrery.errors import NotConfigured
 from orrery.ports.processor import BRANDING
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
-from tests.sandbox.conftest import KEY, READER_KEY, Running
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
+from tests.support.running_sandbox import KEY, READER_KEY, Running
 from tests.support.serving import serving
 
 NAME = "business_profile.name"

@@ -17,9 +17,9 @@ from orrery.ports.notifier import OutgoingMessage
 from orrery.sandbox.analytics.access import VENDORS_TOKEN_PATH, config_of, service_account_key
 from orrery.sandbox.app import SandboxConfig
 from tests.rehearsal.vendors import NAMES, PROPERTY
-from tests.sandbox.conftest import KEY, PUSH_TOKEN, VERSION, Receiver, Running, receiving, running, until
 from tests.support.certificates import make_certificate
-from tests.support.waiting import PATIENCE
+from tests.support.running_sandbox import KEY, PUSH_TOKEN, VERSION, Receiver, Running, receiving, running
+from tests.support.waiting import PATIENCE, until
 
 COMPLETED = "checkout.session.completed"
 JSON = {"Accept": "application/json"}

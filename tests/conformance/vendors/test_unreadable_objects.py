@@ -12,7 +12,8 @@ from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor import Dispute, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
-from tests.sandbox.conftest import KEY, Running, until
+from tests.support.running_sandbox import KEY, Running
+from tests.support.waiting import until
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 LIST = "rsl_sandbox_email_blocklist"

@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from orrery.checkout.cli.selling import show_verified
+from orrery.checkout.cli.checkout import show_verified
 from orrery.checkout.selling.receipts import SessionCondition
 from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import RecordUnreadable

@@ -11,11 +11,10 @@ import typer
 
 from orrery.app.cli.services import Config
 from orrery.app.settings.reader import load
-from orrery.edge.auth import hashed
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import SecretFiles
-from orrery.syntax.admin_password import sendable
+from orrery.syntax.admin_password import hashed, sendable
 
 SHORTEST_PASSWORD = 12
 """Characters: the hash is a plain SHA-256, as the spec requires, so only length protects it from guesses."""

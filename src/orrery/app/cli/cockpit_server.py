@@ -20,11 +20,13 @@ import uvicorn
 import uvloop
 
 from orrery.adapters.sqlite import create
+from orrery.app.cli.listening import AddressTakenError, listen
 from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
+from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened
+from orrery.app.garbage import collect_from_now
 from orrery.app.settings.reader import Secrets, Settings, settings_from
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
@@ -32,7 +34,7 @@ from orrery.edge.launch import CODE_SECONDS, Launch
 from orrery.edge.local import local_app
 from orrery.logs import Redaction, configure
 from orrery.runtime.jobs import Workers
-from orrery.runtime.parts import public_routers
+from orrery.runtime.parts import routes_of
 from orrery.runtime.settings import LogSettings
 
 NAME = "cockpit.localhost"
@@ -96,10 +98,11 @@ async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: I
     async with opened(settings, secrets) as orrery:
         launch = orrery[Launch]
         _ = await orrery[Ledger].import_items(items(orrery.adapters.clock.now().astimezone().date()))
-        app = local_app("Orrery cockpit", public_routers(orrery.modules), f"{NAME}:{port}", launch)
+        app = local_app("Orrery cockpit", routes_of(orrery.modules), f"{NAME}:{port}", launch)
         server = uvicorn.Server(uvicorn_config(app))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, server.handle_exit, signal.SIGTERM, None)
+        collect_from_now()
         workers = asyncio.create_task(orrery[Workers].run())
         await run_together(server, sockets, workers, Terminal(port, launch, browse=browse).start)
 

@@ -5,6 +5,7 @@ It writes settings and secrets as an owner would, once, and then runs the servic
 
 import json
 import secrets as random
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +30,6 @@ from orrery.app.cli.sandbox import (
 from orrery.app.cli.serve import serve
 from orrery.app.settings.reader import DEMO_FILE, Settings, SettingsError, find_settings_file, load
 from orrery.approvals.settings import ApprovalSettings
-from orrery.edge.auth import hashed
 from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.logs import Redaction, configure
@@ -44,6 +44,7 @@ from orrery.sandbox.cloud.resources import (
 )
 from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.sandbox.site import create_site
+from orrery.syntax.admin_password import hashed
 
 _SECRETS = {
     "processor_api_key": "sk_test_",
@@ -302,19 +303,26 @@ def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
-    console.print("\nWhat waits for an answer, with made-up mail: [bold].venv/bin/orrery cockpit --sample[/bold].")
-    console.print("\nThe commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:")
+    program = quote(sys.argv[0]) if Path(sys.argv[0]).name == "orrery" else "orrery"
+    console.print(
+        f"\nWhat waits for an answer, with made-up mail: [bold]{program} cockpit --sample[/bold].\n\n"
+        "The commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:"
+    )
     console.print(
         f"  export IDENTITY_ENDPOINT={ports.sandbox_base}{TOKEN_PATH} IDENTITY_HEADER={IDENTITY_HEADER}",
         markup=False,
         soft_wrap=True,
     )
     if not _is_found(file):
-        console.print("\nIn each terminal in which you type commands, so that they find these records:")
-        console.print(f"  export ORRERY_CONFIG={quote(str(file))}", markup=False, soft_wrap=True)
-    console.print("\nThe records: [bold].venv/bin/orrery access list[/bold]. ", end="")
+        console.print(
+            "\nIn each terminal in which you type commands, so that they find these records:\n"
+            f"  export ORRERY_CONFIG={quote(str(file))}",
+            markup=False,
+            soft_wrap=True,
+        )
+    console.print(f"\nThe records: [bold]{program} access list[/bold]. ", end="")
     if settings[ApprovalSettings].owner_keys:
-        console.print("What waits for your approval: [bold].venv/bin/orrery approvals list[/bold].")
+        console.print(f"What waits for your approval: [bold]{program} approvals list[/bold].")
     else:
         console.print("Nothing can be approved: there is no ssh-keygen (sudo apt-get install openssh-client).")
     console.print("Ctrl-C ends everything.\n")

@@ -1,7 +1,6 @@
 """`orrery serve`: one process with both listeners and the workers (the design, Processes)."""
 
 import asyncio
-import gc
 import signal
 import socket
 import sys
@@ -15,12 +14,15 @@ import uvloop
 from starlette.types import ASGIApp
 
 from orrery.adapters.unavailable_store import UnavailableStore
+from orrery.app.cli.listening import listen
 from orrery.app.cli.service_manager import manager_address, notify_ready
 from orrery.app.cli.services import Config, configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import listen, uvicorn_config
+from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened, opened_for_examination
 from orrery.app.deployment import Orrery
+from orrery.app.garbage import collect_from_now
+from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.edge.listeners import Listeners
 from orrery.errors import StoreError, StoreMissing
@@ -65,14 +67,12 @@ async def serve(
     async with opened_for_examination(settings, secrets, troubles=troubles) as orrery:
         for start in (one for parts in orrery.modules for one in parts.at_start):
             await start()
-        public, private = orrery.apps(site)
+        public, private = apps_of(orrery, site)
         private_address = private_socket.getsockname()[:2]
         server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
         # Else the service answers "not ready" until its first round has ended.
         log_settings(await orrery[Readiness].run_round())
-        # Imported modules stay in memory: scanning them in each collection costs tens of milliseconds.
-        _ = gc.collect()
-        gc.freeze()
+        collect_from_now()
         sys.setswitchinterval(TURN)
         workers = asyncio.create_task(_work(orrery, settings, secrets))
         announce = partial(_announce, public_socket.getsockname()[:2], ready)

@@ -4,12 +4,11 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from orrery.checkout import keys
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Check, Committed, Delete, Write
@@ -51,7 +50,7 @@ class Desk:
 
     async def newest(self, limit: int) -> RecordPage[AccessRecord]:
         """Return up to `limit` access records, the newest first."""
-        return await gathered(self._stored.access.indexed(Walk(keys.ACCESS_BY_TIME, limit, newest_first=True)))
+        return await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, limit, newest_first=True)))
 
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
@@ -97,12 +96,10 @@ class Desk:
             raise Invalid("This access is revoked already.")
         revoked = record.change(revoked_at=self._stored.clock.now())
         # Each change of another record of the buyer writes the end, too: the end's check covers theirs.
-        unchanged = [await self._end_unchanged(record)] if record.email else []
-        others = await self._others(record)
+        unchanged, others = await self._beside(record)
         shortened = {one.session_id: one for one in without(record, others)}
         writes: list[Write] = [self._stored.access.put(one, one.session_id) for one in shortened.values()]
-        if record.email:
-            writes.append(self._end(record, [shortened.get(one.session_id, one) for one in others]))
+        writes += self._end(record, [shortened.get(one.session_id, one) for one in others])
         changes = self._stored.access.changes(session_id, found, revoked) + Changes(writes, unchanged)
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
@@ -115,9 +112,11 @@ class Desk:
             raise Invalid("The record has this address already.")
         former = dict.fromkeys([*record.former_emails, *([record.email] if record.email else [])])
         changed = changed.change(former_emails=tuple(one for one in former if one != changed.email))
-        ends = await self._end_without(record) + await self._end_with(changed)
-        noted = self._noted(session_id, "change-email", reason)
-        await self._commit(self._stored.access.changes(session_id, found, changed) + ends + noted)
+        before, left = await self._beside(record)
+        after, beside = await self._beside(changed)
+        ends = [*self._end(record, left), *self._end(changed, [changed, *beside])]
+        changes = self._stored.access.changes(session_id, found, changed) + Changes(ends, [*before, *after])
+        await self._commit(changes + self._noted(session_id, "change-email", reason))
         return changed
 
     async def grant(self, grant: AccessGrant, reason: str) -> AccessRecord:
@@ -127,15 +126,17 @@ class Desk:
             raise Invalid(f"{record.session_id} has an access record already.")
         if await self.was_imported(grant):
             raise Invalid("This line was imported already.")
-        unchanged, beside = await self._end_unchanged(record), await self._records_beside(record)
+        unchanged, beside = await self._beside(record)
         if grant.expires_at is None:
-            record = _extending(record, beside, now)
+            # From the end of what runs, as a purchase would be (decision 10).
+            ends = [one.expires_at for one in beside if one.runs_at(now)]
+            record = record.change(expires_at=one_year_after(max([now, *ends])))
         emails = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
         writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
-        writes += [self._end(record, [record, *beside]), Delete(f"{keys.PENDING}{record.session_id}")]
-        added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, [unchanged])
+        writes += [*self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
+        added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, unchanged)
         if former_ids := _former_ids(grant):
-            line = keys.line_id(former_ids[0], self._stored.index_key)
+            line = self._stored.line_id(former_ids[0])
             added += self._stored.imported_lines.added(line, record.session_id.encode())
         noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
         await self._commit(added + noted)
@@ -145,7 +146,7 @@ class Desk:
         """Return whether this line was imported before, also when its record has changed since."""
         for former_id in _former_ids(grant):
             # A record that could not be read is still under its former id.
-            line = await self._stored.imported_lines.get(keys.line_id(former_id, self._stored.index_key))
+            line = await self._stored.imported_lines.get(self._stored.line_id(former_id))
             if line or await self._stored.access.entry(former_id):
                 return True
         return False
@@ -159,8 +160,10 @@ class Desk:
         now = self._stored.clock.now()
         if grant.expires_at is not None and grant.expires_at <= now:
             raise Invalid("The access would have ended already.")
+        # It must not be computable from an address: it is a ticket (decision 46).
+        kind = "imported" if grant.granted_by == "import" else "owner"
         return AccessRecord(
-            session_id=grant.session_id or _random_id(grant.granted_by),
+            session_id=grant.session_id or f"{kind}_{secrets.token_hex(12)}",
             product_type=grant.product.product_type,
             cert_code=grant.product.cert_code,
             vendor_slug=grant.product.vendor_slug,
@@ -192,37 +195,23 @@ class Desk:
         entry = JournalEntry(at=now, action=action, session_id=session_id, reason=reason)
         return Changes([self._stored.journal.put(entry, f"{sortable(now)}:{secrets.token_hex(4)}")])
 
-    async def _end_without(self, record: AccessRecord) -> Changes:
+    async def _beside(self, record: AccessRecord) -> tuple[list[Check], list[AccessRecord]]:
+        """Return the buyer's other records of the same product, and the check that no sale changes their end."""
         if not record.email:
-            return Changes()
-        unchanged = await self._end_unchanged(record)
-        return Changes([self._end(record, await self._others(record))], [unchanged])
+            return [], []
+        unchanged = await self._stored.ends.unchanged(self._stored.end_id(record))  # before the records are read
+        found = await self._lookup.records_of(record.email)
+        same = [one for one in found if one.product == record.product and one.session_id != record.session_id]
+        return [unchanged], same
 
-    async def _end_with(self, record: AccessRecord) -> Changes:
-        unchanged = await self._end_unchanged(record)
-        return Changes([self._end(record, [record, *await self._records_beside(record)])], [unchanged])
-
-    async def _end_unchanged(self, record: AccessRecord) -> Check:
-        """Return the check that no sale changes the end meanwhile; ask before the records are read."""
-        return await self._stored.ends.unchanged(self._buyer_and_product(record))
-
-    async def _others(self, record: AccessRecord) -> list[AccessRecord]:
-        """Return the buyer's other records of the same product: none of a buyer who is not known."""
-        beside = await self._records_beside(record) if record.email else []
-        return [one for one in beside if one.session_id != record.session_id]
-
-    async def _records_beside(self, record: AccessRecord) -> list[AccessRecord]:
-        return [one for one in await self._lookup.records_of(record.email) if one.product == record.product]
-
-    def _end(self, record: AccessRecord, records: list[AccessRecord]) -> Write:
-        ends = [one.expires_at for one in records if not one.revoked_at]
-        buyer_and_product = self._buyer_and_product(record)
+    def _end(self, record: AccessRecord, records: list[AccessRecord]) -> list[Write]:
+        """Return the write of the latest end among these records of its buyer; none where no buyer is known."""
+        end_id, ends = self._stored.end_id(record), [one.expires_at for one in records if not one.revoked_at]
+        if not record.email:
+            return []
         if not ends:
-            return Delete(self._stored.ends.key(buyer_and_product))
-        return self._stored.ends.put(AccessEnd(expires_at=max(ends)), buyer_and_product)
-
-    def _buyer_and_product(self, record: AccessRecord) -> str:
-        return keys.buyer_and_product(keys.email_digest(record.email, self._stored.index_key), record.product)
+            return [Delete(self._stored.ends.key(end_id))]
+        return [self._stored.ends.put(AccessEnd(expires_at=max(ends)), end_id)]
 
 
 def _former_ids(grant: AccessGrant) -> list[str]:
@@ -231,12 +220,7 @@ def _former_ids(grant: AccessGrant) -> list[str]:
         return []
     address = checked_email(grant.email)
     spellings = dict.fromkeys((address, without_case(address)))
-    return [keys.former_import_id(one, grant.product, grant.expires_at) for one in spellings]
-
-
-def _random_id(granted_by: GrantedBy) -> str:
-    # It must not be computable from an address: it is a ticket (decision 46).
-    return f"{'imported' if granted_by == 'import' else 'owner'}_{secrets.token_hex(12)}"
+    return [former_import_id(one, grant.product, grant.expires_at) for one in spellings]
 
 
 def checked_email(email: str) -> str:
@@ -245,9 +229,3 @@ def checked_email(email: str) -> str:
     if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")
     return address
-
-
-def _extending(record: AccessRecord, beside: list[AccessRecord], now: datetime) -> AccessRecord:
-    """Return `record` from the end of what runs, as a purchase would be (decision 10)."""
-    ends = [one.expires_at for one in beside if one.runs_at(now)]
-    return record.change(expires_at=one_year_after(max([now, *ends])))

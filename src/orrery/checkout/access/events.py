@@ -1,25 +1,40 @@
-"""The processor's events with what Orrery did with them, and the owner's replay of one (issue 4, item 8).
+"""Events as they came, each stored once with its first body (decision 44), and what Orrery did with them."""
 
-A replay trusts only the processor: Orrery fetches the event with its own key, and then handles it like a webhook
-with a valid signature.
-"""
-
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import Literal
 
-from orrery.checkout.access.raw_events import RawEvent, RawEvents, ReceivedResult
-from orrery.checkout.access.refusals import NOTED_EVERY, Refusals
+import structlog
+
+from orrery.checkout.access.refusals import NOTED_EVERY
+from orrery.checkout.access.rules import SessionResult, bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, UnreadableEvent
-from orrery.errors import Invalid, NotFound, RecordUnreadable
+from orrery.errors import Invalid, RecordUnreadable, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.panels import utc_text
-from orrery.ports.processor import EventSummary, PartialEvent, ProcessorReads, split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
+from orrery.ports.processor import (
+    CheckoutSession,
+    EventReader,
+    EventSummary,
+    PartialEvent,
+    ProcessorEvent,
+    ProcessorReads,
+    split_unreadable,
+)
+from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.store import Committed, Conflict, Delete
+from orrery.runtime import outbox
+from orrery.runtime.collection import Changes, commit, gathered
+from orrery.runtime.lasting import alarm
+
+ERASED_EVENT = b'{"erased":true}'
+"""The stored body of an event whose buyer was erased: it only shows that the event came."""
+
+ReceivedResult = SessionResult | Literal["ignored", "duplicate", "unreadable", "conflict"]
+"""What became of a verified event."""
 
 CONCERNS_US = "checkout.session."
 """The prefix of the types of the listed events: those about sessions."""
@@ -40,7 +55,29 @@ _UNDELIVERED = (
     "the service or of a proxy in front. Its dashboard shows which."
 )
 
-_ID = re.compile(r"evt_[A-Za-z0-9_]{1,250}")
+log = structlog.get_logger()
+
+
+class EventIdReused(Invalid):
+    """The id of a stored event came again with other contents: the first one stays (decision 44)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """An event as it came, and as far as it can be read."""
+
+    body: bytes
+    read: ProcessorEvent | PartialEvent
+
+    @property
+    def id(self) -> str:
+        """Return the event's id, or a name for one whose id cannot be read."""
+        return self.read.id or f"sha256-{hashlib.sha256(self.body).hexdigest()}"
+
+    @property
+    def erased(self) -> "RawEvent":
+        """Return what only shows that the event came."""
+        return replace(self, body=ERASED_EVENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +104,85 @@ class KnownEvent:
         return self.pending > 0 or self.became == "unreadable" or (self.type == COMPLETED and not self.stored)
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """The result of a replayed event."""
+class Events:
+    """Stores events as they came, notes those that cannot be read, and compares the processor's with them."""
 
-    id: str
-    type: str | None
-    session_id: str | None
-    result: ReceivedResult
-
-
-class EventHistory:
-    """Compares the processor's events with the store, and replays one on the owner's command."""
-
-    def __init__(
-        self,
-        stored: CheckoutRecords,
-        reads: ProcessorReads,
-        raw_events: RawEvents,
-        refusals: Refusals,
-        receive: Callable[[RawEvent], Awaitable[ReceivedResult]],
-        *,
-        livemode: bool,
-    ) -> None:
-        """`receive` handles an event as the webhook does after its signature check."""
+    def __init__(self, stored: CheckoutRecords, reads: ProcessorReads, read_event: EventReader) -> None:
         self._stored = stored
         self._reads = reads
-        self._raw_events = raw_events
-        self._refusals = refusals
-        self._receive = receive
-        self._livemode = livemode
+        self._read = read_event
+
+    def read(self, body: bytes) -> RawEvent:
+        """Return a body with what can be read of it."""
+        return RawEvent(body, self._read(body))
+
+    def writes_of(self, event: RawEvent | None) -> Changes:
+        """Return the writes of a new event; their commit conflicts when the event is not new."""
+        return self._stored.events.added(event.id, event.body) if event else Changes()
+
+    async def writes_after(self, conflict: Conflict, event: RawEvent | None) -> Changes:
+        """Return the writes that are still needed after a commit with `conflict`.
+
+        For an event that is stored they only delete its note, if there is one. Raises `EventIdReused` when another
+        event is stored under the id: the first one stays.
+        """
+        new = self.writes_of(event)
+        if event is None or self._stored.events.key(event.id) not in conflict.keys:
+            return new
+        entry = await self._stored.events.get(event.id)
+        if entry is None:
+            return new
+        # The body itself is read, also of one that is to be kept as an erased one.
+        if entry.value not in (event.body, ERASED_EVENT) and not _same(
+            self._read(entry.value), self._read(event.body)
+        ):
+            raise EventIdReused("This event's id came before with other contents, which are kept.")
+        note = await self._stored.unreadable_events.entry(event.id)
+        return Changes([Delete(note.key)]) if note else Changes()
+
+    async def keep(self, event: RawEvent | None) -> bool:
+        """Store an event that has no other effect; return whether it was new. Raises `EventIdReused`."""
+        event_writes = self.writes_of(event)
+        while event_writes.writes:
+            outcome = await commit(self._stored.store, event_writes)
+            if isinstance(outcome, Committed):
+                return bool(event_writes.checks)
+            event_writes = await self.writes_after(outcome, event)
+        return False
+
+    async def keep_unreadable(self, event: RawEvent) -> bool:
+        """Store an event that cannot be read, note it, and enqueue one push a day.
+
+        Returns False for one that was read when it came first. Raises `EventIdReused`.
+        """
+        now, read = self._stored.clock.now(), event.read
+        note = UnreadableEvent(
+            event_id=event.id, type=read.type, object_id=read.object_id, fields=read.unread, noted_at=now
+        )
+        noted = self.writes_of(event) + Changes([self._stored.unreadable_events.put(note, event.id)])
+        outcome = await outbox.commit_with(self._stored.store, noted, [_unreadable_push(note)], now)
+        if isinstance(outcome, Committed):
+            log.warning("event cannot be read", event_id=event.id, fields=read.unread)
+            return True
+        left = await self.writes_after(outcome, event)
+        if not left.checks:
+            return bool(left.writes)
+        raise StoreUnavailable("The store is too busy to keep the event; it will come again.")
+
+    async def body(self, event_id: str) -> bytes | None:
+        """Return the body of an event; None where it is not stored, or was erased."""
+        entry = await self._stored.events.get(event_id)
+        return None if entry is None or entry.value == ERASED_EVENT else entry.value
+
+    async def unreadable(self, since: datetime) -> list[UnreadableEvent]:
+        """Return the events since then that could not be read, at most 1,000."""
+        notes = (await gathered(self._stored.unreadable_events.pages(limit=1000))).values()
+        return [note for note in notes if note.noted_at >= since]
+
+    async def note(self, event_id: str) -> UnreadableEvent | None:
+        """Return the note of an event that could not be read, and was not since."""
+        found = await self._stored.unreadable_events.find(event_id)
+        return found.record if found else None
 
     async def list_events(
         self, since: timedelta, *, failed: bool = False
@@ -112,31 +198,15 @@ class EventHistory:
                 yield event
                 continue
             listed.add(event.id)
-            if event.type.startswith(CONCERNS_US) or await self._raw_events.note(event.id):
+            if event.type.startswith(CONCERNS_US) or await self.note(event.id):
                 known = await self._known(event)
                 if known.failed or not failed:
                     yield known
-        for note in await self._raw_events.unreadable(start):
+        for note in await self.unreadable(start):
             if note.event_id not in listed:
                 known = await self._known(_summary(note))
                 if known.failed or not failed:
                     yield known
-
-    async def replay(self, event_id: str) -> Replay:
-        """Fetch an event from the processor and receive it as its webhook would; a repeat changes nothing.
-
-        Where the processor no longer has the event, or sends it in a form that Orrery cannot read, the stored body
-        of the webhook is used. Raises `Invalid` for an id that is no event's or of another mode, `NotFound`, and
-        the processor's and store's errors.
-        """
-        kept = await self._raw_events.body(event_id)
-        body = await self._fetched(event_id, kept)
-        replayed = await self._received(event_id, body)
-        if replayed.result == "unreadable" and kept is not None and kept != body:
-            replayed = await self._received(event_id, kept)
-        if replayed.result != "unreadable" and replayed.id != event_id:
-            await self._raw_events.resolve(event_id)
-        return replayed
 
     async def finding(self) -> Finding:
         """Return whether Orrery knows every completed session whose event the processor could not deliver."""
@@ -167,54 +237,30 @@ class EventHistory:
         """Return the reason of a finding about completed sessions whose events did not arrive."""
         count, oldest = len(missing), utc_text(min(one.created for one in missing))
         why = f"Completed sessions of {LOOK_BACK.days} days that did not arrive: {count}, the oldest of {oldest}."
-        outage = await self._refusals.open()
+        refused = await self._stored.refused_webhooks.find()
+        outage = refused and refused.record
         last = outage and (outage.last_at or outage.since)
         # A time of a future that was undone shows only that nothing was refused since.
         if outage is None or last is None or last > self._stored.clock.now():
             return f"{why} {_UNDELIVERED}"
-        refused = (
+        why_refused = (
             f"Webhooks are refused since {utc_text(outage.since)}: {outage.reason}, the last at {utc_text(last)}."
         )
         # A delivery follows its event at once: what is newer than the last refusal never came here.
         newer = sum(one.created > last + NOTED_EVERY for one in missing)
         if newer == count:
             return f"{why} {_UNDELIVERED}"
-        return f"{why} {refused}" + (
+        return f"{why} {why_refused}" + (
             f" Since the last refusal the processor could not deliver {newer}." if newer else ""
         )
 
     async def _unreadable(self, now: datetime) -> int:
         """Return how many events cannot be read whose sessions were not handled in another way."""
-        notes = await self._raw_events.unreadable(now - UNREADABLE_FOR)
+        notes = await self.unreadable(now - UNREADABLE_FOR)
         return sum([(await self._known(_summary(note))).became == "unreadable" for note in notes])
 
-    async def _received(self, event_id: str, body: bytes) -> Replay:
-        event = self._raw_events.read(body)
-        read, session_id = event.read, None
-        if not isinstance(read, PartialEvent):
-            if read.livemode != self._livemode:
-                modes = ("live", "test") if read.livemode else ("test", "live")
-                raise Invalid(f"It is a {modes[0]} event, and this service sells in {modes[1]} mode.")
-            event_id, session_id = read.id, read.session.id if read.session else None
-        return Replay(event_id, read.type, session_id, await self._receive(event))
-
-    async def _fetched(self, event_id: str, kept: bytes | None) -> bytes:
-        """Return the event from the processor, or `kept` where the processor no longer has it."""
-        if not _ID.fullmatch(event_id):
-            if kept is None:
-                raise Invalid("That is no id of an event: it begins with evt_.")
-            return kept
-        try:
-            return await self._reads.get_event(event_id)
-        except ProcessorRefused as error:
-            if error.status != HTTPStatus.NOT_FOUND:
-                raise
-            if kept is None:
-                raise NotFound("The processor knows no such event; it keeps them for 30 days.") from None
-            return kept
-
     async def _known(self, event: EventSummary) -> KnownEvent:
-        arrived = await self._raw_events.has(event.id)
+        arrived = await self._stored.events.get(event.id) is not None
         became, why = await self._outcome(event, arrived=arrived)
         session_id, version = event.object_id, event.api_version
         return KnownEvent(
@@ -230,7 +276,7 @@ class EventHistory:
                 return "unreadable", error.name
         if not arrived:
             return "never came", ""
-        if note := await self._raw_events.note(event.id):
+        if note := await self.note(event.id):
             return "unreadable", ", ".join(note.fields) or "no event"
         return ("foreign", "none of our products") if event.type == COMPLETED else ("ignored", "")
 
@@ -244,5 +290,36 @@ class EventHistory:
         return None
 
 
+def _same(first: ProcessorEvent | PartialEvent, second: ProcessorEvent | PartialEvent) -> bool:
+    """Return whether two bodies under one id are the same event.
+
+    The processor writes one event in more than one way: a fetched one has another layout, counts its pending
+    deliveries, and may be of another API version. What decides is compared, as far as both can be read.
+    """
+    pairs = ((first.type, second.type), (first.object_id, second.object_id))
+    if any(one is not None and other is not None and one != other for one, other in pairs):
+        return False
+    if isinstance(first, PartialEvent) or isinstance(second, PartialEvent):
+        return True
+    if first.session is None or second.session is None:
+        return True
+    return first.livemode == second.livemode and _decisive(first.session) == _decisive(second.session)
+
+
+def _decisive(session: CheckoutSession) -> tuple[object, ...]:
+    money = session.payment_status, session.amount_total, session.currency, session.payment_intent
+    return session.id, session.livemode, bought(session), session.email, *money
+
+
 def _summary(note: UnreadableEvent) -> EventSummary:
     return EventSummary(note.event_id, note.type or "?", note.noted_at, None, 0, note.object_id)
+
+
+def _unreadable_push(note: UnreadableEvent) -> outbox.OutboxDraft:
+    return alarm(
+        f"unreadable-event-{note.noted_at:%Y%m%d}",
+        "A signed event cannot be read",
+        f"Event {note.event_id} is stored, and nothing follows from it yet. If it reports a payment, "
+        "reconciliation opens the access as soon as it can read the session. "
+        "`orrery checkout events --failed` lists such events; today's others send no push.",
+    )

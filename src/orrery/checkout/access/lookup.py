@@ -1,22 +1,28 @@
-"""What is looked up: who has access (decision 11), the session of a reference (decision 46), a payment's offer."""
+"""What is looked up: who has access (decision 11), the session of a reference (decision 46), a payment's address.
 
+And the state of a session, for the success page (decision 48). The store knows which sessions were granted or
+completed. For a session that was only offered the processor is asked: it may be open, just completed, or expired.
+"""
+
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Literal
 
 import structlog
 
-from orrery.checkout import keys
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Offer
-from orrery.errors import Invalid, NotFound, RecordUnreadable
-from orrery.ports.processor import ProcessorReads, split_unreadable
-from orrery.ports.processor.errors import ProcessorRefused
-from orrery.runtime.collection import RecordPage, Walk, gathered
+from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
+from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads, SessionStatus, split_unreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
+from orrery.runtime import outbox
+from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered
 from orrery.runtime.references import References, as_reference
-
-_KNOWN = (keys.ACCESS, keys.PENDING, keys.OFFER, keys.OWN_SESSION)
-"""Every kind of record that is kept under a session's id."""
 
 _NOT_THERE = "resource_missing"
 
@@ -32,11 +38,12 @@ class AccessAnswer:
 
 
 class Lookup:
-    """Reads access records."""
+    """Reads access records, and finds sessions by their references and payments."""
 
-    def __init__(self, stored: CheckoutRecords, catalogue: Catalogue) -> None:
+    def __init__(self, stored: CheckoutRecords, catalogue: Catalogue, reads: ProcessorReads) -> None:
         self._stored = stored
         self._catalogue = catalogue
+        self._reads = reads
 
     async def check_session(self, session_id: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
         """Return whether the buyer of this session, who may have bought the product again, has access to it now.
@@ -45,8 +52,11 @@ class Lookup:
         """
         found = await self._stored.access.get(session_id)
         known: RecordPage[AccessRecord] = RecordPage([found] if found else [])
-        if found:
-            known += await self._others(found.record, cert_code)
+        if found and not found.record.revoked_at and found.record.email and found.record.cert_code == cert_code:
+            of_buyer, product = await self.found_of(found.record.email), found.record.product
+            known += RecordPage(
+                [one for one in of_buyer.records if one.record.product == product], of_buyer.unreadable
+            )
         return self._answer(known, cert_code, vendor_slug)
 
     async def check_email(self, email: str, cert_code: str, vendor_slug: str | None = None) -> AccessAnswer:
@@ -70,16 +80,43 @@ class Lookup:
     async def found_of(self, email: str) -> RecordPage[AccessRecord]:
         """Return one buyer's access records, by session id."""
         found: RecordPage[AccessRecord] = RecordPage()
-        for digest in keys.email_digests(email, self._stored.index_key):
-            found += await gathered(self._stored.access.indexed(Walk(keys.access_by_email(digest))))
+        for prefix in self._stored.of_buyer(email):
+            found += await gathered(self._stored.access.indexed(Walk(prefix)))
         return found
 
-    async def _others(self, record: AccessRecord, cert_code: str) -> RecordPage[AccessRecord]:
-        """Return the other records of the same product that the buyer of a session has."""
-        if record.revoked_at or not record.email or record.cert_code != cert_code:
-            return RecordPage()
-        found = await self.found_of(record.email)
-        return RecordPage([one for one in found.records if one.record.product == record.product], found.unreadable)
+    async def named(self, text: str) -> str:
+        """Return the session id of a reference, and any other text as it is.
+
+        Raises `NotFound` for a reference of no session here, and the store's errors.
+        """
+        reference, stored = as_reference(text), self._stored
+        if reference is None:
+            return text
+        references = References.of_store(stored.index_key)
+        for by_session in (stored.access, stored.pending, stored.offers, stored.own_sessions):
+            async for entry in by_session.entries():
+                session_id = entry.key.removeprefix(by_session.prefix)
+                if references.of(session_id) == reference:
+                    return session_id
+        raise NotFound("No session here has this reference.")
+
+    async def address_of(self, payment_intent: str) -> str | None:
+        """Return the client address that asked for the session of a payment (decision 18).
+
+        None: the session is not ours, its address has been erased, or its offer cannot be read. Raises the errors
+        of the processor.
+        """
+        try:
+            found = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
+        except ProcessorRefused as error:
+            if error.code == _NOT_THERE:
+                return None
+            raise
+        sessions, unread = split_unreadable(found)
+        for error in unread:
+            log.warning("client address not known", why=str(error))
+        offers = [await self._stored.offers.find(session.id) for session in sessions]
+        return next((one.record.client_address for one in offers if one and one.record.client_address), None)
 
     def _answer(self, found: RecordPage[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
         if vendor_slug is None and len(self._catalogue.vendors_of(cert_code)) > 1:
@@ -92,64 +129,175 @@ class Lookup:
         return AccessAnswer(bool(ends), max(ends, default=None))
 
 
-class Sessions:
-    """Finds sessions by their references."""
+EVERY = timedelta(seconds=10)
+"""Success pages cause at most one request to the processor per session in this time (decision 48)."""
 
-    def __init__(self, stored: CheckoutRecords, references: References) -> None:
+MOST = 1000
+"""Sessions that are remembered for that time."""
+
+AT_ONCE = 4
+"""Requests under way: while the processor hangs, success pages must not occupy the connections of buyers."""
+
+DEADLINE = 3.0
+"""Seconds that a page waits for the processor."""
+
+LONGEST_SESSION = timedelta(hours=25)
+"""A session expires at most 24 hours after its creation (facts, The vendor); an hour for clocks that differ."""
+
+LEAST_LEFT = timedelta(minutes=30)
+"""The processor is asked about a session that ends sooner, before it is handed out again.
+
+It is the shortest time that the processor gives a buyer (facts, The vendor).
+"""
+
+StateName = Literal["open", "pending", "granted", "ended", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """A session's state without personal data, for the success page.
+
+    `open`: not completed. `pending`: completed and not granted, or not known, since the processor cannot be asked.
+    `failed`: expired, or the payment failed: nothing was taken. `expires_at` is set for `granted` and `ended`.
+    """
+
+    state: StateName
+    expires_at: datetime | None
+
+
+_AT_THE_PROCESSOR: dict[SessionStatus, StateName] = {"open": "open", "complete": "pending", "expired": "failed"}
+
+
+class SessionStates:
+    """Finds the states of sessions, and stores which failed."""
+
+    def __init__(
+        self, stored: CheckoutRecords, processor: Processor, lookup: Lookup, notifications: Notifications
+    ) -> None:
         self._stored = stored
-        self._references = references
+        self._processor = processor
+        self._lookup = lookup
+        self._notifications = notifications
+        self._known: dict[str, tuple[float, StateName]] = {}
+        self._under_way = 0
 
-    async def named(self, text: str) -> str:
-        """Return the session id of a reference, and any other text as it is.
+    async def of(self, session_id: str) -> SessionState:
+        """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
+        return await self._noted(session_id) or SessionState(await self._at_the_processor(session_id), None)
 
-        Raises `NotFound` for a reference of no session here, and the store's errors.
+    async def is_over(self, session_id: str, expires_at: datetime | None) -> bool:
+        """Return whether a session is of no use to its visitor: it cannot be paid, and opens no access.
+
+        The processor is asked only where the session ends soon, or that is not known; while it cannot be asked, a
+        session is over from its end on.
         """
-        reference = as_reference(text)
-        if reference is None:
-            return text
-        for prefix in _KNOWN:
-            if found := await self._under(prefix, reference):
-                return found
-        raise NotFound("No session here has this reference.")
+        try:
+            if noted := await self._noted(session_id):
+                return noted.state in {"failed", "ended"}
+        except NotFound:
+            return True
+        except RecordUnreadable:
+            return False
+        if expires_at and not self.ends_soon(expires_at):
+            return False
+        status = await self._read_status(session_id)
+        if status is None:
+            return expires_at is not None and self._stored.clock.now() >= expires_at
+        return status == "expired"
 
-    async def _under(self, prefix: str, reference: str) -> str | None:
-        async for entry in Walk(prefix).entries(self._stored.store, self._stored.clock):
-            session_id = entry.key.removeprefix(prefix)
-            if self._references.of(session_id) == reference:
-                return session_id
+    def ends_soon(self, expires_at: datetime) -> bool:
+        return self._stored.clock.now() >= expires_at - LEAST_LEFT
+
+    async def _noted(self, session_id: str) -> SessionState | None:
+        """Return the state that the store knows; None when the session was offered and no more."""
+        if record := await self._lookup.record(session_id):
+            state: StateName = "granted" if record.runs_at(self._stored.clock.now()) else "ended"
+            return SessionState(state, record.revoked_at or record.expires_at)
+        try:
+            if noted := await self._stored.pending.get(session_id):
+                return SessionState("failed" if noted.record.failed_at else "pending", None)
+        except RecordUnreadable:
+            return SessionState("pending", None)
+        with suppress(RecordUnreadable):  # the processor knows as well
+            offer = await self._stored.offers.get(session_id)
+            if offer is None:
+                raise NotFound("There is no such session.")
+            if offer.record.failed_at:
+                return SessionState("failed", None)
         return None
 
+    async def note_expired(self, start: datetime) -> list[ItemUnreadable]:
+        """Note which sessions of ours expired since the last reconciliation, or since `start` without one.
 
-class Offers:
-    """Reads offers."""
-
-    def __init__(self, stored: CheckoutRecords, reads: ProcessorReads) -> None:
-        self._stored = stored
-        self._reads = reads
-
-    async def address_of(self, payment_intent: str) -> str | None:
-        """Return the client address that asked for the session of a payment (decision 18).
-
-        None: the session is not ours, its address has been erased, or its offer cannot be read. Raises the errors
-        of the processor.
+        Return what of them cannot be read.
         """
-        try:
-            sessions, unread = split_unreadable(
-                [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
-            )
-        except ProcessorRefused as error:
-            if error.code == _NOT_THERE:
-                return None
-            raise
-        for error in unread:
-            log.warning("client address not known", why=str(error))
-        offers = [await self._offer(session.id) for session in sessions]
-        return next((offer.client_address for offer in offers if offer and offer.client_address), None)
+        unread: list[ItemUnreadable] = []
+        last = await self._stored.reconciled.find()
+        since = min(last.record.at, self._stored.clock.now()) - LONGEST_SESSION if last else start
+        async for session in self._processor.list_expired_sessions(since):
+            if isinstance(session, ItemUnreadable):
+                unread.append(session)
+                continue
+            await note_expired(self._stored.offers, session.id)
+        return unread
 
-    async def _offer(self, session_id: str) -> Offer | None:
+    async def payment_failed(
+        self, session: CheckoutSession, *, dry_run: bool = False, held_because: str = ""
+    ) -> bool:
+        """Return whether the outstanding payment of a completed session failed; store and report it once."""
+        noted = await self._stored.pending.find(session.id)
+        if noted and noted.record.failed_at:
+            return True
+        if not session.payment_intent or not await self._newest_charge_failed(session.payment_intent):
+            return False
+        if noted and not dry_run:
+            now = self._stored.clock.now()
+            failed = self._stored.pending.changes(session.id, noted, noted.record.change(failed_at=now))
+            push = self._notifications.payment_failed(session.id, bought(session))
+            # After a conflict the next reconciliation stores and reports it.
+            _ = await outbox.commit_with(self._stored.store, failed, [push], now, held_because=held_because)
+        return True
+
+    async def _newest_charge_failed(self, payment_intent: str) -> bool:
+        async for charge in self._processor.list_charges_of(payment_intent):
+            return not isinstance(charge, ItemUnreadable) and charge.status == "failed"
+        return False
+
+    async def _at_the_processor(self, session_id: str) -> StateName:
+        now = self._stored.clock.monotonic()
+        self._forget(now)
+        if known := self._known.get(session_id):
+            return known[1]
+        if self._under_way == AT_ONCE or len(self._known) == MOST:
+            return "pending"
+        self._known[session_id] = now, "pending"  # for pages of this session that ask meanwhile
+        self._under_way += 1
         try:
-            found = await self._stored.offers.get(session_id)
-        except RecordUnreadable as error:
-            log.warning("client address not known", session=session_id, why=str(error))
+            status = await self._read_status(session_id)
+            state = _AT_THE_PROCESSOR[status] if status else "pending"
+        finally:
+            self._under_way -= 1
+        self._known[session_id] = now, state
+        return state
+
+    def _forget(self, now: float) -> None:
+        while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
+            del self._known[next(iter(self._known))]
+
+    async def _read_status(self, session_id: str) -> SessionStatus | None:
+        """Return a session's status at the processor, or None while it cannot be asked."""
+        try:
+            async with asyncio.timeout(DEADLINE):
+                return (await self._processor.get_session(session_id)).status
+        except (ProcessorError, NotConfigured, TimeoutError) as error:
+            log.warning("the processor could not be asked about a session", kind=type(error).__name__)
             return None
-        return found.record if found else None
+
+
+async def note_expired(offers: Collection[Offer], session_id: str) -> None:
+    """Note with the offer that its session expired; one without an offer was no visitor's."""
+    offer = await offers.find(session_id)
+    if offer and offer.record.failed_at is None:
+        failed = offer.record.change(failed_at=offers.clock.now())
+        # What changed meanwhile is noted by the next reconciliation, which sees the session again.
+        _ = await commit(offers.store, offers.changes(session_id, offer, failed))

@@ -6,15 +6,14 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from orrery.checkout import keys
+from orrery.checkout.access.events import ERASED_EVENT
 from orrery.checkout.access.lookup import Lookup
-from orrery.checkout.access.raw_events import ERASED_EVENT
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import OFFER_ADDRESS, CheckoutRecords
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
-from orrery.runtime.marked_data import without_person
+from orrery.runtime.personal_entries import without_person
 from orrery.runtime.privacy import (
     EraseAddress,
     ErasureRequest,
@@ -66,9 +65,11 @@ class BuyerData:
                 self._erase_access,
                 self._search_terms,
                 self._erasures,
-                prefixes=(keys.ACCESS,),
+                prefixes=(self._stored.access.prefix,),
             ),
-            PersonalDataSource("offers", 20, self._find_offers, self._erase_others, prefixes=(keys.OFFER,)),
+            PersonalDataSource(
+                "offers", 20, self._find_offers, self._erase_others, prefixes=(self._stored.offers.prefix,)
+            ),
             PersonalDataSource("events", 30, self._find_events, self._erase_events),
         ]
 
@@ -87,7 +88,7 @@ class BuyerData:
 
     async def _old_addresses(self) -> AsyncIterator[StoreEntry]:
         """Yield the index of addresses that are old, or of a future that was undone: their age is not known."""
-        now, prefix = self._stored.clock.now(), keys.OFFER_ADDRESS
+        now, prefix = self._stored.clock.now(), OFFER_ADDRESS
         old = Walk(prefix, until=f"{prefix}{sortable(now - KEEP_ADDRESSES)}")
         undone = Walk(prefix, until=f"{prefix}{sortable(now + _FUTURE)}", newest_first=True)
         for walk in (old, undone):
@@ -116,7 +117,7 @@ class BuyerData:
         found = False
         async for entry in self._events(request.terms):
             found = True
-            note = Delete(entry.key.replace(keys.EVENT, keys.UNREADABLE_EVENT, 1))
+            note = Delete(self._stored.unreadable_events.key(entry.key.removeprefix(self._stored.events.prefix)))
             erased = Put(entry.key, ERASED_EVENT, KEEP_EVENTS)
             await commit_erasure(
                 self._stored.store, Changes([erased, note], [Unchanged(entry.key, entry.version)])
@@ -156,7 +157,7 @@ class BuyerData:
         A record that this store does not contain is copied without its buyer, so that its session id keeps the
         access.
         """
-        if await self._stored.erased.entry(keys.erasure_id(done.session_id, self._stored.index_key)):
+        if await self._stored.erased.entry(self._stored.erasure_id(done.session_id)):
             return False
         record = await self._lookup.record(done.session_id)
         if record and record.email:
@@ -180,7 +181,7 @@ class BuyerData:
                     yield record
 
     async def _events(self, terms: SearchTerms) -> AsyncIterator[StoreEntry]:
-        async for entry in Walk(keys.EVENT).entries(self._stored.store, self._stored.clock):
+        async for entry in Walk(self._stored.events.prefix).entries(self._stored.store, self._stored.clock):
             if terms.named_in(entry.value):
                 yield entry
 
@@ -188,12 +189,11 @@ class BuyerData:
         found = await self._stored.access.find(record.session_id)
         if found is None or found.record != record:
             return
-        digest = keys.email_digest(record.email, self._stored.index_key)
         blank = record.without_person()
         now = self._stored.clock.now()
         journal = JournalEntry(at=now, action="erase", session_id=record.session_id, reason=reason)
         writes: list[Write] = [
-            Delete(f"{keys.ACCESS_END}{keys.buyer_and_product(digest, record.product)}"),
+            Delete(self._stored.ends.key(self._stored.end_id(record))),
             self._stored.journal.put(journal, f"{sortable(now)}:{record.session_id}"),
             self._tombstone(record.session_id),
         ]
@@ -201,8 +201,9 @@ class BuyerData:
         await commit_erasure(self._stored.store, changes + await self._without_address(record.session_id))
 
     def _tombstone(self, session_id: str) -> Put:
-        erasure_id = keys.erasure_id(session_id, self._stored.index_key)
-        return self._stored.erased.put(ErasedSession(erased_at=self._stored.clock.now()), erasure_id)
+        return self._stored.erased.put(
+            ErasedSession(erased_at=self._stored.clock.now()), self._stored.erasure_id(session_id)
+        )
 
     async def _without_address(self, session_id: str) -> Changes:
         if offer := await self._stored.offers.find(session_id):

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentOutcome, FulfilmentSource, outcome_of
-from orrery.checkout.access.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
-from orrery.checkout.access.rules import bought
-from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
+from orrery.checkout.access.lookup import SessionStates
+from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds, ReversalSearch
+from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
@@ -81,11 +81,11 @@ class ReconciliationReport:
     held_notifications: int = 0
     unknown: int = 0
     left_unknown: int = 0
-    paid_without_access: list[Discrepancy] = field(default_factory=list[Discrepancy])
-    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    paid_without_access: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
+    partly_refunded: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unpaid: list[str] = field(default_factory=list[str])
     payment_failed: list[str] = field(default_factory=list[str])
-    access_without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    access_without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unreadable: list[str] = field(default_factory=list[str])
     unread: list[UnreadableObject] = field(default_factory=list[UnreadableObject])
 
@@ -222,7 +222,7 @@ class Reconciliation:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
         except RecordUnreadable as error:
             report.leave_out(error)
-            outcome = FulfilmentOutcome("waiting", f"{error.name} cannot be read")
+            outcome = AccessVerdict("waiting", f"{error.name} cannot be read")
         outstanding = outcome.result == "waiting" and session.payment_status == "unpaid"
         if outstanding and await self._states.payment_failed(
             session, dry_run=report.dry_run, held_because=held_because
@@ -248,10 +248,10 @@ class Reconciliation:
 
     async def _outcome(
         self, session: CheckoutSession, source: FulfilmentSource, *, dry_run: bool
-    ) -> FulfilmentOutcome:
+    ) -> AccessVerdict:
         stand_in = self._stand_in(session)
         if dry_run:
-            return outcome_of(await self._fulfilment.judge(session, stand_in))
+            return await self._fulfilment.judge(session, stand_in)
         return await self._fulfilment.settle(session, source, stand_in)
 
     def _stand_in(self, session: CheckoutSession) -> Offer | None:
@@ -296,7 +296,7 @@ class Reconciliation:
             report.leave_out(error)
             return
         except ProcessorRefused as error:
-            report.paid_without_access.append(Discrepancy(session_id, str(error)))
+            report.paid_without_access.append(StoredDiscrepancy(session_id=session_id, reason=str(error)))
             return
         if session.created < start:
             await self._examine(session, report, restored)
@@ -310,10 +310,6 @@ class Reconciliation:
 
 
 def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) -> LastReconciliation:
-    paid, open_ = (
-        tuple(StoredDiscrepancy(session_id=one.session_id, reason=one.reason) for one in found[:MOST_KEPT])
-        for found in (report.paid_without_access, report.access_without_payment)
-    )
     return LastReconciliation(
         at=now,
         since=since,
@@ -322,8 +318,8 @@ def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) ->
         unpaid=len(report.unpaid),
         without_access=len(report.paid_without_access),
         without_payment=len(report.access_without_payment),
-        paid_without_access=paid,
-        access_without_payment=open_,
+        paid_without_access=tuple(report.paid_without_access[:MOST_KEPT]),
+        access_without_payment=tuple(report.access_without_payment[:MOST_KEPT]),
         unreadable=tuple(report.unreadable[:MOST_KEPT]),
         partly_refunded=len(report.partly_refunded),
     )
@@ -357,7 +353,7 @@ def _panel(last: LastReconciliation, now: datetime) -> Panel:
 
 
 def _note(
-    session: CheckoutSession, outcome: FulfilmentOutcome, source: FulfilmentSource, report: ReconciliationReport
+    session: CheckoutSession, outcome: AccessVerdict, source: FulfilmentSource, report: ReconciliationReport
 ) -> None:
     match outcome.result:
         case "granted":
@@ -365,12 +361,12 @@ def _note(
             report.held_notifications += bool(source.held_because)
         case "foreign":
             report.foreign += 1
-        case "already":
+        case "already" | "erased":
             report.with_access += 1
         case _ if session.payment_status == "unpaid":
             report.unpaid.append(session.id)
         case _:
-            report.paid_without_access.append(Discrepancy(session.id, outcome.reason))
+            report.paid_without_access.append(StoredDiscrepancy(session_id=session.id, reason=outcome.reason))
 
 
 def _unreadable_push(name: str) -> outbox.OutboxDraft:

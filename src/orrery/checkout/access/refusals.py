@@ -18,7 +18,7 @@ from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
 from orrery.runtime import outbox
 from orrery.runtime.collection import sortable
-from orrery.runtime.lasting import Lasting, Pace, all_clear, push
+from orrery.runtime.lasting import Lasting, all_clear, push
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
 """Why a webhook is refused. `old signature`: a time more than 300 s away, not signed with our secret."""
@@ -41,11 +41,10 @@ class Refusals:
     def __init__(self, stored: CheckoutRecords, secrets: Sequence[bytes]) -> None:
         self._clock = stored.clock
         self._secrets = secrets
-        self._outage = Lasting(stored.refused_webhooks)
+        self._outage = Lasting(stored.refused_webhooks, NOTED_EVERY)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._pushed_on: dict[Reason, date] = {}
-        self._pace = Pace(stored.clock, NOTED_EVERY)
         self._may_be_open = True
 
     async def refused(self, body: bytes, header: str) -> None:
@@ -56,7 +55,9 @@ class Refusals:
             self._in_a_row[reason] += 1
             if self._in_a_row[reason] >= SEVERAL:
                 await self._notify(reason)
-                await self._note_last()
+                # `orrery doctor` compares events with the last one.
+                now = self._clock.now()
+                _ = await self._outage.note(lambda known: known and known.change(last_at=now))
 
     async def too_large(self, header: str) -> None:
         """Note a body that is too large to be read, and so to be checked; raises nothing of the store's."""
@@ -74,10 +75,6 @@ class Refusals:
                 self._may_be_open = False
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
-
-    async def open(self) -> RefusedWebhooks | None:
-        """Return the outage that lasts."""
-        return await self._outage.known()
 
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
@@ -106,23 +103,12 @@ class Refusals:
         outage = None if reason == "too large" else RefusedWebhooks(reason=reason, since=now, last_at=now)
         try:
             # It may have begun already: in another process, or in this one before a restart.
-            if await self._outage.begin(outage, _push(reason, now)) and outage:
-                self._pace.mark()
+            _ = await self._outage.begin(outage, _push(reason, now))
         except StoreError as error:
             log.warning("refused webhooks not reported", why=str(error))
             return
         self._pushed_on[reason] = now.date()
         self._may_be_open = True
-
-    async def _note_last(self) -> None:
-        """Store that one was refused just now, every ten minutes: `orrery doctor` compares events with it."""
-        if not self._pace.is_due():
-            return
-        self._pace.mark()
-        try:
-            _ = await self._outage.change(lambda known: known and known.change(last_at=self._clock.now()))
-        except StoreError as error:
-            log.warning("last refused webhook not noted", why=str(error))
 
 
 def _signed_at(header: str) -> datetime | None:

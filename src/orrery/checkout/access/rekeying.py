@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from orrery.checkout import keys
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
-from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
+from orrery.ports.store import Committed, Delete, Put, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, StoredRecord, Walk, commit
 from orrery.runtime.outbox_privacy import reworded
@@ -45,7 +43,7 @@ async def rekey_imports(stored: CheckoutRecords) -> int:
             if rekeyed:
                 log.info("imports have random ids now", count=rekeyed)
             return rekeyed
-        rekeying = _Rekeying(stored, await _naming(stored.store, stored.clock))
+        rekeying = _Rekeying(stored, await _naming(stored))
         for start in range(0, len(left), _BATCH):
             rekeyed += await rekeying.done(left[start : start + _BATCH])
     raise StoreUnavailable("Imports change faster than they get new ids; try again.")
@@ -74,7 +72,7 @@ class _Rekeying:
             [write for one in named for write in self._renamed(one, former, new)],
             [Unchanged(one.key, one.version) for one in named],
         )
-        line = keys.line_id(former, self._stored.index_key)
+        line = self._stored.line_id(former)
         # An earlier release that ran in between may have imported the line again: the first stays the one to find.
         if await self._stored.imported_lines.get(line) is None:
             changes += self._stored.imported_lines.added(line, new.encode())
@@ -88,10 +86,10 @@ class _Rekeying:
         return [put] if key == entry.key else [put, Delete(entry.key)]
 
 
-async def _naming(store: Store, clock: Clock) -> Naming:
+async def _naming(stored: CheckoutRecords) -> Naming:
     found: defaultdict[str, list[StoreEntry]] = defaultdict(list)
-    for prefix in (keys.JOURNAL, outbox.ROW):
-        async for entries in Walk(prefix).over(store, clock):
+    for prefix in (stored.journal.prefix, outbox.ROW):
+        async for entries in Walk(prefix).over(stored.store, stored.clock):
             for entry in entries:
                 text = f"{entry.key} {entry.value.decode(errors='replace')}"
                 for former in {*_FORMER_ID.findall(text)}:

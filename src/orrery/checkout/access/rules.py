@@ -10,17 +10,17 @@ from orrery.checkout.records import AccessRecord, GrantedBy, Offer
 from orrery.ports.processor import CheckoutSession
 from orrery.syntax.email_address import normal_email
 
-VerdictAction = Literal["grant", "wait", "refuse", "foreign", "erased"]
+SessionResult = Literal["granted", "already", "waiting", "refused", "foreign", "erased"]
 
 
 @dataclass(frozen=True, slots=True)
 class AccessVerdict:
-    """The action for a completed session.
+    """What becomes of a completed session, or became of it.
 
     `notes` are sentences for the owner, without personal data; `title` is that of the offered product, if known.
     """
 
-    action: VerdictAction
+    result: SessionResult
     reason: str = ""
     notes: tuple[str, ...] = ()
     title: str | None = None
@@ -38,14 +38,14 @@ def judge(
         return AccessVerdict("foreign")
     if session.livemode != livemode or of_event not in (None, livemode):
         wrong = "" if session.livemode != livemode else "event of "
-        return AccessVerdict("refuse", f"{wrong}other livemode")
+        return AccessVerdict("refused", f"{wrong}other livemode")
     if offer is None:
-        return AccessVerdict("wait", "no offer")
+        return AccessVerdict("waiting", "no offer")
     if mismatch := _mismatch(session, product, offer):
-        return AccessVerdict("refuse", mismatch)
+        return AccessVerdict("refused", mismatch)
     if session.payment_status == "unpaid":
-        return AccessVerdict("wait", "unpaid")
-    return AccessVerdict("grant", notes=_differences(session, offer), title=offer.title)
+        return AccessVerdict("waiting", "unpaid")
+    return AccessVerdict("granted", notes=_differences(session, offer), title=offer.title)
 
 
 def bought(session: CheckoutSession) -> ProductKey | None:

@@ -60,7 +60,7 @@ def show_record(
     """Show everything about one session's or one buyer's access, as JSON."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        named = await checkout_of(services).sessions.named(who)
+        named = await checkout_of(services).lookup.named(who)
         found = await checkout_of(services).desk.find(named)
         of = services[References].of
         records: list[Row] = [{"reference": of(one.session_id)} | one.model_dump() for one in found.values()]
@@ -117,7 +117,7 @@ def grant(
     async def write(services: Services) -> AccessRecord:
         from orrery.checkout.access.desk import AccessGrant  # noqa: PLC0415  it loads what reads the store
 
-        named = await checkout_of(services).sessions.named(session) if session else None
+        named = await checkout_of(services).lookup.named(session) if session else None
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
         grant = AccessGrant(email, product, "owner", session_id=named)
@@ -171,7 +171,7 @@ def journal(
 
 def _with_record(runner: Runner, session: str, act: "Callable[[Desk, str], Awaitable[T]]") -> T:
     async def done(services: Services) -> T:
-        return await act(checkout_of(services).desk, await checkout_of(services).sessions.named(session))
+        return await act(checkout_of(services).desk, await checkout_of(services).lookup.named(session))
 
     return runner.run(done)
 

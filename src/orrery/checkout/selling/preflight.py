@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from orrery.approvals.approvals import Approvals, IntentDraft, KnownIntent
-from orrery.checkout import keys
-from orrery.checkout.catalogue import Product
+from orrery.checkout.catalogue import METHODS, Product
+from orrery.checkout.collections import trial_id
 from orrery.checkout.records import PreflightTrial
-from orrery.checkout.selling.params import METHODS
 from orrery.checkout.selling.products import ProductState, ProductStatus, Selling
 from orrery.checkout.selling.receipts import stored_form, trial_key
 from orrery.checkout.selling.sessions import EXPIRE_PREFLIGHT_SESSIONS
@@ -43,6 +42,16 @@ _WORDS: dict[ProductState, str] = {
 _KEPT = "a mistake in the settings; sold as accepted"
 
 
+MOST_NAMES = 5
+"""How many products a finding names; `orrery checkout preflight --pending` names them all."""
+
+_TODO = "Type `orrery checkout preflight`."
+
+_CORRECT = "Correct it in the settings, type `orrery config check`, and restart."
+
+_ADDRESSES = "checkout addresses"
+
+
 @dataclass(slots=True)
 class PreflightReport:
     """The result of a preflight. With `to_sign` it tried nothing: that intent waits for the owner's signature.
@@ -62,7 +71,7 @@ class PreflightReport:
 
 
 class Preflight:
-    """Plans runs, asks for the owner's approval, and carries them out."""
+    """Plans runs, asks for the owner's approval, carries them out, and shows what is accepted."""
 
     def __init__(
         self, clock: Clock, reads: ProcessorReads, approvals: Approvals, selling: Selling, trials: Trials
@@ -129,6 +138,68 @@ class Preflight:
             todo = f"{todo} See `orrery config check`.".lstrip()
         return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
 
+    async def unusable(self) -> list[Finding]:
+        """Return the findings about settings that cannot be used, without asking the processor.
+
+        A store that fails is another part's finding; here it leaves open what is sold instead.
+        """
+        if not self._selling.catalogue:
+            return []
+        statuses: list[ProductStatus] | None = None
+        with suppress(StoreError):
+            statuses = await self._selling.statuses()
+        catalogue = self._selling.catalogue
+        mistaken = [product for product in catalogue.listed if product.name in catalogue.mistakes]
+        return [*(self._mistake(product, statuses) for product in mistaken), self._addresses(statuses)]
+
+    async def local(self) -> list[Finding]:
+        """Return the findings from the store alone; none when the store fails, which the store's part reports."""
+        try:
+            statuses = await self._selling.statuses()
+            interrupted = await self._trials.interrupted()
+        except StoreError:
+            return []
+        found = [*_without_price(statuses), *(self._receipts(statuses) if self._selling.livemode else [])]
+        if interrupted:
+            why = f"A preflight was interrupted: {interrupted} of its sessions may be open."
+            todo = f"{_TODO} It takes up what was left."
+            found.append(Finding("preflight", "broken", why, todo, essential=False))
+        return found
+
+    def _mistake(self, product: Product, statuses: Sequence[ProductStatus] | None) -> Finding:
+        why = self._selling.catalogue.mistakes[product.name]
+        if statuses is None:
+            sentence, essential = f"{why} What is sold instead is not known: the store cannot be read.", False
+        elif any(self._selling.sells(one) for one in statuses if one.product == product):
+            sentence, essential = f"The settings cannot be used, and what was accepted last is sold: {why}", False
+        else:
+            sentence, essential = f"It is not sold: {why}", not any(map(self._selling.sells, statuses))
+        part = f"product {one_line(product.name, 130)}"
+        return Finding(part, "broken", sentence, _CORRECT, essential=essential, settled=True, of_settings=True)
+
+    def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
+        if self._selling.terms:
+            return Finding(_ADDRESSES, "ok", essential=True)
+        sold = [one for one in statuses or () if self._selling.sells(one)]
+        instead = f"What was accepted last is sold: {_names(sold)}." if sold else "Nothing is sold."
+        why = f"success_url or cancel_url is missing. {'' if statuses is None else instead}".rstrip()
+        essential = statuses is not None and not sold
+        return Finding(_ADDRESSES, "broken", why, _CORRECT, essential=essential, settled=True, of_settings=True)
+
+    def _receipts(self, statuses: Sequence[ProductStatus]) -> list[Finding]:
+        never, pending = _in(statuses, "never"), _in(statuses, "pending")
+        found: list[Finding] = []
+        if never:
+            why = f"The processor has never accepted what would be sold, so it is not sold: {_names(never)}."
+            found.append(_waiting("checkout receipts", why, essential=not any(map(self._selling.sells, statuses))))
+        if pending:
+            why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
+            found.append(_waiting("checkout parameters", why, essential=False))
+        accepted = _in(statuses, "accepted")
+        return found or (
+            [Finding("checkout receipts", "ok", f"{len(accepted)} accepted", essential=True)] if accepted else []
+        )
+
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
         methods = self._selling.terms.payment_method_types if self._selling.terms else ()
@@ -180,17 +251,18 @@ class Preflight:
         return all(digests.get(plan.product.name) == plan.digest for plan in plans)
 
     async def _clean_up(self, approved: Intent | None, plans: Sequence[ProductStatus]) -> list[TrialOutcome]:
-        current = {keys.trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
-        left = [one for one in await self._trials.unfinished() if one.id not in current]
-        return [await self._trials.clean_up(one) for one in left]
+        current = {trial_id(approved.target, plan.product.key) for plan in plans} if approved else set[str]()
+        left = (await self._trials.unfinished()).items()
+        return [await self._trials.clean_up(name, trial) for name, trial in left if name not in current]
 
     async def _try(self, approved: Intent, plan: ProductStatus) -> TrialOutcome:
         trial, product = await self._trials.of(approved.target, plan.product.key), plan.product
         if trial is None:
             try:
-                price_id = product.price_id or await self._any_price()
+                first = None if product.price_id else await self._reads.first_active_price()
             except ProcessorError as error:  # the others' outcomes must not be lost with it
                 return TrialOutcome(product.name, "unanswered", note=f"No price to try it with: {error}")
+            price_id = first.id if first else product.price_id
             if price_id is None:
                 return TrialOutcome(
                     product.name, "rejected", note="The account has no active price to try it with."
@@ -199,10 +271,6 @@ class Preflight:
         elif trial.state in {"rejected", "gone"}:
             trial = asked_again(trial)
         return outcome_of(await self._trials.finish(trial))
-
-    async def _any_price(self) -> str | None:
-        price = await self._reads.first_active_price()
-        return price.id if price else None
 
     def _new_trial(self, approved: Intent, plan: ProductStatus, priced: Product) -> PreflightTrial:
         return PreflightTrial(
@@ -247,86 +315,6 @@ def _age(then: datetime, now: datetime) -> str:
         if passed >= size:
             return f"{passed // size} {unit}"
     return f"{passed // timedelta(minutes=1)} min"
-
-
-MOST_NAMES = 5
-"""How many products a finding names; `orrery checkout preflight --pending` names them all."""
-
-_TODO = "Type `orrery checkout preflight`."
-
-_CORRECT = "Correct it in the settings, type `orrery config check`, and restart."
-
-_ADDRESSES = "checkout addresses"
-
-
-class ReceiptHealth:
-    """Checks the receipts, what the settings say beside them, and the unfinished preflights."""
-
-    def __init__(self, selling: Selling, trials: Trials) -> None:
-        self._selling = selling
-        self._trials = trials
-
-    async def unusable(self) -> list[Finding]:
-        """Return the findings about settings that cannot be used, without asking the processor.
-
-        A store that fails is another part's finding; here it leaves open what is sold instead.
-        """
-        if not self._selling.catalogue:
-            return []
-        statuses: list[ProductStatus] | None = None
-        with suppress(StoreError):
-            statuses = await self._selling.statuses()
-        catalogue = self._selling.catalogue
-        mistaken = [product for product in catalogue.listed if product.name in catalogue.mistakes]
-        return [*(self._mistake(product, statuses) for product in mistaken), self._addresses(statuses)]
-
-    async def local(self) -> list[Finding]:
-        """Return the findings from the store alone; none when the store fails, which the store's part reports."""
-        try:
-            statuses = await self._selling.statuses()
-            interrupted = await self._trials.interrupted()
-        except StoreError:
-            return []
-        found = [*_without_price(statuses), *(self._receipts(statuses) if self._selling.livemode else [])]
-        if interrupted:
-            why = f"A preflight was interrupted: {len(interrupted)} of its sessions may be open."
-            todo = f"{_TODO} It takes up what was left."
-            found.append(Finding("preflight", "broken", why, todo, essential=False))
-        return found
-
-    def _mistake(self, product: Product, statuses: Sequence[ProductStatus] | None) -> Finding:
-        why = self._selling.catalogue.mistakes[product.name]
-        if statuses is None:
-            sentence, essential = f"{why} What is sold instead is not known: the store cannot be read.", False
-        elif any(self._selling.sells(one) for one in statuses if one.product == product):
-            sentence, essential = f"The settings cannot be used, and what was accepted last is sold: {why}", False
-        else:
-            sentence, essential = f"It is not sold: {why}", not any(map(self._selling.sells, statuses))
-        part = f"product {one_line(product.name, 130)}"
-        return Finding(part, "broken", sentence, _CORRECT, essential=essential, settled=True, of_settings=True)
-
-    def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
-        if self._selling.terms:
-            return Finding(_ADDRESSES, "ok", essential=True)
-        sold = [one for one in statuses or () if self._selling.sells(one)]
-        instead = f"What was accepted last is sold: {_names(sold)}." if sold else "Nothing is sold."
-        why = f"success_url or cancel_url is missing. {'' if statuses is None else instead}".rstrip()
-        essential = statuses is not None and not sold
-        return Finding(_ADDRESSES, "broken", why, _CORRECT, essential=essential, settled=True, of_settings=True)
-
-    def _receipts(self, statuses: Sequence[ProductStatus]) -> list[Finding]:
-        never, pending = _in(statuses, "never"), _in(statuses, "pending")
-        found: list[Finding] = []
-        if never:
-            why = f"The processor has never accepted what would be sold, so it is not sold: {_names(never)}."
-            found.append(_waiting("checkout receipts", why, essential=not any(map(self._selling.sells, statuses))))
-        if pending:
-            why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
-            found.append(_waiting("checkout parameters", why, essential=False))
-        accepted = _in(statuses, "accepted")
-        return found or (
-            [Finding("checkout receipts", "ok", f"{len(accepted)} accepted", essential=True)] if accepted else []
-        )
 
 
 def _waiting(part: str, why: str, *, essential: bool) -> Finding:

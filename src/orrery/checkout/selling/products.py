@@ -6,26 +6,20 @@ today's parameters are sold.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
-from orrery.checkout import keys
-from orrery.checkout.catalogue import Catalogue, Product, ProductKey, is_slug
+from orrery.checkout.catalogue import Catalogue, Product, ProductKey, SessionTerms, is_slug, session_parameters
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.records import Receipt
-from orrery.checkout.selling.params import SessionTerms, session_parameters
 from orrery.checkout.selling.receipts import (
-    AcceptedPrice,
     ParameterChange,
-    accepted_price,
     changes,
     digest_of,
     is_unaltered,
     parameters_of,
     price_of,
 )
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import DependencyFailed, NotConfigured, NotFound
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
@@ -36,12 +30,17 @@ _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
 
 
+class NotPreflighted(DependencyFailed):
+    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
+
+    tag: ClassVar[str] = "not-preflighted"
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentOffer:
     """The parameters that a visitor gets now; `digest` is over the parameters and their API version.
 
-    `since` is the time of their acceptance, `accepted` the price then; None where the settings' parameters are
-    sold without one.
+    `accepted` is the receipt of their acceptance; None where the settings' parameters are sold without one.
     """
 
     product: Product
@@ -49,8 +48,7 @@ class CurrentOffer:
     api_version: str
     price_id: str
     digest: str
-    since: datetime | None = None
-    accepted: AcceptedPrice | None = None
+    accepted: Receipt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ class Selling:
         """Return the product's last receipt, if it can be read, and is unaltered and of this product here."""
         if not (is_slug(product.vendor_slug) and is_slug(product.cert_code)):
             return None  # no visitor can ask for it, and its key may be one that the store refuses
-        found = await self._stored.receipts.find(keys.product_id(product.key))
+        found = await self._stored.receipts.find(product.key.id)
         if found is None or not is_unaltered(found.record):
             return None
         receipt = found.record
@@ -156,5 +154,4 @@ def _current_offer(
     product: Product, parameters: Parameters, api_version: str, receipt: Receipt | None = None
 ) -> CurrentOffer:
     digest = digest_of(parameters, api_version)
-    since, accepted = (receipt.accepted_at, accepted_price(receipt)) if receipt else (None, None)
-    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, since, accepted)
+    return CurrentOffer(product, parameters, api_version, price_of(parameters), digest, receipt)

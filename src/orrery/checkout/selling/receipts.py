@@ -10,16 +10,17 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
 from orrery.checkout.access.rules import bought
-from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.errors import SessionMismatch
+from orrery.checkout.catalogue import METHODS, THREE_D_SECURE, ProductKey
 from orrery.checkout.records import PreflightTrial, Receipt
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
+from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.syntax.base_url import THIS_MACHINE
 
 LONGEST_PAGE = 2048
@@ -31,22 +32,22 @@ _CURRENCY = re.compile(r"[a-z]{3}")
 _ADDRESS = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_PAGE}}}")
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedPrice:
-    """The amount of the session that the processor accepted in a preflight, in the currency's smallest unit."""
+class SessionMismatch(ProcessorUnreachable):
+    """The processor's new session is not what was asked for: no visitor may be sent there.
 
-    amount: int
-    currency: str
+    The processor would repeat the session under its idempotency key, so a repeat must carry another one.
+    """
 
-    def __str__(self) -> str:
-        return f"{self.amount} {self.currency}"
+    def __init__(self, what: str) -> None:
+        sentence = f"The processor's new session is not what was asked for: {what}."
+        super().__init__(sentence, same_key=False, status=HTTPStatus.OK)
 
 
 def payment_page(
     session: CheckoutSession,
     product: ProductKey,
     price_id: str,
-    accepted: AcceptedPrice | None = None,
+    accepted: Receipt | None = None,
     *,
     livemode: bool,
 ) -> str:
@@ -58,22 +59,23 @@ def payment_page(
 
 
 def wrong_content(
-    session: CheckoutSession, product: ProductKey, price_id: str, accepted: AcceptedPrice | None = None
+    session: CheckoutSession, product: ProductKey, price_id: str, accepted: Receipt | None = None
 ) -> str:
     """Return what a new session would sell instead of `product` at `price_id`, or nothing.
 
     Without line items, which the processor reports only when they are asked for, the price is not compared; an
-    amount in another currency than the accepted one is not, either.
+    amount in another currency than that of the accepted session is not, either.
     """
     amount, currency = session.amount_total or 0, session.currency or ""
-    found = f"{amount} {currency} in the smallest unit, where {accepted} was accepted"
+    known = accepted.amount_total if accepted and accepted.currency == currency else None
+    found = f"{amount} {currency} in the smallest unit, where {known} {currency} was accepted"
     conditions = {
         "another product": bought(session) != product,
         "another price": session.price_ids not in {None, (price_id,)},
         "no currency": not _CURRENCY.fullmatch(currency),
         "no amount above zero": amount <= 0,
         "nothing to pay": session.payment_status != "unpaid",
-        found: accepted and accepted.currency == currency and accepted.amount != amount,
+        found: known not in (None, amount),
     }
     return next((what for what, is_so in conditions.items() if is_so), "")
 
@@ -123,13 +125,6 @@ def is_unaltered(receipt: Receipt) -> bool:
     return digest_of(parameters_of(receipt), receipt.api_version) == receipt.digest
 
 
-def accepted_price(receipt: Receipt) -> AcceptedPrice | None:
-    """Return what the accepted session asked for, if that is known."""
-    if receipt.amount_total is None or receipt.currency is None:
-        return None
-    return AcceptedPrice(receipt.amount_total, receipt.currency)
-
-
 def trial_key(run_id: str, product: ProductKey, attempt: int) -> str:
     """Return the idempotency key of a run's session for a product: a repeated request has the same one."""
     content = f"{product.vendor_slug}/{product.cert_code}#{attempt}"
@@ -172,13 +167,7 @@ def _flat(name: str, value: Parameter) -> Iterator[tuple[str, str]]:
         yield name, str(value).lower() if isinstance(value, bool) else str(value)
 
 
-RULE_METHODS = ("card", "link")
-"""`payment_method_types = card, link` (spec 1, change rule 2)."""
-
-RULE_THREE_D_SECURE = "automatic"
-"""`request_three_d_secure = automatic` (spec 1, change rule 2)."""
-
-METHODS, THREE_D_SECURE, MESSAGE = (
+METHODS_FIELD, THREE_D_SECURE_FIELD, MESSAGE_FIELD = (
     "payment_method_types",
     "payment_method_options.card.request_three_d_secure",
     "custom_text.submit.message",
@@ -202,12 +191,12 @@ def rule_conditions(session: CheckoutSession, setting: str) -> list[SessionCondi
     `setting` is the configured 3-D Secure value, which explains a permitted difference.
     """
     note = ""
-    if session.three_d_secure == setting != RULE_THREE_D_SECURE:
-        wanted = f"this check wants exactly {RULE_THREE_D_SECURE}"
+    if session.three_d_secure == setting != THREE_D_SECURE[0]:
+        wanted = f"this check wants exactly {THREE_D_SECURE[0]}"
         note = f"The setting is {setting}, which is permitted; {wanted}."
     return [
-        _same(METHODS, ", ".join(RULE_METHODS), ", ".join(session.payment_method_types)),
-        _same(THREE_D_SECURE, RULE_THREE_D_SECURE, session.three_d_secure or "", note),
+        _same(METHODS_FIELD, ", ".join(METHODS), ", ".join(session.payment_method_types)),
+        _same(THREE_D_SECURE_FIELD, THREE_D_SECURE[0], session.three_d_secure or "", note),
         _message(session),
     ]
 
@@ -218,8 +207,8 @@ def sold_conditions(session: CheckoutSession, parameters: Parameters) -> list[Se
     methods = ", ".join(sorted(_within(sent, "payment_method_types").values()))
     three_d_secure = sent.get("payment_method_options[card][request_three_d_secure]", "")
     return [
-        _same(METHODS, methods, ", ".join(sorted(session.payment_method_types))),
-        _same(THREE_D_SECURE, three_d_secure, session.three_d_secure or ""),
+        _same(METHODS_FIELD, methods, ", ".join(sorted(session.payment_method_types))),
+        _same(THREE_D_SECURE_FIELD, three_d_secure, session.three_d_secure or ""),
         _message(session),
     ]
 
@@ -246,7 +235,7 @@ def _same(name: str, wanted: str, found: str, note: str = "") -> SessionConditio
 
 def _message(session: CheckoutSession) -> SessionCondition:
     message = session.submit_message or ""
-    return SessionCondition(MESSAGE, "not empty", message, bool(message.strip()))
+    return SessionCondition(MESSAGE_FIELD, "not empty", message, bool(message.strip()))
 
 
 def _within(sent: dict[str, str], name: str) -> dict[str, str]:

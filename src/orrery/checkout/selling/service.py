@@ -6,19 +6,19 @@ import json
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import ClassVar
 
 import structlog
 
-from orrery.checkout.access.session_states import SessionStates
+from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
-from orrery.checkout.selling.creation_health import CreationHealth
+from orrery.checkout.selling.health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
-from orrery.checkout.selling.receipts import AcceptedPrice, payment_page
+from orrery.checkout.selling.receipts import SessionMismatch, payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
-from orrery.errors import StoreError
+from orrery.errors import Invalid, StoreError
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ProcessorError
 from orrery.ports.store import Conflict, Write
@@ -31,6 +31,13 @@ DEADLINE = 10.0
 """Seconds that all tries of one request may take."""
 
 log = structlog.get_logger()
+
+
+class KeyReused(Invalid):
+    """An idempotency key came back with another body than the first time (decision 2)."""
+
+    http_status: ClassVar[int] = 409
+    tag: ClassVar[str] = "idempotency-key-reused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +170,11 @@ class Checkout:
 
     async def _report_currency(self, session: CheckoutSession, offered: CurrentOffer) -> None:
         """Enqueue one push about a currency that is not the accepted one; the visitor pays in it all the same."""
-        if offered.accepted is None or session.currency == offered.accepted.currency:
+        accepted = offered.accepted.currency if offered.accepted else None
+        if accepted in (None, session.currency):
             return
         with suppress(StoreError):  # the next session reports it
-            draft = _currency_push(offered.product.name, session.currency or "", offered.accepted)
+            draft = _currency_push(offered.product.name, session.currency or "", accepted)
             await outbox.notify_once(self._stored.store, self._stored.clock, draft)
 
     def _ends_soon(self, session: CheckoutSession) -> bool:
@@ -211,11 +219,11 @@ def _fresh_attempt(offered: CurrentOffer) -> Attempt:
     )
 
 
-def _currency_push(product: str, currency: str, accepted: AcceptedPrice) -> outbox.OutboxDraft:
+def _currency_push(product: str, currency: str, accepted: str) -> outbox.OutboxDraft:
     return push(
-        f"session-currency-{product}-{currency}-{accepted.currency}",
+        f"session-currency-{product}-{currency}-{accepted}",
         f"Another currency: {product}",
-        f"The processor's sessions are in {currency}; the preflight accepted {accepted.currency}. "
+        f"The processor's sessions are in {currency}; the preflight accepted {accepted}. "
         f"Visitors pay in {currency}. Look at the product's price at the processor's dashboard, then type "
         "`orrery checkout preflight`.",
     )

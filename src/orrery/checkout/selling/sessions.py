@@ -9,7 +9,7 @@ from typing import Literal
 import structlog
 
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
-from orrery.checkout.access.session_states import note_expired
+from orrery.checkout.access.lookup import note_expired
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
 from orrery.ports.clock import Clock

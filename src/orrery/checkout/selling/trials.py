@@ -18,9 +18,8 @@ from typing import Literal
 import structlog
 
 from orrery.approvals.approvals import Approvals
-from orrery.checkout import keys
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import TRIAL_LEFT, CheckoutRecords, trial_id
 from orrery.checkout.records import KEEP_TRIALS, OwnSession, PreflightTrial, Receipt, TrialState
 from orrery.checkout.selling.receipts import (
     parameters_of,
@@ -102,19 +101,6 @@ class TrialOutcome:
         return self.result in {"accepted", "tried", "cleaned up"}
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTrial:
-    """A trial, by its id, that needs attention; `trial` is None when it cannot be read."""
-
-    id: str
-    trial: PreflightTrial | None
-
-    @property
-    def name(self) -> str:
-        """Return the product's name."""
-        return "/".join(self.id.split(":")[-2:])
-
-
 class Trials:
     """Sends parameters, stores each state, expires sessions under the run's approval, and stores receipts."""
 
@@ -128,34 +114,30 @@ class Trials:
 
     async def of(self, run_id: str, product: ProductKey) -> PreflightTrial | None:
         """Return the trial of a product in a run; an unreadable one is started again."""
-        found = await self._stored.trials.find(keys.trial_id(run_id, product))
+        found = await self._stored.trials.find(trial_id(run_id, product))
         return found.record if found else None
 
-    async def interrupted(self) -> list[OpenTrial]:
-        """Return the unfinished trials that no process can still be running."""
-        now = self._stored.clock.now()
-        return [
-            one
-            for one in await self.unfinished()
-            if one.trial is None or abs(now - one.trial.asked_at) >= LONGEST_TRIAL
-        ]
+    async def interrupted(self) -> int:
+        """Return how many unfinished trials no process can still be running."""
+        now, left = self._stored.clock.now(), await self.unfinished()
+        return sum(one is None or abs(now - one.asked_at) >= LONGEST_TRIAL for one in left.values())
 
-    async def unfinished(self) -> list[OpenTrial]:
-        """Return every trial that may have left its session open."""
-        return [one for one in await self._open_trials() if one.trial is None or one.trial.is_unfinished]
+    async def unfinished(self) -> dict[str, PreflightTrial | None]:
+        """Return by its id every trial that may have left its session open; None for one that cannot be read."""
+        return {name: one for name, one in (await self._left()).items() if one is None or one.is_unfinished}
 
     async def completed(self) -> list[PreflightTrial]:
         """Return the trials of this deployment, of the last 30 days, whose session was completed."""
-        trials = [one.trial for one in await self._open_trials() if one.trial and one.trial.state == "completed"]
-        return [trial for trial in trials if trial.deployment == self._approvals.deployment]
+        left, here = (await self._left()).values(), self._approvals.deployment
+        return [one for one in left if one and one.state == "completed" and one.deployment == here]
 
-    async def _open_trials(self) -> list[OpenTrial]:
-        found: list[OpenTrial] = []
-        async for index in Walk(keys.TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
-            trial_id = index.key.removeprefix(keys.TRIAL_LEFT)
-            if await self._stored.trials.entry(trial_id):
-                trial = await self._stored.trials.find(trial_id)
-                found.append(OpenTrial(trial_id, trial.record if trial else None))
+    async def _left(self) -> dict[str, PreflightTrial | None]:
+        found: dict[str, PreflightTrial | None] = {}
+        async for index in Walk(TRIAL_LEFT).entries(self._stored.store, self._stored.clock):
+            left = index.key.removeprefix(TRIAL_LEFT)
+            if await self._stored.trials.entry(left):
+                trial = await self._stored.trials.find(left)
+                found[left] = trial.record if trial else None
         return found
 
     async def finish(self, trial: PreflightTrial, *, sells: bool = True) -> PreflightTrial:
@@ -178,20 +160,21 @@ class Trials:
         log.info("preflight", product=trial.product.name, state=trial.state, session=trial.session_id)
         return trial
 
-    async def clean_up(self, left: OpenTrial) -> TrialOutcome:
+    async def clean_up(self, left: str, trial: PreflightTrial | None) -> TrialOutcome:
         """Expire the session that an earlier run may have left open, without storing a receipt."""
-        if left.trial is None:
-            await write(self._stored.store, [Delete(f"{keys.TRIAL_LEFT}{left.id}")])
-            return TrialOutcome(left.name, "unreadable", note=_UNREADABLE)
-        if gone := self._why_gone(left.trial):
-            await self._keep(_after(left.trial, "gone", gone))
-            return TrialOutcome(left.name, "cleaned up", note=gone)
-        trial = await self.finish(left.trial, sells=False)
+        name = "/".join(left.split(":")[-2:])
+        if trial is None:
+            await write(self._stored.store, [Delete(f"{TRIAL_LEFT}{left}")])
+            return TrialOutcome(name, "unreadable", note=_UNREADABLE)
+        if gone := self._why_gone(trial):
+            await self._keep(_after(trial, "gone", gone))
+            return TrialOutcome(name, "cleaned up", note=gone)
+        trial = await self.finish(trial, sells=False)
         if trial.state != "expired":
             return outcome_of(trial)
         # Without a receipt it is no acceptance: a later run under the same approval asks again.
         await self._keep(_after(trial, "gone", _CLEANED))
-        return TrialOutcome(left.name, "cleaned up", trial.session_id, _CLEANED)
+        return TrialOutcome(name, "cleaned up", trial.session_id, _CLEANED)
 
     def _why_gone(self, trial: PreflightTrial) -> str:
         if trial.deployment != self._approvals.deployment:
@@ -278,8 +261,8 @@ class Trials:
         return _after(trial, "left open", str(error)).change(expiry_intent_id=intent.id)
 
     async def _keep(self, trial: PreflightTrial, more: Sequence[Write] = ()) -> None:
-        kept = self._stored.trials.put(trial, keys.trial_id(trial.run_id, trial.product))
-        left = keys.trial_left(trial.run_id, trial.product)
+        of_trial = trial_id(trial.run_id, trial.product)
+        kept, left = self._stored.trials.put(trial, of_trial), f"{TRIAL_LEFT}{of_trial}"
         index = Put(left, b"", KEEP_TRIALS) if trial.needs_attention else Delete(left)
         await write(self._stored.store, [kept, index, *more])
 
@@ -297,7 +280,7 @@ class Trials:
             amount_total=trial.amount_total,
             currency=trial.currency,
         )
-        return self._stored.receipts.put(receipt, keys.product_id(trial.product))
+        return self._stored.receipts.put(receipt, trial.product.id)
 
 
 def asked_again(trial: PreflightTrial) -> PreflightTrial:

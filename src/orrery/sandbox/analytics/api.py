@@ -44,8 +44,8 @@ class AnalyticsApi:
         self._tokens = AnalyticsTokens(config, ground.clock)
         self._calls: Counter[str] = Counter()
         self._recent: deque[Document] = deque(maxlen=MOST_SHOWN)
-        self.quota = Quota(config, ground.state, ground.clock)
-        self.people = Population(ground.state, config.visitors)
+        self.quota = Quota(config, ground.clock)
+        self.people = Population(config.visitors)
 
     def routes(self) -> list[Route]:
         """Return the vendor's routes; whatever else is under its version is a 404 in HTML."""
@@ -63,7 +63,9 @@ class AnalyticsApi:
         async def minted() -> Response:
             return JSONResponse(self._tokens.mint(await form_of(request)))
 
-        return self._logged("token", await self._ground.faults.around("analytics token", {}, minted, "token"))
+        return self._logged(
+            "token", await self._ground.faults.request("analytics token", "token").answer({}, minted)
+        )
 
     async def report(self, request: Request) -> Response:
         body = await request.body()
@@ -74,7 +76,9 @@ class AnalyticsApi:
             return JSONResponse(self._reported(request, body))
 
         refusals: Refusals = {**_REFUSALS, "analytics_500": self._failed}
-        return self._logged(what, await self._ground.faults.around("analytics", refusals, carried_out, what))
+        return self._logged(
+            what, await self._ground.faults.request("analytics", what).answer(refusals, carried_out)
+        )
 
     def _reported(self, request: Request, body: bytes) -> Document:
         self._tokens.check(request.headers.get("authorization", ""))

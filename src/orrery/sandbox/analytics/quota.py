@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from orrery.ports.clock import Clock
 from orrery.sandbox.analytics.access import AnalyticsConfig, refused
 from orrery.sandbox.faults import Refusal
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.ground import Document
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the day of the tokens begins at midnight."""
@@ -29,7 +29,6 @@ TEXTS = {
 _TOKENS = ("tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour")
 _CONCURRENT, _ERRORS = "concurrentRequests", "serverErrorsPerProjectPerHour"
 _THRESHOLDED = "potentiallyThresholdedRequestsPerHour"
-_KIND, _ID = "_analytics", "quota"
 _HOUR = 3600
 
 
@@ -53,13 +52,12 @@ def exhausted(name: str) -> Refusal:
 
 
 class Quota:
-    """The six quotas of one property, kept over restarts, and the cost of a report.
+    """The six quotas of one property, and the cost of a report.
 
     A report is carried out as long as any quota is left: its cost is known only afterwards.
     """
 
-    def __init__(self, config: AnalyticsConfig, state: DocumentStore, clock: Clock) -> None:
-        self._state = state
+    def __init__(self, config: AnalyticsConfig, clock: Clock) -> None:
         self._clock = clock
         self.cost = 10
         self._buckets = {
@@ -70,7 +68,6 @@ class Quota:
             _ERRORS: Bucket(10),
             _THRESHOLDED: Bucket(120),
         }
-        self._remember(state.get(_KIND, _ID))
 
     def charge(self) -> Document:
         """Charge a report and return `propertyQuota`; raise `Refusal` when any quota is exhausted."""
@@ -79,14 +76,12 @@ class Quota:
                 raise exhausted(name)
         for name in _TOKENS:
             self.bucket(name).used += self.cost
-        self._keep()
         consumed = {name: self.cost if name in _TOKENS else 0 for name in self._buckets}
         return {name: {"consumed": taken, "remaining": self.bucket(name).left} for name, taken in consumed.items()}
 
     def fail(self) -> None:
         """Count a server error."""
         self.bucket(_ERRORS).used += 1
-        self._keep()
 
     def bucket(self, name: str) -> Bucket:
         """Return a bucket as it is now, refilled if its window has ended."""
@@ -109,7 +104,6 @@ class Quota:
             if name not in self._buckets:
                 raise ValueError(f"Unknown quota: one of {', '.join(self._buckets)}.")
             self._fill(self.bucket(name), given)
-        self._keep()
 
     def as_json(self) -> Document:
         """Return size and rest of each quota, and the cost of a report."""
@@ -130,15 +124,6 @@ class Quota:
             return ""
         now = self._clock.now()
         return _day(now) if name == "tokensPerDay" else str(int(now.timestamp()) // _HOUR)
-
-    def _keep(self) -> None:
-        kept = {name: [one.size, one.used, one.window] for name, one in self._buckets.items()}
-        self._state.save({"object": _KIND, "id": _ID, "cost": self.cost, "buckets": kept})
-
-    def _remember(self, kept: Document | None) -> None:
-        if kept is not None:
-            self.cost = kept["cost"]
-            self._buckets |= {name: Bucket(*figures) for name, figures in kept["buckets"].items()}
 
 
 def _day(now: datetime) -> str:

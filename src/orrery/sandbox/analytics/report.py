@@ -4,18 +4,16 @@ The provider's other features (filters, other metrics, several ranges, totals) a
 """
 
 import hashlib
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orrery.sandbox.analytics.access import VALID_NAMES, refused
 from orrery.sandbox.faults import Refusal
-from orrery.sandbox.ground import Document, DocumentStore
+from orrery.sandbox.ground import Document
 
 MOST = 500
 """As many visitors as the slider has room for."""
@@ -91,12 +89,10 @@ def _facts(visitor: int, planet: Planet, dice: bytes) -> dict[str, str]:
 
 
 class Population:
-    """How many visitors there are now, kept over restarts."""
+    """How many visitors there are now."""
 
-    def __init__(self, state: DocumentStore, count: int) -> None:
-        self._state = state
-        kept = state.get("_analytics", "visitors")
-        self.count: int = kept["count"] if kept else count
+    def __init__(self, count: int) -> None:
+        self.count = count
 
     def become(self, count: object) -> None:
         """Let there be that many visitors; raise `ValueError`."""
@@ -104,7 +100,6 @@ class Population:
         if not 0 <= figure <= MOST:
             raise ValueError(f"There are 0 to {MOST} visitors.")
         self.count = figure
-        self._state.save({"object": "_analytics", "id": "visitors", "count": figure})
 
     def views(self) -> Iterator[View]:
         """Yield the views of all visitors."""
@@ -136,76 +131,57 @@ LAST_MINUTE = 29
 """How far back a standard property may look."""
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One request: its dimensions, how many rows, the minutes, and whether quotas come with the answer.
+
+    Rows come by their users, most first, as the provider's do by default.
+    """
+
+    names: tuple[str, ...]
+    limit: int
+    minutes: range
+    quota: bool
 
 
-class _Dimension(_Message):
-    name: str
-
-
-class _Metric(_Message):
-    name: Literal["activeUsers"]
-
-
-class _Minutes(_Message):
-    name: str = ""
-    start: int = Field(LAST_MINUTE, alias="startMinutesAgo", ge=0, le=LAST_MINUTE)
-    end: int = Field(0, alias="endMinutesAgo", ge=0, le=LAST_MINUTE)
-
-
-class _ByMetric(_Message):
-    name: Literal["activeUsers"] = Field(alias="metricName")
-
-
-class _Order(_Message):
-    metric: _ByMetric
-    desc: Literal[True]
-
-
-class Query(_Message):
-    """One request; rows come by their users, most first, as the provider's do by default."""
-
-    metrics: list[_Metric] = Field(min_length=1, max_length=1)
-    dimensions: list[_Dimension] = []
-    orders: list[_Order] = Field([], alias="orderBys", max_length=1)
-    limit: int = Field(10_000, ge=0, strict=False)  # whole numbers come as text, too
-    minutes: list[_Minutes] = Field(
-        default_factory=lambda: [_Minutes.model_validate({})], alias="minuteRanges", max_length=1
-    )
-    quota: bool = Field(False, alias="returnPropertyQuota")  # noqa: FBT003  a field's default
-
-    @property
-    def names(self) -> list[str]:
-        return [one.name for one in self.dimensions]
+_FIELDS = frozenset({"metrics", "dimensions", "orderBys", "limit", "minuteRanges", "returnPropertyQuota"})
 
 
 def read_query(body: bytes) -> Query:
-    """Return the query of a request's body; raise `Refusal`."""
+    """Return the query of a request's body; raise `Refusal` for what realtime reports do not have."""
     try:
-        query = Query.model_validate_json(body)
-    except ValidationError as error:
-        raise refused(400, f"Invalid JSON payload received: {error.errors()[0]['msg']}.") from error
-    for name in query.names:
+        asked: Document = json.loads(body)
+        metrics, unknown = [one["name"] for one in asked["metrics"]], asked.keys() - _FIELDS
+        [minutes] = asked.get("minuteRanges", [{}])
+        # Whole numbers come as text, too.
+        first, last = int(minutes.get("endMinutesAgo", 0)), int(minutes.get("startMinutesAgo", LAST_MINUTE))
+        names = tuple(one["name"] for one in asked.get("dimensions", []))
+        limit = int(asked.get("limit", 10_000))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise refused(400, f"Invalid JSON payload received: {error}.") from error
+    if unknown or metrics != ["activeUsers"] or not 0 <= first <= last <= LAST_MINUTE:
+        raise refused(
+            400, "The sandbox counts activeUsers within the last 29 minutes, and knows no filters or totals."
+        )
+    for name in names:
         if name not in DIMENSIONS and not name.startswith("customUser:"):
             raise _no_dimension(name)
-    return query
+    return Query(names, limit, range(first, last + 1), bool(asked.get("returnPropertyQuota")))
 
 
 def subject(body: bytes) -> str:
     """Return a request's breakdown for logs and faults: dimensions with commas, or `total`."""
     try:
-        return ",".join(Query.model_validate_json(body).names) or "total"
-    except ValidationError:
+        return ",".join(one["name"] for one in json.loads(body).get("dimensions", [])) or "total"
+    except (AttributeError, KeyError, TypeError, ValueError):
         return "unreadable"
 
 
 def report(query: Query, views: Iterable[View]) -> Document:
     """Return the answer's body without its quota; without visitors it has `kind` only."""
     users: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    [minutes] = query.minutes
     for view in views:
-        if minutes.end <= int(view["minutesAgo"]) <= minutes.start:
+        if int(view["minutesAgo"]) in query.minutes:
             users[tuple(view.get(name, "(not set)") for name in query.names)].add(view["visitor"])
     if not users:
         return {"kind": KIND}

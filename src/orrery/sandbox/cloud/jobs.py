@@ -166,9 +166,8 @@ _CALLS: dict[type[Step], str] = {
 
 
 def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPower | Start) -> Document:
-    for kind, status in _FAULTS.items():
-        if cloud.faults.take(kind, _CALLS[type(step)]):
-            return _reply(cloud, moment, job, status)
+    if fault := cloud.faults.request("cloud job", _CALLS[type(step)]).take(*_FAULTS):
+        return _reply(cloud, moment, job, _FAULTS[fault.kind])
     if isinstance(step, SignIn):
         return _reply(cloud, moment, job, 400 if _principal(cloud, job) is None else 200)
     if not may_start(cloud, _principal(cloud, job) or ""):

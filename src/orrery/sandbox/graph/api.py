@@ -167,8 +167,8 @@ class GraphApi:
             return _response(operation.run(call), call)
 
         # A fault's path is an account, a call, or a call of an account.
-        struck = (f"{account} {operation.call}", operation.call)
-        return await self._world.ground.faults.around("graph", _FAULTS, carried_out, *struck, shown=shown)
+        struck = self._world.ground.faults.request("graph", f"{account} {operation.call}", operation.call)
+        return await struck.answer(_FAULTS, carried_out, shown)
 
     def _permit(self, issued: Issued, operation: Operation[Handler]) -> None:
         """Raise `Refusal` unless the scopes are there; a send is noted, whether they are or not."""

@@ -14,35 +14,6 @@ from orrery.sandbox.graph.seed import first_events
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import GRAPH
 
-WINDOWS = {
-    "UTC": "UTC",
-    "GMT Standard Time": "Europe/London",
-    "W. Europe Standard Time": "Europe/Berlin",
-    "Romance Standard Time": "Europe/Paris",
-    "Eastern Standard Time": "America/New_York",
-    "Pacific Standard Time": "America/Los_Angeles",
-    "India Standard Time": "Asia/Kolkata",
-    "Tokyo Standard Time": "Asia/Tokyo",
-    "New Zealand Standard Time": "Pacific/Auckland",
-}
-"""Some of those that Windows has, each with IANA's."""
-
-
-def zone_of(name: str) -> ZoneInfo:
-    """Return a time zone by its name; UTC without a name."""
-    return ZoneInfo(WINDOWS.get(name, name or "UTC"))
-
-
-def windows_name(zone: str) -> str:
-    """Return what Windows calls one of IANA's time zones; its own name where that is not known."""
-    return next((name for name, iana in WINDOWS.items() if iana == zone), zone)
-
-
-def written(time: datetime, zone: str) -> dict[str, str]:
-    """Return a local time as the vendor writes it, with the name of its zone as it was asked for."""
-    return {"dateTime": f"{time:%Y-%m-%dT%H:%M:%S}.0000000", "timeZone": zone or "UTC"}
-
-
 _SERIES = 1 << 16
 _FAR = timedelta(days=400)
 
@@ -144,7 +115,7 @@ def _shown(account: str, one: Occurrence, call: GraphCall) -> Document:
     number = event["number"] * _SERIES + (0 if is_single else one.place + 1)
     master = item_id(f"{account} events", event["number"] * _SERIES, 0, immutable=call.immutable)
     shown = item_id(f"{account} events", number, 0, immutable=call.immutable)
-    known = _times(one, call) | _people(event, account) | _online(event) | _text(event)
+    known = _times(one) | _people(event, account) | _online(event) | _text(event)
     return doctored(
         {
             "@odata.etag": f'W/"{digest("event", event)}"',
@@ -169,19 +140,17 @@ def _shown(account: str, one: Occurrence, call: GraphCall) -> Document:
     )
 
 
-def _times(one: Occurrence, call: GraphCall) -> Document:
-    """Return when it is, by the clocks of the time zone that is asked for; a whole day begins at midnight."""
-    name = call.preferences.get("outlook.timezone", "")
-    zone, whole_day = zone_of(name), bool(one.event.get("all_day"))
-    start, end = (time if whole_day else time.astimezone(zone) for time in (one.start, one.end))
-    original = windows_name(one.event["zone"])
+def _times(one: Occurrence) -> Document:
+    """Return when it is, in UTC, the only time zone that is asked for; a whole day begins at midnight."""
+    whole_day = bool(one.event.get("all_day"))
+    start, end = (f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.0000000" for time in (one.start, one.end))
     return {
         "isAllDay": whole_day,
         "isCancelled": bool(one.event.get("cancelled")),
-        "start": written(start, name),
-        "end": written(end, name),
-        "originalStartTimeZone": original,
-        "originalEndTimeZone": original,
+        "start": {"dateTime": start, "timeZone": "UTC"},
+        "end": {"dateTime": end, "timeZone": "UTC"},
+        "originalStartTimeZone": one.event["zone"],
+        "originalEndTimeZone": one.event["zone"],
         "isReminderOn": not whole_day,
         "reminderMinutesBeforeStart": 15,
         "showAs": one.event.get("show_as", "busy"),

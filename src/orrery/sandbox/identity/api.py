@@ -130,7 +130,7 @@ class IdentityProvider:
             correlation = request.headers.get("client-request-id") or str(uuid.uuid4())
             return JSONResponse(self._described(refused, correlation), refused.status, _NO_STORE)
 
-        return await self._ground.faults.around("identity", {}, carried_out, shown=shown)
+        return await self._ground.faults.request("identity").answer({}, carried_out, shown)
 
     def _described(self, refused: Refusal, correlation: str) -> Document:
         return described(refused, self._ground.clock.now(), correlation, self._config.url)

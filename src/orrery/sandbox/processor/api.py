@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-from orrery.sandbox.faults import Refusal
+from orrery.sandbox.faults import FaultyRequest, Refusal, Refusals
 from orrery.sandbox.ground import Document
 from orrery.sandbox.operations import Operation, matched
 from orrery.sandbox.processor import resources, sessions
@@ -168,6 +168,7 @@ _FORM = "application/x-www-form-urlencoded"
 _PLAYED = " If the vendor has it: the sandbox has only what Orrery uses (docs/reference/sandbox.md)."
 _RETRY: dict[int, str] = {400: "false", 401: "false", 403: "false", 404: "false", 409: "true", 429: "true"}
 _REQUEST_ID_LENGTH = 14
+_FAULTS: Refusals = {"rate_limit": lambda _: api_error(429, "Request rate limit exceeded.", code="rate_limit")}
 
 
 class Api:
@@ -197,41 +198,41 @@ class _OneApi:
         """Answer one request, faults included."""
         headers = {"Request-Id": new_id("req_", _REQUEST_ID_LENGTH), "Stripe-Version": API_VERSION}
 
-        async def carried_out() -> Response:
-            try:
-                status, body = await self._carry_out(request, headers)
-            except Refusal as refusal:
-                status, body = refusal.status, self._logged(refusal, headers)
-            if status in _RETRY:
-                headers["Stripe-Should-Retry"] = _RETRY[status]
-            return Response(json.dumps(body, indent=2), status, headers, "application/json")
+        struck = self._world.faults.request("processor", request.url.path)
+        refusals: Refusals = dict(_FAULTS)
+        if request.method == "PATCH":
+            refusals |= {"patch_404": lambda _: unrecognized_url(request.method, request.url.path)}
 
-        return await self._world.faults.around("processor", {}, carried_out, request.url.path)
+        async def carried_out() -> Response:
+            return _answer(*await self._carry_out(request, struck, headers), headers)
+
+        def shown(refusal: Refusal) -> Response:
+            return _answer(refusal.status, self._logged(refusal, headers), headers)
+
+        return await struck.answer(refusals, carried_out, shown)
 
     def _logged(self, refusal: Refusal, headers: Mapping[str, str]) -> Document:
         error: Document = refusal.body["error"]
         return {"error": error | {"request_log_url": f"{self._world.base_url}/#{headers['Request-Id']}"}}
 
-    async def _carry_out(self, request: Request, headers: dict[str, str]) -> tuple[int, Document]:
+    async def _carry_out(
+        self, request: Request, struck: FaultyRequest, headers: dict[str, str]
+    ) -> tuple[int, Document]:
         self._world.expire_due()
-        path, take = request.url.path, self._world.faults.take
+        path = request.url.path
         permissions = self._permissions(_api_key(request))
         version = headers["Stripe-Version"] = known_version(request.headers.get("stripe-version", API_VERSION))
-        if take("rate_limit", path):
-            raise api_error(429, "Request rate limit exceeded.", code="rate_limit")
-        if request.method == "PATCH" and take("patch_404", path):
-            raise unrecognized_url(request.method, path)
         if (found := matched((*OPERATIONS, *UNUSED), request.method, path)) is None:
             raise unrecognized_url(request.method, path, _PLAYED)
         operation, match = found
-        _check_permission(frozenset[str]() if take("no_permission", path) else permissions, operation, request)
+        _check_permission(frozenset[str]() if struck.take("no_permission") else permissions, operation, request)
         form, (name, *_) = await _read_form(request), (*match.groups(), "")
 
         async def run() -> Document:
-            if (slow := take("latency", path)) is not None:
+            if (slow := struck.take("latency")) is not None:
                 await self._world.clock.sleep(1.0 if slow.value is None else slow.value)
             call = ApiCall(self._world, path, name, read_parameters(operation.run.parameters, form), version)
-            if take("server_error", path):
+            if struck.take("server_error"):
                 raise api_error(500, "An unknown error occurred.", "api_error")
             return expand(self._world, operation.run.run(call), call.params.get("expand", []))
 
@@ -266,6 +267,12 @@ class _OneApi:
         if key not in self._keys:
             raise api_error(401, f"Invalid API Key provided: {_masked(key)}")
         return self._keys[key]
+
+
+def _answer(status: int, body: Document, headers: dict[str, str]) -> Response:
+    if status in _RETRY:
+        headers["Stripe-Should-Retry"] = _RETRY[status]
+    return Response(json.dumps(body, indent=2), status, headers, "application/json")
 
 
 def _api_key(request: Request) -> str:

@@ -98,9 +98,9 @@ class Courier:
         await rest(self._world.clock, min([*times, self._now() + _IDLE]) - self._now(), self._wake)
 
     def _delivery(self, event: Document, endpoint: Document) -> Document:
-        now, kind = self._now(), event["type"]
+        now = self._now()
         self._release_held(endpoint["id"])
-        held = self._world.faults.take("webhook_reorder", kind) is not None
+        held = self._world.faults.request("webhook", event["type"]).take("webhook_reorder") is not None
         return {
             "id": f"{event['id']}:{endpoint['id']}",
             "object": _KIND,
@@ -108,7 +108,6 @@ class Courier:
             "event": event["id"],
             "endpoint": endpoint["id"],
             "state": "pending",
-            "copies": 2 if self._world.faults.take("webhook_duplicate", kind) else 1,
             "held": held,
             "next_at": now + (REORDER_PATIENCE if held else 0.0),
             "attempts": [],
@@ -118,7 +117,7 @@ class Courier:
         """Release the held deliveries shortly after the event that is being delivered."""
         for delivery in self._pending.values():
             if delivery["held"] and delivery["endpoint"] == endpoint:
-                delivery |= {"held": False, "next_at": self._now() + 1}
+                delivery["next_at"] = min(delivery["next_at"], self._now() + 1)
 
     async def _deliver(self, client: httpx2.AsyncClient, delivery: Document) -> None:
         event = self._world.state.get("event", delivery["event"])
@@ -126,14 +125,19 @@ class Courier:
         if event is None or endpoint is None or endpoint["status"] != "enabled":
             self._finish(delivery, "dropped", event)
             return
-        for _ in range(delivery["copies"]):
-            outcome = await self._post(client, event, endpoint)
-            delivery["attempts"].append({"at": self._now(), "outcome": outcome})
+        struck = self._world.faults.request("webhook", event["type"])
+        # What held it back has struck this attempt.
+        struck.is_struck, delivery["held"] = delivery["held"], False
+        attempts = delivery["attempts"]
+        if struck.take("webhook_down"):
+            attempts.append({"at": self._now(), "outcome": "endpoint down"})
+        else:
+            attempts.append(await self._post(client, event, endpoint))
+        if _is_accepted(attempts[-1]) and struck.take("webhook_duplicate"):
+            attempts.append(await self._post(client, event, endpoint))
         self._note(delivery, event)
 
-    async def _post(self, client: httpx2.AsyncClient, event: Document, endpoint: Document) -> str:
-        if self._world.faults.take("webhook_down", event["type"]):
-            return "endpoint down"
+    async def _post(self, client: httpx2.AsyncClient, event: Document, endpoint: Document) -> Document:
         shown = event | {"api_version": endpoint["api_version"] or event["api_version"]}
         body = json.dumps(shown, indent=2, ensure_ascii=False).encode()
         signature = sign(body, endpoint["_secrets"], self._world.now())
@@ -145,11 +149,11 @@ class Courier:
         try:
             answer = await client.post(endpoint_view(endpoint)["url"], content=body, headers=headers)
         except Exception as error:  # noqa: BLE001  whatever broke, the vendor tries again, and the others go on
-            return type(error).__name__
-        return str(answer.status_code)
+            return {"at": self._now(), "outcome": type(error).__name__}
+        return {"at": self._now(), "outcome": str(answer.status_code)}
 
     def _note(self, delivery: Document, event: Document) -> None:
-        if delivery["attempts"][-1]["outcome"].startswith("2"):
+        if _is_accepted(delivery["attempts"][-1]):
             self._finish(delivery, "delivered", event)
         elif self._now() - delivery["created"] > GIVE_UP_AFTER:
             self._finish(delivery, "given up")
@@ -166,3 +170,7 @@ class Courier:
             current = self._world.state.get("event", event["id"]) or event
             current["pending_webhooks"] = max(0, current["pending_webhooks"] - 1)
             self._world.state.save(current)
+
+
+def _is_accepted(attempt: Document) -> bool:
+    return attempt["outcome"].startswith("2")

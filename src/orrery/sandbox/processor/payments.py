@@ -135,7 +135,7 @@ def _decline(world: World, session: Document, intent: Document, charge: Document
 def _complete(world: World, session: Document, payment: Payment, intent: Document, charge: Document) -> None:
     buyer = _customer(world, payment) if session["customer_creation"] == "always" else None
     charge["customer"] = intent["customer"] = session["customer"] = buyer["id"] if buyer else None
-    delayed = payment.verdict == "delayed" or world.faults.take("unpaid") is not None
+    delayed = payment.verdict == "delayed" or world.faults.request("payment").take("unpaid") is not None
     if not delayed:
         _succeed(intent, charge)
     _fill_in(session, payment)

@@ -99,7 +99,6 @@ def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: 
     rules = secret_rules(*loaded.rules, *options.rules)
     searching = [*detectors(loaded.policy), SecretDetector(rules)]
     gc.freeze()  # the terms stay to the end: looking through them for garbage takes a twentieth of a scan
-    gc.enable()
     return Scan(searching, loaded.fingerprints, loaded.allowances, count)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.partner import HttpPartner
 from orrery.ports.partner import Partner, PartnerFailed
-from tests.sandbox.conftest import Running, receiving, running
+from tests.support.running_sandbox import Running, receiving, running
 
 pytestmark = pytest.mark.anyio
 

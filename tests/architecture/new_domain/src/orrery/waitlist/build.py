@@ -1,24 +1,28 @@
 """The parts of the waitlist, from its settings."""
 
 from datetime import timedelta
-from functools import partial
 
+from orrery.edge.client_address import ClientAddresses
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.ports.seller import Seller
 from orrery.runtime.jobs import Job
+from orrery.runtime.module import load
 from orrery.runtime.operations import Operation
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
-from orrery.waitlist.routes import private_router, public_router
+from orrery.runtime.settings import ServerSettings
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
 
 
 def build(runtime: Runtime) -> Parts:
     """Return everything that the waitlist brings."""
-    most, token = runtime.section(WaitlistSettings).most, runtime.secret("waitlist_token")
-    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
+    settings, token = runtime.section(WaitlistSettings), runtime.secret("waitlist_token")
+    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), settings.most)
+    addresses = ClientAddresses(runtime.section(ServerSettings).trusted_proxies)
+    limit = RateLimit(runtime.clock, Limit(settings.per_minute, 60))
 
     async def check() -> list[Finding]:
         if await waitlist.is_full():
@@ -36,8 +40,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routers=[partial(public_router, waitlist)],
-        private_routers=[partial(private_router, waitlist)],
+        routes=lambda: load("orrery.waitlist.routes:waitlist_routes")(waitlist, addresses, limit),
         jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("mirror of waitlist", mirror)],

@@ -1,0 +1,21 @@
+"""Make one round of a measurement, and print its raw figures as JSON, on the last line.
+
+usage: python -m bench.round [--short] NAME
+"""
+
+import json
+import sys
+from dataclasses import asdict
+
+from bench.measurement import named
+
+
+def main(words: list[str]) -> None:
+    """Make the round; `--short` takes the smallest form."""
+    measurement = named(words[-1])
+    found = measurement.measure(**(measurement.short if "--short" in words else {}))
+    sys.stdout.write(f"{json.dumps([asdict(figure) for figure in found])}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

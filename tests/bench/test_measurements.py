@@ -1,0 +1,43 @@
+"""Every measurement runs, in its smallest form: nothing is asserted of its figures but that they are there."""
+
+import os
+
+import pytest
+
+from bench.measurement import named, names
+from bench.page import PAGE, page
+from bench.version import CURRENT, CannotBeMeasured, version_of
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run, not a setting
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_round_returns_figures_each_beside_one_of_the_same_round(name: str) -> None:
+    """A measurement that no longer runs is red here, and not found by the next who needs it."""
+    measurement = named(name)
+    if why := measurement.refused():
+        pytest.skip(why)
+    if (lacking := measurement.lacks()) and not IN_CI:
+        pytest.skip(f"{lacking}; ./run bench installs it")
+    found = CURRENT.round(name, "--short")
+    known = [figure.name for figure in found]
+    assert known
+    assert len(set(known)) == len(known)
+    assert [figure for figure in found if not figure.is_plausible] == []
+    assert {figure.beside for figure in found} <= {"", *known}
+
+
+def test_an_older_commit_is_measured_by_its_own_bench() -> None:
+    """Its source is what runs, whatever is changed here."""
+    assert version_of("HEAD").round("store", "--short")
+
+
+def test_what_is_no_commit_is_refused() -> None:
+    """One sentence says so."""
+    with pytest.raises(CannotBeMeasured, match=r"There is no commit 'nothing-of-this-name' here\."):
+        version_of("nothing-of-this-name")
+
+
+def test_the_page_is_what_the_last_rounds_make_it() -> None:
+    """Nobody has edited it by hand: `./run bench NAME --write` writes it."""
+    assert PAGE.read_text(encoding="utf-8") == page()
