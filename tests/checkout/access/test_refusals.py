@@ -15,6 +15,7 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
+from tests.support.counting_store import CountingStore
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -157,6 +158,30 @@ async def test_a_flood_writes_once() -> None:
     shop = Shop(clock, store)
     await refuse(shop, times=500)
     assert store.commits == 1
+
+
+async def test_a_flood_after_the_push_of_the_day_asks_the_store_once() -> None:
+    """A second row of the same day has no record: what a stranger causes is paced where nothing is stored, too."""
+    store = CountingStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    await refuse(shop, times=SEVERAL)
+    await accept(shop)
+    clock.advance(NOTED_EVERY.total_seconds())
+    store.reads.clear()
+    await refuse(shop, times=500)
+    assert store.reads.total() == 1
+
+
+async def test_a_flood_with_a_full_disk_tries_once() -> None:
+    """One commit and one line in the log, not one of each for every request."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    await refuse(shop, times=SEVERAL)
+    clock.advance(NOTED_EVERY.total_seconds())
+    tried = store.commits
+    store.commit_errors = [StoreUnavailable("full")] * 500
+    await refuse(shop, times=500)
+    assert store.commits - tried == 1
 
 
 async def test_a_store_that_fails_leaves_the_answer_as_it_is() -> None:
