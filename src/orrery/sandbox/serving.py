@@ -92,7 +92,7 @@ _NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
 _ADDRESSES = [x509.IPAddress(ipaddress.ip_address(one)) for one in ("127.0.0.1", "::1")]
 _USAGE = x509.KeyUsage(
     digital_signature=True,
-    key_cert_sign=True,
+    key_cert_sign=False,
     crl_sign=False,
     content_commitment=False,
     key_encipherment=False,
@@ -111,7 +111,7 @@ def authority_file(folder: Path, vendor: str) -> Path:
 def certificate_of(folder: Path, vendor: str) -> Path:
     """Return the file of the server's key and certificate; it and the one to trust are made unless they exist.
 
-    The certificate is its own authority.
+    The certificate is signed by its own key, and signs no other: whoever reads the key speaks for this machine alone.
     """
     server, authority = folder / f"{vendor}-server.pem", authority_file(folder, vendor)
     if not (server.exists() and authority.exists()):
@@ -134,7 +134,7 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
         .serial_number(x509.random_serial_number())
         .not_valid_before(_BEGIN)
         .not_valid_after(_END)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_USAGE, critical=True)
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), *_ADDRESSES]), critical=False)
         .add_extension(identifier, critical=False)
