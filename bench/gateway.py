@@ -1,7 +1,7 @@
 """How soon the gateway's service answers after a fault, on a real systemd, and what watching it costs.
 
 Beside it are the units of the specification, whose timer comes each 15 minutes, here at 1/30 of that. 100 s say
-that no answer came. The specification reports 8.56 s for a stopped gateway (spec 3, Limits).
+that no answer came. The specification reports 8.56 s for a stopped gateway.
 A hang takes long because a probe may fail once by accident: three must fail in a row, ten seconds apart.
 """
 
