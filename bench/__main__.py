@@ -15,7 +15,7 @@ from rich.table import Table
 
 from bench import page
 from bench.measurement import Round, named, names
-from bench.reading import pairs, rows, short
+from bench.reading import ENOUGH, pairs, rows, short
 from bench.version import CURRENT, CannotBeMeasured, Version, version_of
 from orrery.runtime.console.terminal import new_console
 
@@ -46,7 +46,7 @@ def alone(name: str, rounds: Sequence[Round]) -> Table:
 
 def against(name: str, older: Version, both: Sequence[Sequence[Round]]) -> Table:
     """Return the table of two versions."""
-    caption = f"median of {len(both[0])} rounds in turns; marked: every round found the same version ahead"
+    caption = f"median of {len(both[0])} rounds in turns; marked: each of {ENOUGH} or more found the same ahead"
     made = _table(f"{name} against {older.name}", caption, older.name, "this", "ratio", "spread", "")
     for pair in pairs(*both):
         ratio = f"{pair.ratio.median:.2f}", f"{pair.ratio.low:.2f} to {pair.ratio.high:.2f}"

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from bench.measurement import Figure, Round
 
+ENOUGH = 5
+"""Rounds from which on a figure is marked: by chance alone, one of 16 is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -52,17 +55,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A figure of two versions; `ratio` is this one's to the older one's, of the rounds made in turn."""
+    """A figure of two versions; `ratio` is this one's to the older one's, of the `rounds` made in turn.
+
+    Where it is measured beside another, it is that of the two ratios: the machine changes from round to round.
+    """
 
     figure: Figure
     old: float
     new: float
     ratio: Spread
+    rounds: int
 
     @property
     def mark(self) -> str:
-        """Say what is outside of the spread: every round found the same version ahead, by more than rounding."""
-        if self.ratio.low <= 1 <= self.ratio.high or f"{self.ratio.median:.2f}" == "1.00":
+        """Say what is outside of the spread: every one of enough rounds found the same version ahead."""
+        if self.rounds < ENOUGH or self.ratio.low <= 1 <= self.ratio.high or f"{self.ratio.median:.2f}" == "1.00":
             return ""
         return "better" if (self.ratio.median > 1) is self.figure.more_is_better else "worse"
 
@@ -71,9 +78,7 @@ def rows(rounds: Sequence[Round]) -> Iterator[Row]:
     """Yield the figures of one version."""
     for figure in rounds[0]:
         values = _values(rounds, figure.name)
-        others = _values(rounds, figure.beside) if figure.beside else []
-        ratios = [one / other for one, other in zip(values, others, strict=True) if other] if others else []
-        yield Row(figure, Spread.of(values), Spread.of(ratios) if ratios else None)
+        yield Row(figure, Spread.of(values), Spread.of(_judged(rounds, figure)) if figure.beside else None)
 
 
 def pairs(older: Sequence[Round], newer: Sequence[Round]) -> Iterator[Pair]:
@@ -82,8 +87,15 @@ def pairs(older: Sequence[Round], newer: Sequence[Round]) -> Iterator[Pair]:
     for figure in newer[0]:
         if figure.name in known:
             old, new = _values(older, figure.name), _values(newer, figure.name)
-            ratios = [one / other for one, other in zip(new, old, strict=True) if other] or [1.0]
-            yield Pair(figure, statistics.median(old), statistics.median(new), Spread.of(ratios))
+            sides = _judged(newer, figure), _judged(older, figure)
+            ratios = [one / other for one, other in zip(*sides, strict=True) if other] or [1.0]
+            yield Pair(figure, statistics.median(old), statistics.median(new), Spread.of(ratios), len(old))
+
+
+def _judged(rounds: Sequence[Round], figure: Figure) -> list[float]:
+    values = _values(rounds, figure.name)
+    others = _values(rounds, figure.beside) if figure.beside else [1.0] * len(values)
+    return [one / other if other else one for one, other in zip(values, others, strict=True)]
 
 
 def _values(rounds: Sequence[Round], name: str) -> list[float]:

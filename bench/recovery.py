@@ -1,4 +1,4 @@
-"""How soon `orrery serve` answers after a `kill -9`, over an empty store and over a large one.
+"""How soon `orrery serve` answers after a `kill -9`, over a new store and over a large one.
 
 Nothing that is read before the first answer grows with the store. Messages wait for servers that are away.
 """
@@ -25,15 +25,8 @@ sender = "shop@northwind.example"
 """Where nothing listens: what waits goes on waiting."""
 
 
-def killed(folder: Path, sales: int, unfolded: int, rest: float) -> tuple[float, float]:
-    """Kill a service over a store with sales and with a log to recover; return the next start's seconds and MB."""
-    sessions = [f"cs_test_{number}" for number in range(unfolded)]
-    settings, store = prepare(folder, more=_UNDELIVERABLE), folder / "orrery.db"
-    asyncio.run(offer_sessions(store, [PATTERN, *sessions]))
-    if sales:
-        with serving(settings) as service:
-            sell(service, [PATTERN])
-        asyncio.run(multiply(store, sales))
+def killed(settings: Path, sessions: list[str], rest: float) -> tuple[float, float]:
+    """Kill a service that has just sold these sessions; return the seconds and megabytes of the next start."""
     with serving(settings) as service:
         sell(service, sessions)
         service.process.kill()
@@ -43,15 +36,19 @@ def killed(folder: Path, sales: int, unfolded: int, rest: float) -> tuple[float,
 
 
 def measure(sales: int = 100_000, unfolded: int = 60, rest: float = 3.0) -> Round:
-    """Measure both stores."""
+    """Measure a new store, and the same with many sales."""
+    few, more = ([f"cs_test_{which}{number}" for number in range(unfolded)] for which in ("few", "more"))
     with scratch() as folder:
-        empty = killed(folder / "empty", 0, unfolded, rest)
-        large = killed(folder / "large", sales, unfolded, rest)
-    first = "first 200 after a kill, empty store"
+        settings, store = prepare(folder / "service", more=_UNDELIVERABLE), folder / "service/orrery.db"
+        asyncio.run(offer_sessions(store, [PATTERN, *few, *more]))
+        small = killed(settings, [PATTERN, *few], rest)
+        asyncio.run(multiply(store, sales))
+        large = killed(settings, more, rest)
+    first = "first 200 after a kill, new store"
     return [
-        Figure(first, empty[0], "s"),
+        Figure(first, small[0], "s"),
         Figure(f"first 200 after a kill, {sales:,} sales", large[0], "s", first, limit=2.0),
-        Figure("memory after it, empty store, PSS", empty[1], "MB"),
+        Figure("memory after it, new store, PSS", small[1], "MB"),
         Figure(f"memory after it, {sales:,} sales, PSS", large[1], "MB"),
     ]
 

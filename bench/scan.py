@@ -1,4 +1,4 @@
-"""How fast the scanner searches, beside detect-secrets; how long a commit waits; a large repository; the corpus.
+"""How fast the scanner searches, beside detect-secrets; how long a commit waits; a large repository.
 
 The sources are those of installed packages, the terms are made up, and all shipped rules are on; one core. What a
 scan prints and keeps holds no term, so that patterns are made of them at each start.
@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory, TemporaryFile
 import pydantic
 
 from bench.measurement import Figure, Measurement, Round
-from tests.scanner.corpus.measured import measured
 from tests.support.scanned import SYLLABLES, config_with_terms, git, made_repository
 
 TERMS = 10_000
@@ -149,20 +148,10 @@ def repository(config: Path, folder: Path, size: int) -> Round:
     ]
 
 
-def corpus() -> Round:
-    """Return what is found of the corpus of the tests."""
-    found = measured()
-    recall, precision = found.found / found.planted, found.found / (found.found + found.false)
-    return [
-        Figure(f"corpus: found of {found.planted} leaks", recall * 100, "%"),
-        Figure(f"corpus: right of what is found, beside {found.near_misses} near misses", precision * 100, "%"),
-    ]
-
-
 def measure(
     text: int = 60_000_000, history: int = 500_000_000, times: int = 7, terms: Sequence[int] = (100, 1000, TERMS)
 ) -> Round:
-    """Measure all four; `text` and `history` are bytes."""
+    """Measure all three; `text` and `history` are bytes."""
     with TemporaryDirectory(prefix="orrery-bench-") as directory:  # a watch-list is never in a repository
         folder, known = Path(directory), _terms()
         lists = {many: config_with_terms(folder / f"settings{many}", known[:many]) for many in terms}
@@ -173,7 +162,6 @@ def measure(
             *speed(longest, folder / "text", text),
             *commit(lists, folder / "commit", times),
             *repository(longest, folder / "history", history),
-            *corpus(),
         ]
 
 

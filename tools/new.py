@@ -4,24 +4,32 @@ usage: python -m tools.new domain|adapter NAME
 
 An example is a tree that mirrors this repository: `new_domain` and `new_adapter` in `tests/architecture`. A new
 file is copied; of a page that is there already, each section goes under its heading, or to the end.
+
+Each write is whole, and what makes the new thing known comes last. A repeat after a kill finds its own files as it
+would write them, and completes what is missing: nothing is added twice.
 """
 
 import builtins
 import keyword
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
+from orrery import durable
 from orrery.app.modules import MODULES
 from tests.architecture.house_rules import vague_paths
 from tests.docs.test_glossary import found as refused_words
 from tools.statements import ROOT, TABLE, statements
 
 NAME = re.compile(r"[a-z]{3,16}")
+DECISIONS = ROOT / "docs" / "decisions"
 SECTION = re.compile(r"^(?=#{2,3} )", re.MULTILINE)
 PLANTED = '    Planted("inside-waitlist", "waitlist/errors.py", "import orrery.waitlist.cli", "errors -> "),\n'
 """How the test of the import rules sees the domain's own contract break."""
@@ -95,32 +103,63 @@ class Copy:
         text = text.replace(word, self.name).replace(word.capitalize(), self.name.capitalize())
         return text.replace("0000", self.record)
 
-    def files(self) -> Iterator[tuple[Path, str]]:
-        """Yield each file of the copy with its text."""
-        for file in sorted(self.example.tree.rglob("*.*")):
-            path = str(file.relative_to(self.example.tree))
-            if file.suffix in {".md", ".py", ".toml"} and self.example.word in path + file.read_text():
-                yield ROOT / self.named(path), self.named(file.read_text())
+    def files(self, *, new: bool) -> dict[Path, str]:
+        """Return each file with its text: the new ones, or what is added to pages that are there."""
+        word, tree = self.example.word, self.example.tree
+        found = {file.relative_to(tree).as_posix(): file for file in sorted(tree.rglob("*.*"))}
+        texts = {
+            path: file.read_text()
+            for path, file in found.items()
+            if file.suffix in {".md", ".py", ".toml"} and (word in path) == new
+        }
+        return {ROOT / self.named(path): self.named(text) for path, text in texts.items() if word in path + text}
 
     def changes(self) -> dict[Path, str]:
-        """Return the text of each file that is new or changes; nothing is written yet."""
-        found = {path: merged(path.read_text(), text) if path.exists() else text for path, text in self.files()}
-        for file, before, line in self.example.lines:
-            head, mark, tail = (ROOT / file).read_text().partition(f"\n{before}")
-            found[ROOT / file] = f"{head}\n{self.named(line)}{mark[1:]}{tail}"
-        return found | {TABLE: self.counted(found)}
+        """Return what each file is to hold that is new or changes, in the order of writing."""
+        pages = {path: merged(path.read_text(), text) for path, text in self.files(new=False).items()}
+        table = counted(new_files(self), self.record)
+        registers = {
+            ROOT / file: registered((ROOT / file).read_text(), before, self.named(line))
+            for file, before, line in reversed(self.example.lines)
+        }
+        return {**new_files(self), **pages, TABLE: table, **registers}
 
-    def counted(self, texts: dict[Path, str]) -> str:
-        """Return the table of statements with the additions under the number of the decision record."""
-        more = Counter[str]()
-        for path, text in texts.items():
-            if path.suffix == ".py":
-                before = statements(path.read_bytes()) if path.exists() else 0
-                more[package_of(path)] += statements(text.encode()) - before
-        table = TABLE.read_text()
-        for package, count in (+more).items():
-            table = added(table, package, f'"{self.record}" = {count}')
-        return table
+    def is_begun(self) -> bool:
+        """Return whether new files are there as they were written: after a kill, or before any change."""
+        there = {path: text for path, text in new_files(self).items() if path.exists()}
+        return bool(there) and all(path.read_text() == text for path, text in there.items())
+
+
+@cache
+def new_files(copy: Copy) -> dict[Path, str]:
+    """Return the new files of a copy with their texts, Python's in the house's format."""
+    texts = copy.files(new=True)
+    with tempfile.TemporaryDirectory() as folder:
+        there = {path: Path(folder) / path.relative_to(ROOT) for path in texts}
+        for path, place in there.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(texts[path])
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        run_module("ruff", "check", "--quiet", "--no-cache", "--fix", "--exit-zero", folder)
+        run_module("ruff", "format", "--quiet", "--no-cache", folder)
+        return {path: place.read_text() for path, place in there.items()}
+
+
+def registered(text: str, before: str, line: str) -> str:
+    """Return a file's text with a line before another one, unless it has it."""
+    head, mark, tail = text.partition(f"\n{before}")
+    return text if line in text else f"{head}\n{line}{mark[1:]}{tail}"
+
+
+def counted(texts: dict[Path, str], record: str) -> str:
+    """Return the table of statements with what new files add, under the number of the decision record."""
+    more = Counter[str]()
+    for path, text in texts.items():
+        more[package_of(path)] += statements(text.encode()) if path.suffix == ".py" else 0
+    table = TABLE.read_text()
+    for package, count in (+more).items():
+        table = added(table, package, f'"{record}" = {count}')
+    return table
 
 
 def package_of(path: Path) -> str:
@@ -132,6 +171,8 @@ def package_of(path: Path) -> str:
 def added(table: str, package: str, entry: str) -> str:
     """Return the table with an addition to a package's row, or with a row for a package that has none."""
     row = re.search(rf"(?m)^{package} = \{{ (.*) \}}$", table)
+    if row and entry in row[0]:
+        return table
     if row is None:
         return table.replace('"." = {', f'{package} = {{ held = 0, added = {{ {entry} }} }}\n"." = {{')
     known = row[0]
@@ -142,6 +183,8 @@ def added(table: str, package: str, entry: str) -> str:
 def merged(page: str, more: str) -> str:
     """Return a page with more rows at the end of a section's last table, and with the sections that it lacks."""
     for section in filter(None, SECTION.split(more)):
+        if section.rstrip() in page:
+            continue
         heading, _, body = section.partition("\n\n")
         parts = SECTION.split(page)
         there = next((part for part in parts if part.startswith(f"{heading}\n")), None)
@@ -150,21 +193,32 @@ def merged(page: str, more: str) -> str:
             continue
         if "\n|" not in there:
             raise Refused(f"The section '{heading}' is there already, for something else.")
-        last = there.rindex("\n|") + 1
-        end = there.index("\n", last) + 1
-        parts[parts.index(there)] = there[:end] + body.rstrip() + "\n" + there[end:]
-        page = "".join(parts)
+        if body.rstrip() not in there:
+            last = there.rindex("\n|") + 1
+            end = there.index("\n", last) + 1
+            parts[parts.index(there)] = there[:end] + body.rstrip() + "\n" + there[end:]
+            page = "".join(parts)
     return page
 
 
 def taken(copy: Copy) -> bool:
-    """Return whether the name has a place already: among the modules' names, or in a folder."""
+    """Return whether the name has a place already: among the modules' names, or in a file or folder."""
     used = {part.name for one in MODULES for part in (one, *one.sections, *one.secrets, *one.commands)}
-    return copy.name in used or any(_is_there(path, copy.name) for path, _ in copy.files())
+    return (
+        copy.name in used
+        or bool(records(copy.name))
+        or any(_is_there(path, copy.name) for path in copy.files(new=True))
+    )
+
+
+def records(name: str) -> list[Path]:
+    """Return the decision record that has a name, if any."""
+    return [*DECISIONS.glob(f"[0-9]*-{name}.md")]
 
 
 def _is_there(path: Path, name: str) -> bool:
-    own = [place for place in (path, *path.parents) if place.is_relative_to(ROOT) and name in place.name]
+    places = [one for one in (path, *path.parents) if one.is_relative_to(ROOT)]
+    own = [one for one in places if re.fullmatch(rf"(test_)?{name}(\.\w+)?", one.name)]
     return any(one.exists() for place in own for one in (place, place.with_suffix(""), place.with_suffix(".py")))
 
 
@@ -177,28 +231,25 @@ def checked(kind: str, name: str) -> Copy:
         raise Refused(f"'{name}' cannot be a name: Python uses it.")
     if refused_words(name) or [*vague_paths(PurePosixPath(name))]:
         raise Refused(f"'{name}' cannot be a name: the rules of the house refuse the word.")
-    numbers = [int(path.name[:4]) for path in (ROOT / "docs" / "decisions").glob("0*.md")]
-    copy = Copy(example, name, f"{max(numbers) + 1:04}")
+    last = max(int(path.name[:4]) for path in DECISIONS.glob("[0-9]*.md"))
+    copy = Copy(example, name, next((path.name[:4] for path in records(name)), f"{last + 1:04}"))
     words = {word.lower() for file in example.tree.rglob("*.py") for word in re.findall(r"\w+", file.read_text())}
     if name != example.word and name in words:
         raise Refused(f"'{name}' cannot be a name: the worked example uses the word for something else.")
-    if taken(copy):
+    if taken(copy) and not copy.is_begun():
         raise Refused(f"'{name}' is taken: something in Orrery has this name.")
     return copy
 
 
-def made(copy: Copy) -> list[str]:
-    """Write the copy, in the house's format; return the paths of the new files."""
+def made(copy: Copy) -> Iterator[Path]:
+    """Write the copy; yield each file when it is there."""
     changes = copy.changes()
-    new = sorted(str(path.relative_to(ROOT)) for path in changes if not path.exists())
     for path, text in changes.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    python = [path for path in changes if path.suffix == ".py"]
-    run_module("ruff", "check", "--quiet", "--fix", "--exit-zero", *python)
-    run_module("ruff", "format", "--quiet", *python)
-    run_module("tools.shapes")
-    return new
+        durable.replace(path, text.encode(), 0o644)
+        yield path
+    if any(path.name == "records.py" for path in changes):
+        run_module("tools.shapes")
 
 
 def run_module(*words: str | Path) -> None:
@@ -220,7 +271,8 @@ def main(arguments: list[str]) -> int:
     except Refused as why:
         sys.stderr.write(f"{why} Nothing was changed.\n")
         return 2
-    sys.stdout.writelines(f"  {path}\n" for path in made(copy))
+    new = [path.relative_to(ROOT) for path in made(copy) if path in new_files(copy)]
+    sys.stdout.writelines(f"  {path}\n" for path in new)
     decision = f"docs/decisions/{copy.record}-{name}.md"
     sys.stdout.write(f"\nSay in {decision} why there is this {kind}; then change what is copied, and run:\n\n")
     sys.stdout.writelines(f"  ./run test {copy.named(test)}\n" for test in copy.example.tests)

@@ -6,8 +6,10 @@ usage: python -m tools.shapes   An entry that is there is never changed: what no
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from orrery import durable
 from tests.architecture.test_records import RECORDS, SHAPES, shape
 
 Shapes = Mapping[str, Mapping[str, Any]]
@@ -28,13 +30,13 @@ def broken(first: Shapes, now: Shapes) -> Iterator[str]:
             yield f"{name} has lost {', '.join(lost)}, or reads it in another form: give it a new `v`."
 
 
-def main() -> int:
+def main(file: Path = SHAPES) -> int:
     """Add what is missing, and name what is broken; return 1 when something is."""
-    first = json.loads(SHAPES.read_text(encoding="utf-8"))
+    first = json.loads(file.read_text(encoding="utf-8"))
     now = {name: shape(kind) for name, kind in RECORDS.items()}
     new = sorted(now.keys() - first.keys())
     if new:
-        SHAPES.write_text(written({name: now[name] for name in new} | first), encoding="utf-8")
+        durable.replace(file, written({name: now[name] for name in new} | first).encode(), 0o644)
     wrong = list(broken(first, now))
     sys.stdout.write(f"First shapes written: {', '.join(new) or 'none, every record has its own'}.\n")
     sys.stderr.writelines(f"{one}\n" for one in wrong)

@@ -36,7 +36,10 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "simulations": (
         "Weeks of failures of the analytics provider, minute by minute; months of the gateway's shutdowns",
-        ("tests/live/test_quota_days.py", "tests/gateway/test_simulation.py"),
+        (
+            *("tests/live/test_quota_days.py", "tests/live/test_budget.py", "tests/live/test_refresh.py"),
+            "tests/gateway/test_simulation.py",
+        ),
     ),
     "rehearsal": (
         "docs/how-to/go-live.md, typed on a fresh Debian",

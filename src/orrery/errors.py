@@ -15,7 +15,8 @@ OrreryError
 │   ├── OperationUnanswered  no usable answer; the change may have been made
 │   └── PartlyDone           of a change in two parts only one was made
 ├── TrackRefused             data of one track may not go where it was to go
-└── NotConfigured            a setting or secret that this part needs is missing
+└── NotConfigured            a setting or secret that this part needs is missing, or cannot be used
+    └── DependencyFailed     what this part depends on is configured, and does not work
 
 Each class carries the HTTP status and the tag of its answer, and the exit code of a command (decision 54); a class
 without its own has those of its parent.
@@ -103,10 +104,17 @@ class RecordUnreadable(StoreError):
 
 
 class NotConfigured(OrreryError):
-    """A setting or secret that this part needs is missing (decision 41)."""
+    """A setting or secret that this part needs is missing, or cannot be used (decision 41)."""
 
     http_status: ClassVar[int] = 503
     tag: ClassVar[str] = "not-configured"
+    exit_code: ClassVar[int] = 2
+
+
+class DependencyFailed(NotConfigured):
+    """What this part depends on does not work: a program of this machine, a file of ours, a vendor's account."""
+
+    exit_code: ClassVar[int] = 1
 
 
 class OperationFailed(OrreryError):

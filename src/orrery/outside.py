@@ -56,12 +56,16 @@ class Unreadable(NoAnswer):
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Somebody outside: `name` begins each sentence about it, `deadline` is in seconds for one whole answer."""
+    """Somebody outside: `name` begins each sentence about it, `deadline` is in seconds for one whole answer.
+
+    `silence`, in seconds, too: after it a connection that does not come, or brings nothing more, is given up.
+    """
 
     name: str
     deadline: float
     trust: Trust = WELL_KNOWN
     longest: int = LONGEST_ANSWER
+    silence: float | None = None
 
     async def ask(self, method: str, url: str, **given: Any) -> Answer:  # noqa: ANN401  as the library takes it
         """Return an answer of any status, which has been read; raise `NoAnswer`."""
@@ -88,8 +92,9 @@ class Outside:
         """Return a client for several questions to one address; `troubles` names its errors."""
         hooks = {"request": [_ask_plainly], "response": [self._bound]}
         try:
-            # The deadline bounds the whole.
-            return Client(event_hooks=hooks, timeout=None, trust_env=is_outside(url), verify=self.trust.web)
+            # The deadline bounds the whole; a body is sent as one piece, however long that takes.
+            timeout = httpx2.Timeout(self.silence, write=None)
+            return Client(event_hooks=hooks, timeout=timeout, trust_env=is_outside(url), verify=self.trust.web)
         except (ValueError, ImportError, OSError):
             why = f"{self.name} cannot be asked: the environment's proxy or certificates cannot be used."
             raise NoAnswer(why, sent=False) from None
@@ -99,8 +104,11 @@ class Outside:
         """Raise `NoAnswer` in the place of every error of a client and of a passed deadline."""
         try:
             yield
-        except (TimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             raise NoAnswer(f"{self.name} did not answer within {self.deadline:g} s.", late=True) from None
+        except httpx2.TimeoutException as error:
+            sent = not isinstance(error, httpx2.ConnectTimeout)
+            raise NoAnswer(f"{self.name} was silent for {self.silence:g} s.", late=True, sent=sent) from None
         except httpx2.DecodingError as error:
             status = error.status if isinstance(error, _NotRead) else 0
             raise Unreadable(f"{self.name}'s answer cannot be read: {error}", status=status) from None
@@ -179,6 +187,11 @@ def _bound(session: Session, connections: int, context: ssl.SSLContext | None) -
     from requests.adapters import HTTPAdapter  # noqa: PLC0415  the same
 
     class Bounded(HTTPAdapter):
+        def send(self, request: PreparedRequest, *given: Any, **named: Any) -> Response:  # noqa: ANN401  as the library has it
+            if not is_outside(request.url or ""):
+                named["proxies"] = None
+            return super().send(request, *given, **named)
+
         def build_connection_pool_key_attributes(
             self,
             request: PreparedRequest,

@@ -51,7 +51,8 @@ class Record(BaseModel):
 
         Only calls from code come with fields; what is read from the store is filled in by pydantic.
         """
-        _refuse_unknown(cls, fields)
+        if fields:
+            _refuse_unknown(cls, fields)
         return super().__new__(cls)
 
     @classmethod
@@ -149,5 +150,5 @@ def _content(record: Sealed) -> object:
 
 
 def _refuse_unknown(kind: type[BaseModel], fields: dict[str, object]) -> None:
-    if unknown := fields.keys() - kind.model_fields.keys():
+    if fields and (unknown := fields.keys() - kind.__pydantic_fields__.keys()):
         raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}.")

@@ -4,11 +4,9 @@ usage: new_domain_session.py FOLDER   Prints one JSON object: what came of each 
 """
 
 import asyncio
-import io
 import json
 import os
 import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +14,19 @@ import httpx2
 
 from orrery.app.composition import opened
 from orrery.app.http_apps import apps_of
-from orrery.app.main import main
 from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals, IntentDraft
 from orrery.runtime.readiness import Readiness
 from orrery.syntax.admin_password import hashed
+from tests.support.typed import typed as run
 
 EMAIL = "ann@buyer.example"
 
 
 def orrery(*words: str | Path) -> str:
     """Run one command; return its exit code and what it printed."""
-    sys.argv, printed, code = ["orrery", *map(str, words)], io.StringIO(), 0
-    with redirect_stdout(printed), redirect_stderr(printed):
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return f"{code} {' '.join(printed.getvalue().split())}"
+    code, printed = run(*words)
+    return f"{code} {' '.join(printed.split())}"
 
 
 def typed(folder: Path) -> dict[str, str]:
@@ -92,6 +85,8 @@ async def asked(folder: Path) -> dict[str, Any]:
         wrong = await public.post("/guided/api/recipes", json={"email": "no address"})
         said["wrong"] = [wrong.status_code, wrong.json().get("error")]
         said["full"] = [limit.status_code, limit.json().get("error")]
+        many = [await public.post("/guided/api/recipes", json=wish) for _ in range(10)]
+        said["too many"] = [many[-1].status_code, many[-1].json().get("error")]
     return said
 
 

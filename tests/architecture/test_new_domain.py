@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tomllib
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from orrery.adapters.sqlite import create
 from tests.support.package_copy import LISTING, ROOT, loaded, run_python
 from tools.new import EXAMPLES, Refused, checked
+from tools.shapes import SHAPES
+from tools.shapes import main as write_shapes
 
 SESSION = Path(__file__).with_name("new_domain_session.py")
 LONG = "suppliersuppliers"[:16]
@@ -22,9 +25,22 @@ HELD = ("src", "tests", "tools", "docs", "pyproject.toml")
 """What the generator reads of a repository, and what its tests ask for."""
 
 
+KILLED = """\
+import os, signal, sys
+from tools.new import checked, made
+copy = checked(*sys.argv[1:])
+plan = copy.changes()
+for count, path in enumerate(made(copy), 2):
+    assert checked(*sys.argv[1:]).changes() == plan, path
+    if count == len(plan):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+"""After each write a repeat would write the same. It dies before the last one, which registers what is new."""
+
+
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the repository, to which a domain and an adapter were added."""
+    """Return a copy of the repository, to which a domain and an adapter were added after a kill."""
     copy = tmp_path_factory.mktemp("repository")
     for name in HELD:
         if (ROOT / name).is_dir():
@@ -32,6 +48,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(ROOT / name, copy)
     for kind, name in (("domain", "recipes"), ("adapter", LONG)):
+        killed = run_python(copy / "src", "-c", KILLED, kind, name, folder=copy)
+        assert killed.returncode == -SIGKILL, killed.stderr
         came = new(copy, kind, name)
         assert came.returncode == 0, came.stdout + came.stderr
         assert came.stdout.count("  ./run test tests/") == 5
@@ -78,11 +96,13 @@ def test_what_is_written(repository: Path) -> None:
 
 
 def test_they_pass_the_tests_that_are_named(repository: Path) -> None:
-    """The style holds, and of those tests the ones that meet what is new, without a further change."""
+    """The style of what was written holds, and of those tests the ones that meet what is new."""
     named = (("domain", "recipes"), ("adapter", LONG))
     tests = {test.replace(EXAMPLES[kind].word, name) for kind, name in named for test in EXAMPLES[kind].tests}
     meet = ["-k", f"recipes or {LONG} or every or planted_violation_is_caught"]
-    for words in (["ruff", "check"], ["ruff", "format", "--check"], ["pytest", *meet, *tests]):
+    before, after = texts(ROOT), texts(repository)
+    python = [name for name, text in after.items() if name.endswith(".py") and before.get(name) != text]
+    for words in (["ruff", "check", *python], ["ruff", "format", "--check", *python], ["pytest", *meet, *tests]):
         came = run_python(repository / "src", "-m", *words, folder=repository)
         assert came.returncode == 0, came.stdout[-3000:] + came.stderr
 
@@ -93,6 +113,7 @@ REFUSED = [
     *(("domain", name, TAKEN) for name in ("push", "access", "journeys", "doctor")),
     *(("adapter", name, TAKEN) for name in ("cloud", "notifier", "ntfy", "stripe")),
     *((kind, "lambda", USED) for kind in EXAMPLES),
+    ("domain", "statements", TAKEN),  # a decision record has the name
     ("domain", "filter", USED),
     ("domain", "utils", "cannot be a name: the rules of the house refuse the word."),
     ("domain", "count", "cannot be a name: the worked example uses the word for something else."),
@@ -110,34 +131,39 @@ def test_a_name_that_cannot_be_used_is_refused(kind: str, name: str, said: str) 
         _ = checked(kind, name)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["domain", "recipes"], f"'recipes' {TAKEN} Nothing was changed.\n"),
-        (["chapter", "one"], "usage: ./run new domain NAME, or ./run new adapter NAME\n"),
-    ],
-)
-def test_a_refusal_changes_nothing(repository: Path, words: list[str], said: str) -> None:
-    """The second time, and for another kind, it ends with a sentence and exit code 2."""
+def test_a_repeat_writes_nothing(repository: Path) -> None:
+    """It is the same as the first, and well; a usage is printed for another kind."""
     before = texts(repository)
-    came = new(repository, *words)
-    assert (came.returncode, came.stdout, came.stderr) == (2, "", said)
+    assert new(repository, "domain", "recipes").returncode == 0
+    came = new(repository, "chapter", "one")
+    assert (came.returncode, came.stderr) == (2, "usage: ./run new domain NAME, or ./run new adapter NAME\n")
     assert texts(repository) == before
 
 
-def test_a_first_shape_is_never_written_again(repository: Path) -> None:
-    """A record that lost a field is named, and its entry stays as it was released."""
-    shapes, records = (
-        repository / "tests/architecture/record_shapes.json",
-        repository / "src/orrery/recipes/records.py",
-    )
-    first, text = shapes.read_text(), records.read_text()
-    records.write_text(text.replace("    email: PersonalText\n", ""))
-    came = run_python(repository / "src", "-m", "tools.shapes", folder=repository)
-    records.write_text(text)
-    assert came.returncode == 1
-    assert "RecipesEntry has lost email" in came.stderr
-    assert shapes.read_text() == first
+@pytest.mark.parametrize("changed", ["src/orrery/recipes/errors.py", "docs/decisions/*-recipes.md"])
+def test_what_an_author_has_changed_stays(repository: Path, changed: str) -> None:
+    """The name is taken then, and one sentence says so."""
+    (file,) = repository.glob(changed)
+    kept = file.read_text()
+    file.write_text(f"{kept}\n# Ours.\n")
+    before = texts(repository)
+    came = new(repository, "domain", "recipes")
+    after = texts(repository)
+    file.write_text(kept)
+    assert (came.returncode, came.stdout, came.stderr) == (2, "", f"'recipes' {TAKEN} Nothing was changed.\n")
+    assert after == before
+
+
+def test_a_first_shape_is_never_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record that lost a field is named, and its entry stays as it was released; a new one gets its first."""
+    shapes = json.loads(SHAPES.read_text())
+    name, new_one, *_ = shapes
+    released = {**shapes[name], "fields": {**shapes[name]["fields"], "email": {"type": "string"}}}
+    file = tmp_path / "shapes.json"
+    file.write_text(json.dumps({one: shapes[one] for one in shapes if one != new_one} | {name: released}))
+    assert write_shapes(file) == 1
+    assert f"{name} has lost email," in capsys.readouterr().err
+    assert json.loads(file.read_text()) == shapes | {name: released}
 
 
 def test_its_commands_are_listed_and_load_little(copy: Path, tmp_path: Path) -> None:
@@ -163,7 +189,7 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     """`init` explains its section and names its secret; what is unknown or unusable is refused in a sentence."""
     assert came["init"].startswith("0 ")
     assert " recipes_token " in came["init"]
-    assert tomllib.loads(came["template"])["recipes"] == {"most": 100}
+    assert tomllib.loads(came["template"])["recipes"] == {"most": 100, "per_minute": 10}
     assert re.search(r"(?m)^#   recipes_token$", came["template"])
     refusal = "1 The settings cannot be used: recipes.many: there is no such key."
     assert came["unknown key"][1:] == refusal[1:]
@@ -211,6 +237,16 @@ def test_its_routes_are_on_their_listeners(came: dict[str, Any]) -> None:
     assert "/guided/api/recipes" in came["openapi"]
     assert came["full"] == [409, "recipes-full"]
     assert came["wrong"] == [422, "invalid-field"]
+    assert came["too many"] == [429, "too-many-requests"]
+
+
+def test_every_public_write_has_a_limit(came: dict[str, Any]) -> None:
+    """Of the whole service: whoever writes has a credential, or meets the limit of its address."""
+    paths = json.loads(came["openapi"])["paths"]
+    answers = {path: set(one["post"]["responses"]) for path, one in paths.items() if "post" in one}
+    assert len(answers) > 4
+    open_to_all = {path for path, statuses in answers.items() if not statuses & {"401", "429"}}
+    assert open_to_all == {"/guided/api/webhook"}  # what it stores is signed by the processor
 
 
 def test_the_centre_shows_it(came: dict[str, Any]) -> None:
@@ -244,7 +280,6 @@ UNFIT = {
         '"other:"',
         "keeps records under recipes-entry:, which its `prefixes` do not",
     ),
-    "provides": ("module.py", "service:Recipes", "errors:RecipesFull", "which its `provides` does not name."),
     "build": ("build.py", "return Parts(", "return 1 / Parts(", "while the module recipes was built: TypeError"),
 }
 """What a domain may get wrong: file, text, what takes its place, and the end of the sentence."""

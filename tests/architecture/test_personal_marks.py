@@ -16,10 +16,10 @@ from orrery.approvals.progress import IntentProgress
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.cockpit.records import LedgerItem
 from orrery.record import Impersonal, Personal, Record, personal_fields
-from orrery.runtime.marked_data import ORDER
 from orrery.runtime.module import Role
 from orrery.runtime.operations import Intent
 from orrery.runtime.outbox import Notification
+from orrery.runtime.personal_entries import ORDER
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.tasks import Tasks
 from orrery.tenants.records import TrackJournalEntry

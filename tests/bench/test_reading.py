@@ -24,14 +24,15 @@ def row(values: tuple[float, ...], unit: Unit, aim: float) -> Row:
 @pytest.mark.parametrize(
     ("old", "new", "unit", "mark"),
     [
-        ((4, 4, 4), (5, 6, 5), "ms", "worse"),
-        ((4, 4, 4), (5, 6, 5), "a second", "better"),
-        ((5, 5, 5), (4, 4, 4), "ms", "better"),
-        ((4, 4, 4), (5, 3, 5), "ms", ""),
-        ((1000, 1000, 1000), (1001, 1002, 1001), "ms", ""),
+        ((4, 4, 4, 4, 4), (5, 6, 5, 6, 5), "ms", "worse"),
+        ((4, 4, 4, 4, 4), (5, 6, 5, 6, 5), "a second", "better"),
+        ((5, 5, 5, 5, 5), (4, 4, 4, 4, 4), "ms", "better"),
+        ((4, 4, 4, 4, 4), (5, 3, 5, 6, 5), "ms", ""),
+        ((4, 4, 4, 4), (5, 6, 5, 6), "ms", ""),
+        ((1000, 1000, 1000, 1000, 1000), (1001, 1002, 1001, 1002, 1001), "ms", ""),
     ],
 )
-def test_a_figure_is_marked_where_every_round_found_the_same_version_ahead(
+def test_a_figure_is_marked_where_each_of_enough_rounds_found_the_same_version_ahead(
     old: tuple[float, ...], new: tuple[float, ...], unit: Unit, mark: str
 ) -> None:
     """A time grows worse, a speed better; one round that found the contrary, or a rounding, marks nothing."""
@@ -41,6 +42,12 @@ def test_a_figure_is_marked_where_every_round_found_the_same_version_ahead(
 def test_the_ratio_is_the_median_of_the_pairs_and_not_that_of_the_medians() -> None:
     """The two of a turn ran on the same machine, which is twice as slow in the second turn."""
     assert compared((1, 2, 9), (2, 4, 9), "ms").ratio.median == 2
+
+
+def test_what_is_measured_beside_another_is_compared_by_its_ratio_to_that() -> None:
+    """The machine was twice as slow while the new version was measured, and so was the peer."""
+    slow = [[Figure("peer", 20, "ms"), Figure("ours", 8, "ms", "peer")]]
+    assert [pair.ratio.median for pair in pairs(made((4,)), slow)] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Page,
     Request,
+    ViewportSize,
     expect,
     sync_playwright,
 )
@@ -37,6 +39,7 @@ ARGUMENTS = [
 ]
 
 PATIENCE_MS = PATIENCE * 1000
+USUAL: ViewportSize = {"width": 1280, "height": 800}
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -50,14 +53,28 @@ class Watch:
     def follow(self, page: Page) -> None:
         """Watch a page from now on."""
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("pageerror", self._page_error)
         page.on("request", self._request)
+
+    def leave(self, page: Page) -> None:
+        """Watch a page no more."""
+        page.remove_listener("console", self._console)
+        page.remove_listener("pageerror", self._page_error)
+        page.remove_listener("request", self._request)
 
     def forgive(self, words: str) -> None:
         """Take back the complaints that a test provoked on purpose: those with `words` in them, at least one."""
         kept = [complaint for complaint in self.complaints if words not in complaint]
         assert len(kept) < len(self.complaints), f"nothing complained of {words}"
         self.complaints = kept
+
+    def see(self) -> None:
+        """See that no page complained or asked another host."""
+        assert self.complaints == []
+        assert all(host == "127.0.0.1" or host.endswith(".localhost") for host in self.hosts)
+
+    def _page_error(self, error: Error) -> None:
+        self.complaints.append(str(error))
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
@@ -120,11 +137,37 @@ def open_page(chromium: Browser, watch: Watch) -> Iterator[OpenPage]:
     yield open_one
     for context in contexts:
         context.close()
-    assert watch.complaints == []
-    assert all(host == "127.0.0.1" or host.endswith(".localhost") for host in watch.hosts)
+    watch.see()
 
 
 @pytest.fixture
 def page(open_page: OpenPage) -> Page:
     """Open a page of usual size."""
-    return open_page(viewport={"width": 1280, "height": 800})
+    return open_page(viewport=USUAL)
+
+
+@pytest.fixture(scope="module")
+def module_page(chromium: Browser) -> Iterator[Page]:
+    """Open one page for the tests of a module: to open one costs more computing than most tests."""
+    with chromium.new_context(viewport=USUAL) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context.new_page()
+
+
+@pytest.fixture
+def lent_page(module_page: Page, watch: Watch) -> Iterator[Page]:
+    """Lend the page of the module, which is as new: without routes, cookies and storage, online, of usual size.
+
+    A clock and the scripts that a test puts into it stay: all tests of a module move a clock in it, or none does.
+    """
+    watch.follow(module_page)
+    yield module_page
+    watch.leave(module_page)
+    module_page.context.set_offline(offline=False)
+    module_page.evaluate("try { localStorage.clear(); sessionStorage.clear(); } catch {}")
+    module_page.goto("about:blank")
+    module_page.unroute_all(behavior="ignoreErrors")
+    module_page.context.clear_cookies()
+    module_page.set_viewport_size(USUAL)
+    module_page.emulate_media(color_scheme="null")
+    watch.see()

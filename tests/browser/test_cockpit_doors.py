@@ -124,34 +124,35 @@ def test_a_rebound_host_gets_nothing(page: Page, cockpit: Cockpit) -> None:
         assert page.evaluate(ASK, [path, init])[2] == ""  # the policy of the refusal stops its own requests
 
 
-@pytest.mark.parametrize("host", [STRANGER, "cockpit.localhost"])
-def test_another_page_reads_nothing(page: Page, cockpit: Cockpit, elsewhere: Elsewhere, host: str) -> None:
-    """From another site, and from another port of the same name: no data, even with the token; no file either."""
-    _ = page.goto(elsewhere.page(host))
+@pytest.fixture(params=[STRANGER, "cockpit.localhost"], scope="module")
+def other(request: pytest.FixtureRequest, context: BrowserContext, elsewhere: Elsewhere) -> Iterator[Page]:
+    """Return a tab with a page of another site, or of another port of the same name."""
+    found = context.new_page()
+    _ = found.goto(elsewhere.page(request.param))
+    yield found
+    found.close()
+
+
+def test_another_page_reads_nothing(other: Page, cockpit: Cockpit) -> None:
+    """No data, even with the token; no file either."""
     bearer = {"headers": {"Authorization": f"Bearer {cockpit.token}"}}
     for path in ("/api/comms/rows", "/", "/static/cockpit.js", "/openapi.json"):
         for init in (bearer, {"mode": "no-cors"}, {"credentials": "include"}):
-            status, _, text = page.evaluate(ASK, [f"http://{cockpit.host}{path}", init])
+            status, _, text = other.evaluate(ASK, [f"http://{cockpit.host}{path}", init])
             assert (status in ("failed", 0), text) == (True, "")
 
 
-@pytest.mark.parametrize("host", [STRANGER, "cockpit.localhost"])
-def test_another_page_has_none_of_its_storage(
-    context: BrowserContext, page: Page, cockpit: Cockpit, elsewhere: Elsewhere, host: str
-) -> None:
+def test_another_page_has_none_of_its_storage(context: BrowserContext, other: Page, cockpit: Cockpit) -> None:
     """Token and dismissals belong to name and port: another port sees neither, and there is no cookie."""
     own = entered(context, cockpit)
-    _ = page.goto(elsewhere.page(host))
-    assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [0, 0, ""]
+    assert other.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [0, 0, ""]
     assert context.cookies() == []
     own.close()
 
 
-@pytest.mark.parametrize("host", [STRANGER, "cockpit.localhost"])
-def test_another_page_embeds_nothing(page: Page, cockpit: Cockpit, elsewhere: Elsewhere, host: str) -> None:
+def test_another_page_embeds_nothing(other: Page, cockpit: Cockpit) -> None:
     """An image, a script, a style sheet and a frame of the cockpit are refused."""
-    _ = page.goto(elsewhere.page(host))
-    loaded = page.evaluate(
+    loaded = other.evaluate(
         """async base => {
           const tried = [["img", "src", "/static/icon.svg"], ["script", "src", "/static/cockpit.js"],
                          ["link", "href", "/static/cockpit.css"]];
@@ -169,34 +170,30 @@ def test_another_page_embeds_nothing(page: Page, cockpit: Cockpit, elsewhere: El
     assert loaded == [False, False, False]
 
 
-@pytest.mark.parametrize("host", [STRANGER, "cockpit.localhost"])
-def test_another_page_frames_nothing(page: Page, cockpit: Cockpit, elsewhere: Elsewhere, host: str) -> None:
+def test_another_page_frames_nothing(other: Page, cockpit: Cockpit) -> None:
     """The frame of a stranger's page stays empty."""
-    _ = page.goto(elsewhere.page(host))
-    page.evaluate(
+    other.evaluate(
         """address => new Promise((resolve) => {
           const frame = document.createElement("iframe");
           frame.onload = resolve; frame.src = address; document.body.append(frame);
         })""",
         f"http://{cockpit.host}/",
     )
-    framed = page.frames[-1]
-    assert framed != page.main_frame
+    framed = other.frames[-1]
+    assert framed != other.main_frame
     assert framed.get_by_role("heading").count() == 0
     assert "chrome-error" in framed.url or framed.content().count("Orrery") == 0
 
 
-@pytest.mark.parametrize("host", [STRANGER, "cockpit.localhost"])
-def test_another_page_writes_nothing(page: Page, cockpit: Cockpit, elsewhere: Elsewhere, host: str) -> None:
+def test_another_page_writes_nothing(other: Page, cockpit: Cockpit) -> None:
     """A form and a blind request, with a row's real id: refused, and no task is made."""
     row = cockpit.row(source="mail")
     before = counted(cockpit)
-    _ = page.goto(elsewhere.page(host))
     address = f"http://{cockpit.host}/api/comms/add-to-tasks"
     blind = {"method": "POST", "mode": "no-cors", "body": f'{{"rowId": "{row["id"]}"}}'}
-    _ = page.evaluate(ASK, [address, blind])
-    with page.expect_navigation() as gone:
-        page.evaluate(
+    _ = other.evaluate(ASK, [address, blind])
+    with other.expect_navigation() as gone:
+        other.evaluate(
             """([address, id]) => {
               const form = document.createElement("form");
               form.method = "post"; form.enctype = "text/plain"; form.action = address;

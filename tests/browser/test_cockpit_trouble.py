@@ -22,6 +22,12 @@ def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
 
 
 @pytest.fixture
+def page(lent_page: Page) -> Page:
+    """Return the page of this module."""
+    return lent_page
+
+
+@pytest.fixture
 def desk(page: Page, cockpit: Cockpit) -> Desk:
     """Return the page with three made-up rows."""
     desk = Desk(page, cockpit)
@@ -44,9 +50,9 @@ def test_the_link_opens_the_list(open_page: OpenPage, tmp_path: Path) -> None:
         cockpit.program.clear_away()
 
 
-def test_a_page_without_a_token_says_how_to_open_it(page: Page, cockpit: Cockpit) -> None:
+def test_a_page_without_a_token_says_how_to_open_it(open_page: OpenPage, cockpit: Cockpit) -> None:
     """Without a link or a token the page says where the link is, and asks nothing."""
-    asked: list[str] = []
+    page, asked = open_page(), list[str]()
     page.on("request", lambda request: asked.append(request.url))
     _ = page.goto(f"http://{cockpit.host}/")
     expect(
@@ -178,24 +184,23 @@ def test_a_text_that_cannot_be_read_is_tried_again(desk: Desk, page: Page, watch
     watch.forgive("503")
 
 
-@pytest.mark.parametrize(
-    ("state", "words"), [("stale", "Stale"), ("failed", "Failed"), ("sign-in-needed", "Sign-in needed")]
-)
-def test_a_mailbox_in_trouble_is_named_with_its_reason(desk: Desk, page: Page, state: str, words: str) -> None:
+def test_a_mailbox_in_trouble_is_named_with_its_reason(desk: Desk, page: Page) -> None:
     """A mailbox that was not read is shown with track, account and reason; its rows stay and are marked."""
-    desk.lists(ROWS, [made_mailbox(state=state, why=UNREACHABLE), made_mailbox(account="ledger", track=None)])
-    desk.press("r")
-    strip = page.get_by_role("region", name="Mailboxes").get_by_role("listitem").first
-    for part in (words, "[track:B] public", ACCOUNT, UNREACHABLE):
-        expect(strip).to_contain_text(part)
-    expect(desk.rows).to_have_count(3)
-    expect(desk.rows.nth(0)).to_contain_text("Stale")
-    expect(desk.rows.nth(2)).not_to_contain_text("Stale")
-    desk.expect_said("1 mailbox not read")
+    for state, words in (("stale", "Stale"), ("failed", "Failed"), ("sign-in-needed", "Sign-in needed")):
+        desk.lists(ROWS, [made_mailbox(state=state, why=UNREACHABLE), made_mailbox(account="ledger", track=None)])
+        desk.press("r")
+        strip = page.get_by_role("region", name="Mailboxes").get_by_role("listitem").first
+        for part in (words, "[track:B] public", ACCOUNT, UNREACHABLE):
+            expect(strip).to_contain_text(part)
+        expect(desk.rows).to_have_count(3)
+        expect(desk.rows.nth(0)).to_contain_text("Stale")
+        expect(desk.rows.nth(2)).not_to_contain_text("Stale")
+        desk.expect_said("1 mailbox not read")
 
 
-def test_rows_appear_while_mailboxes_are_read(page: Page, cockpit: Cockpit) -> None:
+def test_rows_appear_while_mailboxes_are_read(open_page: OpenPage, cockpit: Cockpit) -> None:
     """While a mailbox is being read the page says so, and asks again every two seconds until it is read."""
+    page = open_page()
     page.clock.install(time=NOON)
     desk = Desk(page, cockpit)
     desk.lists([], [made_mailbox(state="loading", at=None)])

@@ -15,6 +15,12 @@ MINUTE = 60
 
 
 @pytest.fixture
+def page(lent_page: Page) -> Page:
+    """Return the page of this module."""
+    return lent_page
+
+
+@pytest.fixture
 def network(page: Page) -> Iterator[Network]:
     """Return the network around the page."""
     network = Network(page)

@@ -24,6 +24,12 @@ RECORD = """() => {
 
 
 @pytest.fixture
+def page(lent_page: Page) -> Page:
+    """Return the page of this module."""
+    return lent_page
+
+
+@pytest.fixture
 def network(page: Page) -> Iterator[Network]:
     """Return the network around the page."""
     network = Network(page)

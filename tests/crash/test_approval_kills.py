@@ -1,11 +1,8 @@
 """A process is killed (`kill -9`) while it carries out approvals: what the log claims is so (issue 4)."""
 
 import random
-import subprocess
-import sys
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -15,12 +12,10 @@ from orrery.approvals.progress import UNDER_WAY
 from tests.support.approval_worker import approvals_over
 from tests.support.soak import rounds
 from tests.support.ssh_keys import make_key
-from tests.support.waiting import PATIENCE
+from tests.support.workers import working
 
 pytestmark = pytest.mark.anyio
 
-ROOT = Path(__file__).resolve().parents[2]
-WORKER = "tests.support.approval_worker"
 ROUNDS = rounds(3)
 
 
@@ -34,24 +29,10 @@ class LaterClock(SystemClock):
 
 def killed(*places: Path, after: int) -> list[str]:
     """Let a process turn so many lights on, kill it somewhere in the next one, and return what it said."""
-    command = [sys.executable, "-m", WORKER, *map(str, places)]
-    with subprocess.Popen(  # noqa: S603  our own program
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as worker:
-        said = lines(worker.stdout, after + 1)
-        try:
-            worker.wait(random.uniform(0, 0.06))  # noqa: S311  where to kill is no secret
-        except subprocess.TimeoutExpired:
-            worker.kill()
-        rest = worker.communicate(timeout=PATIENCE)[0].splitlines()
-    assert said[0] == "ready"
-    return [*said[1:], *rest]
-
-
-def lines(output: IO[str] | None, count: int) -> list[str]:
-    """Return so many lines."""
-    assert output is not None
-    return [output.readline().strip() for _ in range(count)]
+    with working("approval_worker", *places) as worker:
+        worker.await_ready()
+        said = [worker.line() for _ in range(after)]
+        return [*said, *worker.kill(within=random.uniform(0, 0.06))]  # noqa: S311  where to kill is no secret
 
 
 async def test_what_the_log_claims_is_so(tmp_path: Path) -> None:

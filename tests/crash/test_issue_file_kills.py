@@ -2,12 +2,7 @@
 
 import asyncio
 import json
-import subprocess
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -15,34 +10,21 @@ from orrery.adapters.issue_file import FileTracker
 from orrery.ports.tracker import Issue
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
-
-WORKER = Path(__file__).parents[1] / "support" / "issue_worker.py"
-
-
-@contextmanager
-def working(path: Path) -> Generator[IO[str]]:
-    """Let a process open issues; yield where it prints their numbers, and kill it."""
-    command = [sys.executable, str(WORKER), str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603  our own program
-        assert process.stdout is not None
-        try:
-            yield process.stdout
-        finally:
-            process.kill()
+from tests.support.workers import working
 
 
 def killed_after(path: Path, issues: int) -> list[str]:
     """Let a process open so many issues, kill it amid the next, and return the numbers that it told."""
-    with working(path) as printed:
-        return [printed.readline().strip() for _ in range(issues)]
+    with working("issue_worker", path) as worker:
+        return [worker.line() for _ in range(issues)]
 
 
 def test_a_reader_sees_whole_files(tmp_path: Path) -> None:
     """While another process writes, anyone who reads sees the old file or the new one, and never a part."""
     path = tmp_path / "issues.json"
     tracker = FileTracker(path, ManualClock())
-    with working(path) as printed:
-        printed.readline()
+    with working("issue_worker", path) as worker:
+        worker.line()
         looks = [asyncio.run(tracker.find_open("realtime-degraded")) for _ in range(rounds(150))]
     assert set(looks) == {Issue("1")}
 

@@ -1,26 +1,14 @@
 """Publishing under `kill -9`: a file is the one before or the new one, and a folder is whole or absent."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from orrery.adapters.published_files import UNFINISHED
 from tests.support.publication_worker import CONTENT, publish
-from tests.support.waiting import PATIENCE
+from tests.support.workers import killed_at_each_step
 
-ROOT = Path(__file__).resolve().parents[2]
 BEFORE = b"before"
-
-
-def killed_at_each_step(what: str, folder: Path, before: Path) -> list[str]:
-    """Kill one process at each step of a publication, in its own copy of `before`; return the steps."""
-    command = [sys.executable, "-m", "tests.support.publication_worker", what, str(folder), str(before)]
-    done = subprocess.run(  # noqa: S603  our own program
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
-    )
-    return done.stdout.splitlines()
 
 
 def public(place: Path) -> dict[str, bytes]:
@@ -48,7 +36,7 @@ def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
     new = (
         {"posts/note.md": CONTENT} if what == "file" else old | {"site/a.md": CONTENT, "site/posts/b.md": CONTENT}
     )
-    steps = killed_at_each_step(what, folder, before)
+    steps = killed_at_each_step("publication_worker", what, folder, before)
     outcomes = [public(folder / str(step)) for step in range(1, len(steps) + 2)]
     assert [one for one in outcomes if one not in (old, new)] == []
     assert (outcomes[0], outcomes[-1]) == (old, new)
@@ -63,7 +51,7 @@ def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
 @pytest.mark.parametrize(("what", "files", "folders"), [("file", 1, 0), ("folder", 2, 2)])
 def test_it_outlives_a_power_cut(what: str, files: int, folders: int, tmp_path: Path, before: Path) -> None:
     """The content is on the disk before anything has its name, and the name is before the command ends."""
-    steps = killed_at_each_step(what, tmp_path, before)
+    steps = killed_at_each_step("publication_worker", what, tmp_path, before)
     kept = [one for one in steps if one in {"c_return write", "c_return fsync", "c_return replace"}]
     content = ["c_return write", "c_return fsync"] * files + ["c_return fsync"] * folders
     assert kept == [*content, "c_return replace", "c_return fsync", "c_return fsync"]

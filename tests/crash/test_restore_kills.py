@@ -2,8 +2,6 @@
 
 import asyncio
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -64,11 +62,10 @@ def test_killed_as_soon_as_the_snapshot_is_in_place(shop: Deployment, tmp_path: 
 def kill_when_in_place(shop: Deployment, snapshot: Path) -> None:
     """Begin to restore, and kill that the moment the store's file is another one."""
     before = shop.store.stat().st_ino
-    command = [sys.executable, "-m", "orrery", "restore", str(snapshot), "--config", str(shop.config)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as restoring:  # noqa: S603  our own command
-        while shop.store.stat().st_ino == before:
-            assert restoring.poll() is None
-        restoring.kill()
+    restoring = Program(("restore", str(snapshot), "--config", str(shop.config)), shop.folder / "restoring.log")
+    while shop.store.stat().st_ino == before:
+        restoring.require_alive()
+    restoring.kill()
     assert shop.store.stat().st_ino != before
 
 

@@ -1,25 +1,12 @@
 """The watch-list and its key under `kill -9`: the one before or the new one, and never a part."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from orrery.scanner.watch_list import WatchList, WatchListEntry
-from tests.support.waiting import PATIENCE
 from tests.support.watch_list_worker import KEY, act, watch_list_in
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def killed_at_each_step(what: str, folder: Path, before: Path) -> list[str]:
-    """Kill one process at each step, in its own copy of `before`; return the steps."""
-    command = [sys.executable, "-m", "tests.support.watch_list_worker", what, str(folder), str(before)]
-    done = subprocess.run(  # noqa: S603  our own program
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
-    )
-    return done.stdout.splitlines()
+from tests.support.workers import killed_at_each_step
 
 
 @pytest.fixture
@@ -35,7 +22,7 @@ def test_a_list_is_never_half(tmp_path: Path, before: Path) -> None:
     """At each step there is the old or the new list, and the next change is as if there had been no kill."""
     folder = tmp_path / "killed"
     folder.mkdir()
-    steps = killed_at_each_step("add", folder, before)
+    steps = killed_at_each_step("watch_list_worker", "add", folder, before)
     assert {"c_call flock", "c_call write", "c_return fsync", "c_call replace", "c_return replace"} <= {*steps}
     kept = list[int]()
     for step in range(1, len(steps) + 2):
@@ -53,7 +40,7 @@ def test_a_key_is_whole_or_absent(tmp_path: Path) -> None:
     before, folder = tmp_path / "before", tmp_path / "killed"
     for one in (before, folder):
         one.mkdir()
-    steps = killed_at_each_step("key", folder, before)
+    steps = killed_at_each_step("watch_list_worker", "key", folder, before)
     for step in range(1, len(steps) + 2):
         file = folder / str(step) / "watch_list_key"
         if not file.exists():

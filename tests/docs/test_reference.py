@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import httpx2
 from pydantic import BaseModel
@@ -14,7 +14,6 @@ from pydantic_core import PydanticUndefined
 from orrery.adapters.sqlite import create
 from orrery.app.composition import opened
 from orrery.app.http_apps import apps_of
-from orrery.app.settings.former_names import former_secrets, former_settings
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
@@ -29,7 +28,6 @@ from orrery.cockpit.settings import (
 from orrery.edge.launch import Launch
 from orrery.edge.local import local_app
 from orrery.live.settings import PageSettings
-from orrery.runtime.module import Role
 from orrery.runtime.parts import routes_of
 from orrery.runtime.settings import StoreSettings
 from orrery.sandbox.faults import KINDS as FAULTS
@@ -39,6 +37,7 @@ from tests.docs.documents import LINK, ROOT
 from tests.docs.tables import REFERENCE, code, names, rows, sections
 from tests.support.commands import Parameter, commands
 from tests.support.errors import kinds_of_errors
+from tests.support.former_names import documented
 from tests.support.modules import folders
 from tests.support.reading import KINDS
 from tests.support.tables import each_case
@@ -182,9 +181,7 @@ def test_every_secret_is_documented() -> None:
 
 def test_every_former_name_is_documented() -> None:
     """The table of former names has a row for each declaration, and no other."""
-    declared = [one for role in get_args(Role) for one in (*former_settings(role), *former_secrets(role))]
-    expected = {(one.old, one.new or one.former.instead, one.former.since) for one in declared}
-    assert {tuple(cell.strip("`") for cell in row) for row in rows(SETTINGS["Former names"])} == expected
+    assert {tuple(cell.strip("`") for cell in row) for row in rows(SETTINGS["Former names"])} == documented()
 
 
 @each_case(

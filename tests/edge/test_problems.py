@@ -47,6 +47,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (ProcessorUnreachable(INSIDE, same_key=True), 503, "processor-unreachable"),
     (ItemUnreadable("checkout.session", None, ("id",)), 503, "processor-unreachable"),
     (errors.NotConfigured(INSIDE), 503, "not-configured"),
+    (errors.DependencyFailed(INSIDE), 503, "not-configured"),
     (NotPreflighted(INSIDE), 503, "not-preflighted"),
     (SessionMismatch(INSIDE), 503, "processor-unreachable"),
     (CloudError(INSIDE), 500, "internal"),
@@ -92,6 +93,14 @@ def test_no_error_is_forgotten() -> None:
     """The table above names every error that there is, but for the abstract ones."""
     named = {type(error) for error, _, _ in TABLE}
     assert kinds_of_errors() - named == {errors.StoreError, ProcessorError, errors.OperationFailed}
+
+
+def test_each_error_has_its_exit_code() -> None:
+    """A wrong call and wrong settings end a command with 2, and all else that fails with 1 (decision 54)."""
+    kinds = kinds_of_errors()
+    of_the_caller = {kind for kind in kinds if issubclass(kind, errors.Invalid)}
+    assert {kind for kind in kinds if kind.exit_code == 2} == of_the_caller | {errors.NotConfigured}
+    assert {kind.exit_code for kind in kinds} == {1, 2}
 
 
 @pytest.mark.parametrize(("answered", "says"), [(418, INSIDE), (507, "Something went wrong on our side.")])

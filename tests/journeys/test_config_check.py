@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.config import group
-from orrery.app.cli.uvicorn_config import listen
+from orrery.app.cli.listening import listen
 from orrery.app.composition import opened
 from orrery.app.settings.reader import load
 from orrery.errors import OrreryError

@@ -1,11 +1,13 @@
 """`[tls] ca_file`: every client believes the authority that the owner names, and none does without it."""
 
+import ast
 import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,21 +22,25 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.sqlite import create
-from orrery.app.adapters import Adapters
-from orrery.app.modules import MODULES
+from orrery.app.adapters import ADAPTERS, Adapters
 from orrery.app.runner import runner_of
 from orrery.app.settings.reader import Secrets, Settings, load
-from orrery.errors import NotConfigured, OrreryError
+from orrery.errors import OrreryError
 from orrery.live.cli.live import group
 from orrery.live.settings import MonitorSettings
 from orrery.ports.analytics import Analytics
+from orrery.ports.cloud import Cloud
+from orrery.ports.comms.mailboxes import Mailboxes
+from orrery.ports.comms.tasks import TaskBooks
 from orrery.ports.counter import Counter
+from orrery.ports.delegated import DelegatedApi
 from orrery.ports.heartbeat import Heartbeat
+from orrery.ports.identity import IdentityProvider
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.shop import Shops
+from orrery.ports.site_reports import SiteReports
 from orrery.ports.tracker import Tracker
-from orrery.runtime.module import load as load_target
 from orrery.runtime.module import target_of
 from orrery.runtime.settings import TlsSettings
 from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key
@@ -43,6 +49,7 @@ from orrery.sandbox.tracker import REPOSITORY
 from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from orrery.trust import Trust
 from tests.support.certificates import Authority, make_authority, server_context
+from tests.support.package_copy import ROOT
 from tests.support.program import run_orrery
 from tests.support.refresh_endpoint import DONE
 from tests.support.serving import serving
@@ -192,28 +199,33 @@ CLIENTS: dict[str, Client] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NotedAdapters(Adapters):
-    """Adapters of which is noted whether they were given whom to trust."""
-
-    trusted: list[Trust] = field(default_factory=list[Trust])
-
-    @property
-    def trust(self) -> Trust:
-        self.trusted.append(Trust(None))
-        return self.trusted[-1]
+ELSEWHERE = {
+    "tests/journeys/test_tracks.py": {IdentityProvider, DelegatedApi},
+    "tests/browser/test_cockpit_mailboxes.py": {Mailboxes, TaskBooks},
+    "tests/journeys/test_cloud_page.py": {Cloud},
+    "tests/systemd/test_cloud_report.py": {SiteReports},
+}
+"""The clients of other roles: where each asks somebody of such an authority."""
 
 
-def test_each_client_of_the_site_is_tried(vendors: "Vendors") -> None:
-    """What is made for a module of the site with a `Trust` is one of `CLIENTS`: a new one is missed there."""
-    settings, secrets = load(vendors.settings(believed=True))
-    asked = set[str]()
-    for target in {port for module in MODULES if "site" in module.roles for port in module.ports}:
-        made = NotedAdapters(settings, secrets, SystemClock())
-        with suppress(NotConfigured):  # without a folder there are no snapshots
-            made.port(load_target(target))
-        asked |= {target} if made.trusted else set()
-    assert asked == {target_of(port) for port, _, _ in CLIENTS.values()} - {target_of(Shops)}
+def asks_outside(target: str) -> bool:
+    """Return whether the function that makes a port's adapter hands a `Trust` over, or one that it uses does."""
+    module, _, name = ADAPTERS[target].partition(":")
+    tree = ast.parse(Path(import_module(module).__file__ or "").read_text(encoding="utf-8"))
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    used = [name]
+    for one in used:
+        inside = (node.id for node in ast.walk(functions[one]) if isinstance(node, ast.Name))
+        used += [other for other in inside if other in functions and other not in used]
+    return any("adapters.trust" in ast.unparse(functions[one]) for one in used)
+
+
+def test_each_client_is_tried() -> None:
+    """Whatever is made with a `Trust`, for any role, is one of `CLIENTS` or tried elsewhere."""
+    elsewhere = {port for ports in ELSEWHERE.values() for port in ports}
+    tried = {target_of(port) for port in (*elsewhere, *(port for port, _, _ in CLIENTS.values()))}
+    assert {target for target in ADAPTERS if asks_outside(target)} == tried
+    assert all("ca_file" in (ROOT / file).read_text(encoding="utf-8") for file in ELSEWHERE)
 
 
 async def stats(request: Request) -> Response:

@@ -16,6 +16,7 @@ from tests.support.demo import Demo, running_demo
 from tests.support.deployment import Deployment, Product, beside_a_sandbox, running, stop
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
+from tests.support.soak import SOAKING
 from tests.support.ssh_keys import make_key
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
@@ -115,7 +116,7 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
 def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     """Ctrl-C of the demo leaves no process and no port, and a second demo finds its records and its buyer."""
     data = tmp_path / "data"
-    with running_demo(data, forked=False) as demo:
+    with running_demo(data, forked=not SOAKING) as demo:
         session = buy(demo)
         assert demo.press_ctrl_c() == 0
         assert not demo.leaves_a_process()

@@ -71,8 +71,8 @@ def test_a_day_of_minutes(day: date, minutes: int) -> None:
 @pytest.mark.parametrize("day", [WINTER, SUMMER, SPRING_FORWARD, FALL_BACK])
 def test_a_start_amid_a_day(day: date) -> None:
     """Anyone who starts at any minute keeps the total through the refill at midnight."""
-    start = midnight(day) + timedelta(hours=11, minutes=17)
-    made = lived(service(start), start, start + timedelta(hours=30))
+    start = midnight(day) + timedelta(hours=11 if SOAKING else 20, minutes=17)
+    made = lived(service(start), start, start + timedelta(hours=30 if SOAKING else 7))
     assert len(made.answered("total")) == made.ticks
     assert made.oldest("pages") <= 2 * MINUTE
     assert made.refused == []
@@ -146,7 +146,7 @@ def test_hours_that_begin_at_another_minute(minute: int) -> None:
     """That a tight hour is refilled at another minute is found out within two hours, and then costs no total."""
     start = midnight(SUMMER)
     provider = Provider(hour=800, project_hour=700, refill_minute=minute)
-    made = lived(service(start, provider), start, start + timedelta(days=2))
+    made = lived(service(start, provider), start, start + timedelta(hours=48 if SOAKING else 12))
     later = [at for at in made.answered("total") if at >= start + timedelta(hours=2)]
     assert len(later) == made.ticks - 120
     assert made.oldest("total") < timedelta(minutes=10)
@@ -173,10 +173,10 @@ def test_a_day_that_is_refilled_an_hour_late() -> None:
 )
 def test_others_take_it_all(eaten: tuple[int, int], longest: timedelta) -> None:
     """After others took a whole quota, the total is back with its refill, and little was asked in vain."""
-    start = midnight(WINTER)
+    start = midnight(WINTER) + timedelta(hours=12)
     made = service(start)
-    for now in made.live(start, start + timedelta(days=2)):
-        if now == start + timedelta(hours=15, minutes=4):
+    for now in made.live(start, start + timedelta(hours=36 if SOAKING else 15)):
+        if now == start + timedelta(hours=3, minutes=4):
             made.provider.day_left -= min(eaten[0], made.provider.day_left)
             made.provider.hour_left -= min(eaten[1], made.provider.hour_left)
     assert made.oldest("total") <= longest
@@ -280,11 +280,11 @@ class Rules:
         self.held = self.held or key == "all"
 
 
-@pytest.mark.parametrize(("seed", "interval"), [(1, 60), (2, 60), (3, 60), (4, 5)])
+@pytest.mark.parametrize(("seed", "interval"), [(1, 60), (4, 5), *[(2, 60), (3, 60)] * SOAKING])
 def test_a_week_of_failures(seed: int, interval: int) -> None:
     """Whatever fails, nothing is asked during a back-off, and after one for all queries only the total probes."""
     start = midnight(SPRING_FORWARD - timedelta(days=2))
-    days = (7 if interval == 60 else 2) if SOAKING else (2 if interval == 60 else 0.5)
+    days = (7 if interval == 60 else 2) if SOAKING else (2 if interval == 60 else 0.25)
     time_of_test = timedelta(days=days)
     provider = Unreliable(random=Random(seed))  # noqa: S311 - a simulation, not a secret
     made, rules, seen = service(start, provider, timedelta(seconds=interval)), Rules(), 0

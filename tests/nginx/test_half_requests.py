@@ -55,11 +55,11 @@ def _connected(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=(STRANGER, 0))
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_half_a_request_is_closed(hasty: Edge, origin: Origin, half: bytes) -> None:
+def test_half_a_request_is_closed(hasty: Edge, origin: Origin) -> None:
     """A connection whose request does not go on is closed, and the origin has heard nothing of it."""
-    with sent(hasty, half) as (connection,):
-        assert b" 200 " not in read_to_end(connection)
+    with ExitStack() as stack:  # all at once: each takes its second
+        for (connection,) in [stack.enter_context(sent(hasty, half)) for half in HALVES]:
+            assert b" 200 " not in read_to_end(connection)
     assert origin.asked == []
 
 
@@ -70,12 +70,12 @@ def test_headers_that_drip_are_closed(hasty: Edge) -> None:
         assert _drips_until_closed(connection) < PATIENCE / DRIP
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_half_requests_hold_nobody(edge: Edge, half: bytes) -> None:
-    """While a hundred half requests are open, others are answered by the one worker."""
-    with sent(edge, half, times=100):
-        assert [edge.active() for _ in range(10)] == [1] * 10
-        assert edge.client.post("/guided/api/webhook", content=b"{}").json() == {"active": 2}
+def test_half_requests_hold_nobody(edge: Edge) -> None:
+    """While a hundred half requests of a kind are open, others are answered by the one worker."""
+    for number, half in enumerate(HALVES, start=2):
+        with sent(edge, half, times=100):
+            assert [edge.active() for _ in range(10)] == [1] * 10, half
+            assert edge.client.post("/guided/api/webhook", content=b"{}").json() == {"active": number}
 
 
 def test_half_bodies_of_one_address_are_limited(edge: Edge) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -17,6 +18,7 @@ from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreUnava
 from orrery.ports.store import Absent, Committed, Conflict, Delete, Put, Store, StoreEntry
 from orrery.record import Record
 from orrery.runtime.collection import (
+    FOR_EVER,
     PAGE,
     Changes,
     Collection,
@@ -62,7 +64,7 @@ def life(parcel: Parcel) -> timedelta | None:
 @pytest.fixture
 def parcels(store: Store, clock: ManualClock) -> Collection[Parcel]:
     """Return an empty collection."""
-    return Collection(store, clock, Parcel, "parcel:", by_receiver, life)
+    return Collection(store, clock, Parcel, "parcel:", by_receiver, life=life)
 
 
 async def add(parcels: Collection[Parcel], *added: Parcel) -> None:
@@ -126,10 +128,8 @@ async def test_a_damaged_record(parcels: Collection[Parcel], value: bytes) -> No
     assert raised.value.__context__ is None, "pydantic's error holds what is stored"
     assert await parcels.find("p1") is None
     page = await parcels.all()
-    assert ([one.id for one in page.records], [one.name for one in page.unreadable]) == (
-        ["p0", "p2"],
-        ["parcel:p1"],
-    )
+    assert [one.id for one in page.records] == ["p0", "p2"]
+    assert [one.name for one in page.unreadable] == ["parcel:p1"]
 
 
 async def test_only_an_older_damage_is_overwritten(parcels: Collection[Parcel]) -> None:
@@ -146,7 +146,7 @@ async def test_only_an_older_damage_is_overwritten(parcels: Collection[Parcel]) 
     await put(parcels, "p1", NEWER)
     with pytest.raises(RecordUnreadable, match="parcel:p1"):
         await parcels.replaceable("p1")
-    derived = Collection(parcels.store, parcels.clock, Parcel, "parcel:", derived=True)
+    derived = Collection(parcels.store, parcels.clock, Parcel, "parcel:", derived=True, life=FOR_EVER)
     record, unchanged = await derived.replaceable("p1")
     assert record is None
     assert isinstance(await parcels.store.commit([derived.put(Parcel(id="p1"), "p1")], [unchanged]), Committed)
@@ -226,7 +226,7 @@ async def test_an_update_that_is_always_late(parcels: Collection[Parcel]) -> Non
     hasty = UnreliableStore(
         parcels.store, overtaken_by=lambda: parcels.update("p1", lambda one: one.change(count=one.count + 1))
     )
-    late = Collection(hasty, parcels.clock, Parcel, "parcel:", by_receiver, life)
+    late = Collection(hasty, parcels.clock, Parcel, "parcel:", by_receiver, life=life)
     with pytest.raises(StoreUnavailable, match="parcel:p1"):
         await late.update("p1", lambda one: one.change(to="nobody"))
     assert (await parcels.require("p1")).record.to == "somebody"
@@ -252,7 +252,7 @@ async def test_pages(parcels: Collection[Parcel]) -> None:
 
 async def test_a_long_walk_gives_way(clock: ManualClock) -> None:
     """Between the pages of a long list others have their turn, though the store never waits."""
-    parcels = Collection(ReadyStore(clock, 2 * PAGE + 1), clock, Parcel, "parcel:")
+    parcels = Collection(ReadyStore(clock, 2 * PAGE + 1), clock, Parcel, "parcel:", life=FOR_EVER)
     turns = 0
 
     async def other() -> None:
@@ -315,14 +315,14 @@ async def test_an_index_that_changes_meanwhile(parcels: Collection[Parcel]) -> N
         if old := await parcels.get("p1"):
             await commit(parcels.store, parcels.changes("p1", old, None))
 
-    slow = Collection(UnreliableStore(parcels.store, scanned=delete), parcels.clock, Parcel, "parcel:")
+    slow = replace(parcels, store=UnreliableStore(parcels.store, scanned=delete))
     (page,) = [page async for page in slow.indexed(Walk("parcel-to:"))]
     assert ([one.id for one in page.records], page.unreadable) == (["p2"], [])
 
 
 async def test_several_collections_in_one_commit(parcels: Collection[Parcel]) -> None:
     """Changes add up: one failed check of any of them, and nothing is written."""
-    others = Collection(parcels.store, parcels.clock, Parcel, "other:")
+    others = Collection(parcels.store, parcels.clock, Parcel, "other:", life=FOR_EVER)
     both = parcels.changes("p1", None, Parcel(id="p1")) + others.changes("o1", None, Parcel(id="o1"))
     assert isinstance(await commit(parcels.store, both), Committed)
     again = parcels.changes("p2", None, Parcel(id="p2")) + others.changes("o1", None, Parcel(id="o1"))
@@ -395,6 +395,6 @@ def test_what_is_no_id(value: bytes) -> None:
 
 async def test_a_persons_digest_is_left_out(store: Store, clock: ManualClock) -> None:
     """The digest of an address in a key stands in no message."""
-    ends = Collection(store, clock, Parcel, "access-end:")
+    ends = Collection(store, clock, Parcel, "access-end:", life=FOR_EVER)
     assert isinstance(await store.commit([Put(f"access-end:{'0a' * 32}:cissp", b"")]), Committed)
     assert [one.name for one in (await ends.all()).unreadable] == ["access-end:…:cissp"]

@@ -6,7 +6,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.store import Committed, Conflict
-from orrery.runtime.collection import commit
+from orrery.runtime.collection import FOR_EVER, commit
 from orrery.runtime.index_key import index_key
 from orrery.runtime.raw_values import RawValues
 from tests.support.clock import START, ManualClock
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_value_is_added_once() -> None:
     """A second value of the same id conflicts, and the first stays with its bytes."""
     store = MemoryStore(ManualClock())
-    values = RawValues(store, "event:")
+    values = RawValues(store, "event:", FOR_EVER)
     assert isinstance(await commit(store, values.added("1", b"first")), Committed)
     assert await commit(store, values.added("1", b"second")) == Conflict(("event:1",))
     entry = await values.get("1")

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.app.settings.reader import settings_from
 from orrery.ports.processor import Processor
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.jobs import Workers
 from orrery.runtime.lease import Holder
 from orrery.runtime.module import Module, target_of
@@ -30,8 +30,8 @@ ASKED: list[tuple[Callable[[Runtime], object], str]] = [
 ]
 
 PREFIXED: list[Callable[[Runtime, str], object]] = [
-    lambda one, prefix: Collection(one.store, one.clock, Holder, prefix),
-    lambda one, prefix: RawValues(one.store, prefix),
+    lambda one, prefix: Collection(one.store, one.clock, Holder, prefix, life=FOR_EVER),
+    lambda one, prefix: RawValues(one.store, prefix, FOR_EVER),
 ]
 
 

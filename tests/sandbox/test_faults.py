@@ -185,7 +185,7 @@ async def every_vendor(folder: Path) -> AsyncGenerator[EveryVendor]:
 
 
 ELSEWHERE = {"webhook", "cloud job"}
-"""Groups of requests that the vendor makes by itself."""
+"""Groups of requests that the vendor makes by itself: webhooks (test_processor.py), and those of jobs."""
 
 
 @pytest.mark.anyio

@@ -1,7 +1,9 @@
-"""The processor by its official library: answers, events and parameters as published."""
+"""The processor by its official library: answers, events, parameters and webhooks as published."""
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +26,8 @@ from tests.sandbox.contracts import (
     query_schema,
     request_schema,
 )
-from tests.support.running_sandbox import PRICE, Running
+from tests.support.running_sandbox import PRICE, SECRET, Running, receiving, running
+from tests.support.waiting import until
 
 pytestmark = needs_contract
 
@@ -204,3 +207,104 @@ def test_the_versions_that_there_are() -> None:
     published: list[str] = request_schema("/v1/webhook_endpoints")["properties"]["api_version"]["enum"]
     assert {one for one in published if "." in one} == VERSIONS - {ENDIVE}
     assert set(PROCESSOR_EXCEPTIONS) >= MARKED
+
+
+COMPLETED = "checkout.session.completed"
+HOUR = 3600
+
+
+def completed(box: Running) -> Document:
+    """Return the newest event of a completed session, as the API shows it."""
+    return box.get(f"/v1/events?type={COMPLETED}&limit=1").json()["data"][0]
+
+
+def arrivals(box: Running, session: Document) -> list[tuple[bytes, str]]:
+    """Return the deliveries of a session's completion."""
+    pairs = zip(box.receiver.arrived, box.receiver.events(), strict=True)
+    return [
+        one
+        for one, event in pairs
+        if event["type"] == COMPLETED and event["data"]["object"]["id"] == session["id"]
+    ]
+
+
+def signed_at(signature: str) -> int:
+    """Return the time in a signature header."""
+    return int(signature.partition("t=")[2].partition(",")[0])
+
+
+def sale(box: Running) -> Document:
+    """Create a session and pay it."""
+    session = box.session()
+    assert box.pay(session).status_code == 303
+    return session
+
+
+def test_repeated_until_accepted(box: Running) -> None:
+    """An event is repeated, the same bytes signed with each attempt's own time, until a 2xx and not beyond."""
+    box.receiver.statuses = [500] * 9
+    session = sale(box)
+    for attempt in range(1, 5):
+        until(lambda: len(arrivals(box, session)) == attempt)  # noqa: B023 - called at once
+        until(lambda: all(one["next_at"] > box.now() for one in box.deliveries("pending")))
+        box.advance(HOUR)
+    tries = arrivals(box, session)
+    times = [signed_at(signature) for _, signature in tries]
+    assert len({body for body, _ in tries}) == 1
+    assert all(later - earlier >= HOUR for earlier, later in pairwise(times))
+    for body, signature in tries:
+        stripe.Webhook.construct_event(body, signature, SECRET, tolerance=24 * HOUR)
+    until(lambda: not box.deliveries("pending"))
+    box.advance(HOUR)
+    assert len(arrivals(box, session)) == 4
+
+
+def test_several_secrets(tmp_path: Path) -> None:
+    """During a rotation the header has one signature a secret, and each of them is right."""
+    with receiving() as receiver, running(tmp_path, receiver, secrets=("whsec_old", "whsec_new")) as box:
+        sale(box)
+        until(lambda: COMPLETED in receiver.types())
+        body, signature = receiver.arrived[0]
+        assert signature.count("v1=") == 2
+        for secret in ("whsec_old", "whsec_new"):
+            stripe.Webhook.construct_event(body, signature, secret)
+
+
+def test_a_restart(tmp_path: Path) -> None:
+    """What the sandbox knew and still had to deliver is there after a restart."""
+    with receiving() as receiver:
+        with running(tmp_path, receiver) as box:
+            box.fault("webhook_down", count=None)
+            session = sale(box)
+            box.advance(5)
+        assert receiver.arrived == []
+        with running(tmp_path, receiver) as box:
+            paid = box.get(f"/v1/checkout/sessions/{session['id']}").json()
+            assert paid["payment_status"] == "paid"
+            assert len(box.get("/v1/charges").json()["data"]) == 1
+            box.advance(HOUR)
+            until(lambda: COMPLETED in receiver.types())
+            assert [event["id"] for event in receiver.events() if event["type"] == COMPLETED] == [
+                completed(box)["id"]
+            ]
+
+
+def outcomes(box: Running) -> list[list[str]]:
+    """Return what came of the attempts to deliver the three events of the last sale."""
+    made = islice(box.sandbox.state.newest_first("_delivery"), 3)
+    return sorted([attempt["outcome"] for attempt in one["attempts"]] for one in made)
+
+
+def test_each_attempt_is_struck_by_one_fault(box: Running) -> None:
+    """The one that comes late is not lost, too; one that was accepted comes twice, and no other."""
+    box.fault("webhook_reorder")
+    box.fault("webhook_down", count=None)
+    sale(box)
+    box.advance(2)
+    until(lambda: all(outcomes(box)))
+    assert outcomes(box) == [["200"], ["endpoint down"], ["endpoint down"]]
+    box.web.delete("/_faults")
+    box.fault("webhook_duplicate")
+    box.advance(HOUR)
+    until(lambda: not box.deliveries("pending"))
+    assert outcomes(box) == [["200"], ["endpoint down", "200"], ["endpoint down", "200", "200"]]

@@ -23,7 +23,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.ports.processor import ProcessorReads
 from orrery.ports.store import Put
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
@@ -72,7 +72,7 @@ async def test_buyers_keep_their_access(store_file: Path) -> None:
             Catalogue(),
             cast("ProcessorReads", ScriptedProcessor(clock)),
         )
-        records = (await Collection(store, clock, AccessRecord, "access:").all()).whole()
+        records = (await Collection(store, clock, AccessRecord, "access:", life=FOR_EVER).all()).whole()
         assert len(records) >= 7
         for record in records:
             found = await lookup.record(record.session_id)

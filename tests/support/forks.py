@@ -1,16 +1,21 @@
 """Starts `orrery` by forking a process that has imported it already: importing is most of the work of a command.
 
+The processes of a test run share it. It ends with the last of them.
+
 What runs is the same program in a process of its own, with its own session, signals, files, terminal and end. The
 tests of the imports, one of the demo, and the rehearsal, start new interpreters.
 """
 
 import atexit
+import errno
 import fcntl
 import gc
+import hashlib
 import importlib
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
@@ -29,6 +34,8 @@ from types import FrameType
 from typing import IO, TextIO, TypedDict, get_args
 
 import certifi
+import stamina
+from pydantic import BaseModel
 
 import orrery
 from orrery.app.main import main
@@ -55,6 +62,7 @@ class Forked:
 
     It has this process's working folder and environment, unless `place` gives others. `inside` is the command that
     goes to where it is to run, as to a machine in name spaces: its `pid` is one of there, so send it no signal.
+    With `-m MODULE` as the first arguments it is that program, and not `orrery`.
     """
 
     def __init__(
@@ -164,21 +172,52 @@ def _few_authorities() -> IO[str]:
 
 @cache
 def _forker(inside: Sequence[str]) -> socket.socket:
-    """Return the line to this test process's forker, which ends with the test process."""
+    """Return a line to the forker of this test run, which is started if there is none, or to one `inside`."""
     # A request is one packet: threads may ask at the same time, and its files arrive with its bytes.
-    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with theirs:
-        program = [sys.executable, "-m", "tests.support.forks", str(theirs.fileno())]
-        command = [*inside, "env", f"PYTHONPATH={ROOT}", *program, *GATEWAYS] if inside else program
-        forker = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)  # noqa: S603  our own
+    door, line = (socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2))
+    with door:
+        address = "" if inside else _address()  # without one the kernel chooses it
+        try:
+            door.bind(address)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            process = None
+        else:
+            address = door.getsockname()
+            door.listen(64)
+            process = _started(inside, door.fileno())
+    for attempt in stamina.retry_context(on=ConnectionRefusedError, timeout=PATIENCE, attempts=None):
+        with attempt:  # another process has the address, and does not listen yet
+            line.connect(address)
 
     def end() -> None:
-        ours.close()
-        forker.wait(PATIENCE)
+        line.close()
+        if process and (inside or _RUN not in os.environ):  # noqa: TID251  a fact about the test run, not a setting
+            _ = os.waitpid(process, 0)
 
     atexit.register(end)
     _ENDS[inside] = end
-    return ours
+    return line
+
+
+_RUN = "PYTEST_XDIST_TESTRUNUID"
+"""The variable that all processes of a test run have, if there are several."""
+
+
+def _address() -> str:
+    """Return an address that no file has, of this checkout's forker in this test run."""
+    run = os.environ.get(_RUN, str(os.getpid()))  # noqa: TID251  a fact about the test run, not a setting
+    return f"\0orrery-tests-{hashlib.sha256(f'{run} {ROOT}'.encode()).hexdigest()[:32]}"
+
+
+def _started(inside: Sequence[str], door: int) -> int:
+    """Start a forker that takes requests at a door, and return its process id."""
+    program = [sys.executable, "-m", "tests.support.forks", str(door)]
+    command = [*inside, "env", f"PYTHONPATH={ROOT}", *program, *(GATEWAYS if inside else ())]
+    os.set_inheritable(door, True)  # noqa: FBT003  it takes no keyword
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    return os.posix_spawnp(command[0], command, os.environ, file_actions=[nothing])  # noqa: TID251  passed on
 
 
 _ENDS: dict[Sequence[str], Callable[[], None]] = {}
@@ -195,33 +234,39 @@ def end_inside(inside: Sequence[str]) -> None:
 
 
 class _Forker:
-    """Forks what is asked for on a line, and tells the pid and the end of each on a line of its own."""
+    """Forks what is asked for on any line to its door; tells pid and end of each on a line of its own."""
 
-    def __init__(self, line: socket.socket) -> None:
-        self._line = line
+    def __init__(self, door: socket.socket) -> None:
+        self._door = door
+        self._lines: list[socket.socket] = []
         self._running: dict[int, socket.socket] = {}
 
     def run(self) -> Sequence[str] | None:
-        """Serve until the line ends; return None then, and in each forked process its arguments."""
+        """Serve until the last line ends; return None then, and in each forked process its arguments."""
         wake, woken = os.pipe()
         for end in (wake, woken):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _nothing)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests, which end it
-        while True:
-            ready, _, _ = select.select([self._line, wake], [], [])
+        self._lines.append(self._door.accept()[0])
+        while self._lines:
+            ready, _, _ = select.select([wake, self._door, *self._lines], [], [])
             if wake in ready:
                 os.read(wake, 4096)
                 self._reap()
-            if self._line in ready:
-                request, files, _, _ = socket.recv_fds(self._line, _LONGEST_REQUEST, 4)
+            if self._door in ready:
+                self._lines.append(self._door.accept()[0])
+            for line in [one for one in self._lines if one in ready]:
+                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 4)
                 if not request:
-                    return None
-                if self._fork(socket.socket(fileno=files.pop()), files):
+                    self._lines.remove(line)
+                    line.close()
+                elif self._fork(socket.socket(fileno=files.pop()), files):
                     os.close(wake)
                     os.close(woken)
                     return _become(json.loads(request), files)
+        return None
 
     def _reap(self) -> None:
         for pid in [*self._running]:
@@ -245,7 +290,7 @@ class _Forker:
             line.sendall(_NUMBER.pack(pid))
             self._running[pid] = line
             return False
-        for other in (line, self._line, *self._running.values()):
+        for other in (line, self._door, *self._lines, *self._running.values()):
             other.close()
         return True
 
@@ -302,10 +347,19 @@ def _import(names: Sequence[str]) -> None:
     if not names:
         find_web_address("a.word")  # which reads the list of domains
         for role in get_args(Role):
-            _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
+            _ = file_model(role)
+        _build_models(BaseModel)
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
+
+
+def _build_models(kind: type[BaseModel]) -> None:
+    """Build what is built at its first use: each forked process would do it."""
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("orrery."):
+            _ = one.model_rebuild()
+        _build_models(one)
 
 
 def _everything() -> Generator[str]:
@@ -318,11 +372,16 @@ def _everything() -> Generator[str]:
 if __name__ == "__main__":
     _import(sys.argv[2:])
     arguments = _Forker(socket.socket(fileno=int(sys.argv[1]))).run()
-    if arguments is not None:
-        sys.argv = ["orrery", *arguments]
-        try:
+    if arguments is None:
+        os._exit(0)  # to take apart all that was imported takes a while
+    try:
+        if arguments[:1] == ["-m"]:
+            sys.argv = [*arguments[1:]]
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = ["orrery", *arguments]
             main()
-        except SystemExit as ended:
-            _end(ended.code or 0)
-            raise
-        _end(0)
+    except SystemExit as ended:
+        _end(ended.code or 0)
+        raise
+    _end(0)

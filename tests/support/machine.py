@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from orrery.app.settings.reader import CONFIG_VARIABLE, SettingsError, examine, load
+from orrery.runtime.module import Role
 
 MARK = "marked-value-0x5eed"
 """What no message may hold."""
@@ -42,17 +43,17 @@ class Machine:
         for name, value in variables.items():
             self.environment.setenv(name, value)
 
-    def refusal(self) -> str:
+    def refusal(self, role: Role = "site") -> str:
         """Return why the start is refused: a message without the marked value, like every cause behind it."""
         with pytest.raises(SettingsError) as refused:
-            load()
+            load(role=role)
         assert MARK not in str(refused.value)
         assert MARK not in repr(refused.value.__cause__)
         assert refused.value.__suppress_context__ or refused.value.__context__ is None
         said = str(refused.value)
         assert said.endswith(".")
         # So every refusal that a test knows is one that `orrery config check` names.
-        assert " ".join(examine().problems) == said
+        assert " ".join(examine(role=role).problems) == said
         return said
 
 

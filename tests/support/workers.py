@@ -1,31 +1,25 @@
-"""Processes for the crash tests of the store: started, told to go, killed, and never left behind."""
+"""Programs of `tests/support` that the crash tests start: told to go, killed, and never left behind."""
 
+import os
 import subprocess
-import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
+from tests.support.forks import Forked
 from tests.support.waiting import PATIENCE
-
-WORKER = Path(__file__).with_name("store_worker.py")
 
 
 class Worker:
-    """One running `store_worker.py`."""
+    """One running program; `output` is what it prints."""
 
-    def __init__(self, mode: str, store: Path, argument: str) -> None:
-        self._process = subprocess.Popen(  # noqa: S603  our own program
-            [sys.executable, str(WORKER), mode, str(store), argument],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    @property
-    def output(self) -> IO[str]:
-        """What the worker prints."""
-        assert self._process.stdout is not None
-        return self._process.stdout
+    def __init__(self, program: str, *arguments: str | Path) -> None:
+        stdin, self._input = os.pipe()
+        printed, stdout = os.pipe()
+        self.output = os.fdopen(printed, encoding="utf-8")
+        self.process = Forked(["-m", f"tests.support.{program}", *map(str, arguments)], stdin, stdout, 2)
+        os.close(stdin)
+        os.close(stdout)
 
     def line(self) -> str:
         """Return the next line that the worker prints; empty when it has ended."""
@@ -37,28 +31,27 @@ class Worker:
 
     def go(self) -> None:
         """Let it begin."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
+        os.write(self._input, b"go\n")
 
-    def kill(self) -> list[str]:
-        """Kill it as a power cut would (`kill -9`), and return the lines that it had printed."""
-        self._process.kill()
+    def kill(self, within: float = 0) -> list[str]:
+        """Kill it as a power cut would (`kill -9`), in some seconds; return the lines that it had printed."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(within)
+        self.process.kill()
         return self.rest()
 
     def rest(self) -> list[str]:
         """Return the lines that are left once the worker has ended."""
         lines = self.output.read().splitlines()
-        self._process.wait(PATIENCE)
+        self.process.wait(PATIENCE)
         return lines
 
     def close(self) -> None:
         """Leave nothing behind."""
-        self._process.kill()
-        self._process.wait(PATIENCE)
+        self.process.kill()
+        self.process.wait(PATIENCE)
         self.output.close()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        os.close(self._input)
 
 
 class Workers:
@@ -68,11 +61,29 @@ class Workers:
         self._started: list[Worker] = []
 
     def start(self, mode: str, store: Path, argument: str = "") -> Worker:
-        """Start a worker; it is up once its `await_ready` returns."""
-        self._started.append(Worker(mode, store, argument))
+        """Start a worker of the store; it is up once its `await_ready` returns."""
+        self._started.append(Worker("store_worker", mode, store, argument))
         return self._started[-1]
 
     def close(self) -> None:
         """End those that still run."""
         for worker in self._started:
             worker.close()
+
+
+@contextmanager
+def working(program: str, *arguments: str | Path) -> Generator[Worker]:
+    """Have a program run until the end of the block."""
+    worker = Worker(program, *arguments)
+    try:
+        yield worker
+    finally:
+        worker.close()
+
+
+def killed_at_each_step(program: str, what: str, folder: Path, before: Path) -> list[str]:
+    """Do `what` in many processes, each in its own copy of `before`, killed at another step; return the steps."""
+    with working(program, what, folder, before) as worker:
+        steps = worker.rest()
+        assert worker.process.returncode == 0, steps
+        return steps

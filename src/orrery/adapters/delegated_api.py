@@ -4,8 +4,11 @@ from orrery.outside import NoAnswer, Outside
 from orrery.ports.delegated import ApiAnswer, ApiUnreachable
 from orrery.trust import WELL_KNOWN, Trust
 
-TIMEOUT = 60.0
-"""Seconds for the whole answer."""
+SILENCE = 60.0
+"""Seconds to connect, and for each piece of the answer."""
+
+DEADLINE = 900.0
+"""Seconds for all of it: the body may be a large file over a slow line."""
 
 
 class HttpDelegatedApi:
@@ -13,7 +16,7 @@ class HttpDelegatedApi:
 
     def __init__(self, address: str, trust: Trust = WELL_KNOWN) -> None:
         self._address = address.rstrip("/")
-        self._api = Outside("The API", TIMEOUT, trust)
+        self._api = Outside("The API", DEADLINE, trust, silence=SILENCE)
 
     def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> ApiAnswer:
         """See `DelegatedApi`."""
@@ -23,6 +26,7 @@ class HttpDelegatedApi:
         try:
             answer = self._api.ask_at_once(method, self._address + path, content=body, headers=headers)
         except NoAnswer as error:
-            raise ApiUnreachable(str(error)) from None
+            arrived = " What was asked for may be done all the same." if error.sent else ""
+            raise ApiUnreachable(f"{error}{arrived}") from None
         named = {name.lower(): value for name, value in answer.headers.items()}
         return ApiAnswer(answer.status_code, named, answer.content)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured
+from orrery.errors import ApprovalRefused, DependencyFailed, Invalid, NotConfigured
 from orrery.ports.signatures import LONGEST
 
 DEADLINE = 10.0
@@ -75,7 +75,7 @@ class SshKeygen:
             )
         fingerprint = _FINGERPRINT.search(came.stdout.decode("ascii", "replace"))
         if came.returncode != 0 or fingerprint is None:
-            raise NotConfigured("ssh-keygen on this machine cannot check signatures; OpenSSH 8.2 or newer can.")
+            raise DependencyFailed("ssh-keygen on this machine cannot check signatures; OpenSSH 8.2 or newer can.")
         return fingerprint[1]
 
     def _verified(self, program: str, statement: bytes, signature: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -94,7 +94,7 @@ class SshKeygen:
                     env={"LC_ALL": "C"},
                 )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NotConfigured(f"The signature cannot be checked ({type(error).__name__}).") from None
+            raise DependencyFailed(f"The signature cannot be checked ({type(error).__name__}).") from None
 
     def _signer(self, key: str) -> str:
         kind, encoded = key.split()[:2]
@@ -144,5 +144,5 @@ def made_key(file: Path) -> str:
 def _program() -> str:
     program = shutil.which("ssh-keygen")
     if program is None:
-        raise NotConfigured("There is no ssh-keygen on this machine; type: sudo apt-get install openssh-client")
+        raise DependencyFailed("There is no ssh-keygen on this machine; type: sudo apt-get install openssh-client")
     return program

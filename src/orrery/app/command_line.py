@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> None:
     """Run a command; an error that is raised on purpose ends it with its sentence and its exit code."""
     words = [*arguments, *_to_complete()[1:]]
     try:
-        _application(words)(prog_name=_NAME, obj=partial(_runner_of, command_of(words)))
+        _application(words)(prog_name=_NAME, obj=partial(runner_for, command_of(words)))
     except OrreryError as error:
         from orrery.runtime.console.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
 
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> None:
         sys.exit(error.exit_code)
 
 
-def _runner_of(command: Command | None, config: "Path | None") -> "AbstractContextManager[Runner]":
+def runner_for(command: Command | None, config: "Path | None") -> "AbstractContextManager[Runner]":
     """Return the runner of a deployment: only a command that is run composes one."""
     from orrery.app.runner import runner_of  # noqa: PLC0415  it imports a store, and `--help` none
 

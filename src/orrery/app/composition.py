@@ -13,6 +13,7 @@ from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import Adapters
 from orrery.app.deployment import Orrery
 from orrery.app.modules import MODULES
+from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.settings.secret_observation import HeldSecretFiles
 from orrery.app.settings.sections import sections_of
@@ -24,9 +25,9 @@ from orrery.ports.health import Finding
 from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
-from orrery.runtime.marked_data import with_marked
 from orrery.runtime.module import Module, load, target_of
 from orrery.runtime.parts import Parts, refuse_duplicates
+from orrery.runtime.personal_entries import with_marked
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by, provided
@@ -125,13 +126,12 @@ def _deployment_id(settings: Settings, store_key: bytes) -> str:
 
 def _outdated_names(adapters: Adapters) -> list[Parts]:
     """Return what brings the one finding about names of settings and secrets that an earlier release had."""
-    met = (*adapters.settings.outdated, *adapters.secrets.outdated)
-    why, todo = f"{'; '.join(met)}.", "Write today's names, and take out what means nothing."
+    why = why_outdated(*adapters.settings.outdated, *adapters.secrets.outdated)
 
     async def check() -> list[Finding]:
-        return [Finding("outdated settings", "ok", why, todo, essential=False, of_settings=True)]
+        return [Finding("outdated settings", "ok", why, WRITE_NEW, essential=False, of_settings=True)]
 
-    return [Parts(module="settings", checks=[check])] if met else []
+    return [Parts(module="settings", checks=[check])] if why else []
 
 
 def _built(module: Module, runtime: Runtime) -> Parts:
@@ -169,7 +169,7 @@ def composed(
     for follow in (one for parts in modules for one in parts.once_composed):
         follow(modules)
     workers.add(*(one for parts in modules for one in parts.jobs))
-    personal = with_marked([one for parts in modules for one in parts.personal_data], ground.marked)
+    personal = with_marked([one for parts in modules for one in parts.personal_data], ground.marked, key)
     ground.marked.closed = True
     offers[target_of(Privacy)] = Privacy(store, personal)
     return Orrery(store, adapters, modules, offers)

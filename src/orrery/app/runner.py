@@ -11,12 +11,14 @@ from orrery.adapters.own_process.scan import ScanProcess
 from orrery.app.adapters import Adapters
 from orrery.app.composition import clock_of, opened
 from orrery.app.refresh import HttpRefreshServices
+from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings, load, load_usable, settings_file
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
 from orrery.ports.scanner import Scanner
 from orrery.runtime.console.runner import Runner, Services
+from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
 from orrery.runtime.settings import LogSettings
 
@@ -101,4 +103,7 @@ class DeploymentRunner:
 
 def _with_logs(settings: Settings, secrets: Secrets) -> tuple[Settings, Secrets]:
     configure(settings[LogSettings].format, "warning", Redaction(secrets.values()))
+    why = why_outdated(*settings.outdated, *secrets.outdated)
+    if why and settings.role != "site":  # of that, the start, `config check` and `doctor` have it
+        note(f"{why} {WRITE_NEW}")
     return settings, secrets

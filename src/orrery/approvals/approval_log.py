@@ -15,7 +15,7 @@ from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, parse
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, StoredRecord, commit, compare_and_set, parse
 from orrery.runtime.operations import Intent
 
 LOG = "approval-log:"
@@ -34,8 +34,8 @@ class ApprovalLog:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._entries = Collection(store, clock, LogEntry, LOG)
-        self._head = Collection(store, clock, LogEntry, HEAD)
+        self._entries = Collection(store, clock, LogEntry, LOG, life=FOR_EVER)
+        self._head = Collection(store, clock, LogEntry, HEAD, life=FOR_EVER)
         self._folded: tuple[LogEntry | None, Mapping[str, IntentProgress]] = None, {}
 
     async def append(

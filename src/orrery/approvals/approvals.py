@@ -120,7 +120,7 @@ class Approvals:
         return await self._intents.proposals()
 
     async def unreadable(self) -> list[StoreEntry]:
-        """Return the unreadable entries among the intents: altered, cut, or written by a newer version."""
+        """Return the unreadable entries of the intents and their progress: altered, cut, or of a newer version."""
         return await self._intents.unreadable()
 
     async def unreadable_records(self) -> list[RecordUnreadable]:

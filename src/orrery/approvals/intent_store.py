@@ -11,7 +11,15 @@ from orrery.approvals.progress import IntentProgress, in_words, is_over, why_not
 from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Conflict, Store, StoreEntry, Write
-from orrery.runtime.collection import Changes, Collection, StoredRecord, compare_and_set, parse, unreadable
+from orrery.runtime.collection import (
+    FOR_EVER,
+    Changes,
+    Collection,
+    StoredRecord,
+    compare_and_set,
+    parse,
+    unreadable,
+)
 from orrery.runtime.operations import Intent
 
 INTENT = "intent:"
@@ -75,9 +83,9 @@ class IntentStore:
     """Reads and erases intents, and stores each change of their progress."""
 
     def __init__(self, store: Store, clock: Clock, log: ApprovalLog) -> None:
-        self._intents = Collection(store, clock, Intent, INTENT)
-        self._erased = Collection(store, clock, Erased, INTENT)
-        self._progress = Collection(store, clock, IntentProgress, STATE)
+        self._intents = Collection(store, clock, Intent, INTENT, life=FOR_EVER)
+        self._erased = Collection(store, clock, Erased, INTENT, life=FOR_EVER)
+        self._progress = Collection(store, clock, IntentProgress, STATE, life=FOR_EVER)
         self._log = log
 
     async def propose(self, intent: Intent, pushes: Sequence[Write]) -> None:
@@ -110,8 +118,12 @@ class IntentStore:
         return sorted(found, key=lambda one: one.intent.proposed_at, reverse=True)
 
     async def unreadable(self) -> list[StoreEntry]:
-        """Return the entries among the intents that are neither an intent nor an erased one."""
-        return [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
+        """Return the entries that are neither an intent nor an erased one, nor how far one has come."""
+        intents = [entry async for entry in self._intents.entries() if not _holds_its_own(entry)]
+        progress = [
+            entry async for entry in self._progress.entries() if parse(IntentProgress, entry.value) is None
+        ]
+        return [*intents, *progress]
 
     async def erased(self) -> set[str]:
         """Return the ids of the intents that are erased."""

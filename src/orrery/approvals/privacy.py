@@ -48,7 +48,7 @@ async def _find_intents(approvals: Approvals, terms: SearchTerms) -> list[object
 
 async def _erase_intents(approvals: Approvals, request: ErasureRequest) -> ErasureRound:
     damaged = await _damaged(approvals, request.terms)
-    kept = {entry.key.removeprefix(INTENT): str(unreadable(entry.key)) for entry in damaged}
+    kept = {entry.key.partition(":")[2]: str(unreadable(entry.key)) for entry in damaged}
     found = False
     for proposal in await _proposals(approvals, request.terms):
         try:

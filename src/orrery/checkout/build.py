@@ -21,18 +21,19 @@ from orrery.checkout.access.sales import sales_panel
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
+from orrery.checkout.selling.drift import EVERY as DRIFT_EVERY
+from orrery.checkout.selling.drift import Drift
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
 from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
-from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
@@ -87,6 +88,7 @@ class CheckoutDomain:
         self.expiry = Expiry(stored, processor, writes, approvals)
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
+        self.drift = Drift(stored, reads, self.selling)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
@@ -128,7 +130,7 @@ class CheckoutDomain:
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
         selling = [
             Job("reconcile", EVERY, self.reconciliation.run_unattended),
-            Job("look for drift", DRIFT_EVERY, self.verification.check_newest),
+            Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
         ]
         return Parts(
             module="checkout",
@@ -150,7 +152,7 @@ class CheckoutDomain:
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
-                PanelSource("What visitors get", self.verification.panel, 60),
+                PanelSource("What visitors get", self.drift.panel, 60),
             ],
             operations=self.expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.webhook.refusals.counts)],

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import ClassVar
 
-from orrery.errors import Invalid, NotConfigured
+from orrery.errors import DependencyFailed, Invalid
 from orrery.ports.processor.errors import ProcessorUnreachable
 
 
@@ -18,7 +18,7 @@ class EventIdReused(Invalid):
     """The id of a stored event came again with other contents: the first one stays (decision 44)."""
 
 
-class NotPreflighted(NotConfigured):
+class NotPreflighted(DependencyFailed):
     """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
 
     tag: ClassVar[str] = "not-preflighted"

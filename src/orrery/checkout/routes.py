@@ -19,7 +19,7 @@ from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
-from orrery.edge.ratelimit import RateLimit
+from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.errors import Invalid, NotFound
 
@@ -159,7 +159,7 @@ class CheckoutRoutes:
                 _ = self.proxies.forwards(proxy)
             if is_private(address):
                 self.proxies.refused(address)
-            raise Problem(429, "too-many-requests", f"Try again in {wait} s.", {"Retry-After": str(wait)})
+            raise too_many(wait)
         if proxy:
             await self.proxies.show(proxy)
         return address

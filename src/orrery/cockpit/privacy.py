@@ -6,7 +6,7 @@ from orrery.cockpit.ledger import items
 from orrery.cockpit.records import LedgerItem
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.personal_entries import EntryErasure, PersonalEntries
 from orrery.runtime.privacy import PersonalDataSource
 
@@ -23,8 +23,8 @@ class LedgerData:
     @property
     def entries(self) -> PersonalEntries[LedgerItem]:
         """The items that may name a person, and their erasures."""
-        erasures = Collection(self.store, self.clock, EntryErasure, ERASED)
-        return PersonalEntries(items(self.store, self.clock), erasures, lambda item: item.created_at)
+        erasures = Collection(self.store, self.clock, EntryErasure, ERASED, life=FOR_EVER)
+        return PersonalEntries(items(self.store, self.clock), erasures, whole=True)
 
     def source(self) -> PersonalDataSource:
         """Return what the cockpit keeps about people."""

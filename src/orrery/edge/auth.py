@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from orrery.edge.problem import Problem
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit, too_many
 from orrery.ports.clock import Clock
 from orrery.syntax.admin_password import LONGEST, hashed
 
@@ -47,8 +47,7 @@ class GuessLimiter:
     async def slow_down(self) -> None:
         """Return after a while; raise 429 at once for one too many in a minute, so that none fills the memory."""
         if wait := self._limit.wait("all"):
-            headers = {"Retry-After": str(wait)}
-            raise Problem(429, "too-many-requests", f"Too many were wrong: try again in {wait} s.", headers)
+            raise too_many(wait, "Too many were wrong: try again in {wait} s.")
         await self._clock.sleep(self._delay())
 
     def _delay(self) -> float:

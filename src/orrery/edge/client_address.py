@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,7 @@ def _hop(text: str) -> Address | None:
     return _parse((found[1] or found[2]) if found else text)
 
 
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> Address | None:
     try:
         address = ip_address(text.strip())

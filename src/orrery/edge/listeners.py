@@ -2,8 +2,10 @@
 
 import socket
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 KERNEL_BYTES = 64 * 1024
 """Bytes that the kernel keeps for a connection, each way; by itself it would keep megabytes."""
@@ -13,11 +15,11 @@ KERNEL_BYTES = 64 * 1024
 class Listeners:
     """Passes a request to the app of its socket; a request that is not certainly private is public."""
 
-    public: ASGIApp
-    private: ASGIApp
+    public: "ASGIApp"
+    private: "ASGIApp"
     private_address: tuple[str, int]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Serve one request."""
         server: object = scope.get("server")
         # Servers may name the socket by a list; ours does not, and this line is on the path of every read.

@@ -6,7 +6,7 @@ An intent contains one or two entries. Each is one call; when only the first was
 from collections.abc import Awaitable, Callable, Sequence
 
 from orrery.approvals.approvals import Operation
-from orrery.errors import NotConfigured, NotFound, PartlyDone
+from orrery.errors import DependencyFailed, NotFound, PartlyDone
 from orrery.fraud.entries import Blocklist, known_address
 from orrery.fraud.records import EntriesBody, ListedEntry
 from orrery.ports.processor import ListEntry, ProcessorReads, ProcessorWrites, ValueList, split_unreadable
@@ -99,16 +99,16 @@ def _all_or_none(entries: Sequence[ListedEntry], done: Sequence[bool], well: str
 
 
 async def blocklist(reads: ProcessorReads, wanted: Blocklist) -> ValueList:
-    """Return one of the lists that block; raise `NotConfigured` when it is missing or of another type."""
+    """Return one of the lists that block; raise `DependencyFailed` when it is missing or of another type."""
     try:
         found = await by_alias(reads, wanted.alias)
     except NotFound:
-        raise NotConfigured(
+        raise DependencyFailed(
             f"The account has no list {wanted.alias}: make it in the processor's dashboard, "
             f"with items of type {wanted.item_type}."
         ) from None
     if found.item_type != wanted.item_type:
-        raise NotConfigured(
+        raise DependencyFailed(
             f"The list {wanted.alias} holds items of type {found.item_type}, not {wanted.item_type}: "
             "it cannot be used."
         )

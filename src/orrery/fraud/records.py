@@ -10,7 +10,7 @@ from orrery.fraud.clusters import Cluster, KnownCluster, Trait
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.record import Id, Record
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 
 FOUND = "fraud:found"
 """The key of the last search."""
@@ -49,7 +49,7 @@ class LastSearch(Record):
 
 def last_search(store: Store, clock: Clock) -> Collection[LastSearch]:
     """Return the collection of the last search."""
-    return Collection(store, clock, LastSearch, FOUND)
+    return Collection(store, clock, LastSearch, FOUND, life=FOR_EVER)
 
 
 def without_values(cluster: Cluster) -> FoundCluster:

@@ -10,7 +10,7 @@ from orrery.gateway.causes import PASSING, Ping, kind_of
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.record import Code, Record
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 
 
 class LastPing(Record):
@@ -72,4 +72,4 @@ class LastPing(Record):
 
 def last_ping(store: Store, clock: Clock) -> Collection[LastPing]:
     """Return the collection of the last ping. It is derived: the next ping, a minute later, makes it again."""
-    return Collection(store, clock, LastPing, "gateway:ping", derived=True)
+    return Collection(store, clock, LastPing, "gateway:ping", derived=True, life=FOR_EVER)

@@ -97,7 +97,7 @@ class Reports:
     @property
     def last(self) -> Collection[CloudReport]:
         """The collection of the last report. It is derived: the next report makes it again."""
-        return Collection(self.store, self.clock, CloudReport, "gateway:report", life=lambda _: KEPT, derived=True)
+        return Collection(self.store, self.clock, CloudReport, "gateway:report", life=KEPT, derived=True)
 
     async def receive(self, report: CloudReport) -> None:
         """Store a report; raise the store's errors."""

@@ -79,4 +79,4 @@ def first_of(ping: Ping, now: datetime, before: PingStretch | None) -> PingStret
 
 def stretches(store: Store, clock: Clock) -> Collection[PingStretch]:
     """Return the collection; an id is the time of the first ping."""
-    return Collection(store, clock, PingStretch, "gateway:stretch:", life=lambda _: KEPT)
+    return Collection(store, clock, PingStretch, "gateway:stretch:", life=KEPT)

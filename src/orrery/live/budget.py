@@ -12,7 +12,7 @@ from orrery.live.quota import PAUSES, TOTAL, Query, QuotaBudget, TokenLimits
 from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, UserReport
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set
 from orrery.runtime.raw_values import RawValues
 
 DEADLINE = 10.0
@@ -51,7 +51,7 @@ class StoredBudget:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._stored = Collection(store, clock, QuotaBudget, keys.QUOTA, derived=True)
+        self._stored = Collection(store, clock, QuotaBudget, keys.QUOTA, derived=True, life=FOR_EVER)
         self._analytics = analytics
         self._limits = limits
         self._interval = interval
@@ -104,7 +104,7 @@ class StoredBudget:
     async def forget_earlier(self) -> None:
         """Delete what earlier releases knew, in another shape: the first report puts a new budget right."""
         # Each command opens the store: it must not write, since a disk may be full.
-        if await RawValues(self._store, keys.OLD_BUDGET).get("") is not None:
+        if await RawValues(self._store, keys.OLD_BUDGET, FOR_EVER).get("") is not None:
             _ = await commit(self._store, Changes([Delete(keys.OLD_BUDGET)]))
 
     async def _read(self) -> tuple[QuotaBudget, Check]:

@@ -25,7 +25,7 @@ from orrery.ports.store import Check, Committed, Store, Unchanged, Write
 from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.record import Code, Id, Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, sortable
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, sortable
 from orrery.runtime.lasting import all_clear, push
 from orrery.runtime.tasks import together
 
@@ -212,7 +212,7 @@ class CounterMonitor:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._state = Collection(store, clock, MonitorState, keys.MONITOR)
+        self._state = Collection(store, clock, MonitorState, keys.MONITOR, life=FOR_EVER)
         self._counter = counter
         self._tracker = tracker
         self._pushes = pushes

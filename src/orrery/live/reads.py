@@ -78,17 +78,17 @@ class FirstLevelCache:
 
 def cached_counts(store: Store, clock: Clock, kind: type[R], key: str) -> Collection[R]:
     """Return the collection of what a refresh counted under one of `keys`."""
-    return Collection(store, clock, kind, key, life=lambda _: keys.VALUE_TTL)
+    return Collection(store, clock, kind, key, life=keys.VALUE_TTL)
 
 
 def last_error(store: Store, clock: Clock) -> Collection[LastError]:
     """Return the collection of why a refresh failed last."""
-    return Collection(store, clock, LastError, keys.LAST_ERROR, life=lambda _: keys.LAST_ERROR_TTL)
+    return Collection(store, clock, LastError, keys.LAST_ERROR, life=keys.LAST_ERROR_TTL)
 
 
 def last_outcome(store: Store, clock: Clock) -> Collection[RefreshOutcome]:
     """Return the collection of what a refresh did last."""
-    return Collection(store, clock, RefreshOutcome, keys.OUTCOME, life=lambda _: keys.LAST_ERROR_TTL)
+    return Collection(store, clock, RefreshOutcome, keys.OUTCOME, life=keys.LAST_ERROR_TTL)
 
 
 async def read(records: Collection[R], unreadable: list[str] | None = None) -> R | None:

@@ -48,7 +48,7 @@ class Put:
     ttl: timedelta | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < len(encode_key(self.key)) <= MAXIMUM_KEY_BYTES:
+        if not 0 < len(self.key if self.key.isascii() else encode_key(self.key)) <= MAXIMUM_KEY_BYTES:
             raise Invalid(f"A store key has 1 to {MAXIMUM_KEY_BYTES} bytes.")
         if self.ttl is not None:
             _refuse_ttl(self.ttl)
@@ -92,11 +92,10 @@ Check = Absent | Unchanged
 
 def refuse_invalid(writes: Sequence[Write], checks: Sequence[Check], commit_id: str | None) -> None:
     """Raise `Invalid` for a key or id that is no text, or a key written twice: their order would decide."""
-    keys = [encode_key(write.key) for write in writes]
+    keys = [write.key for write in writes]
     if len(keys) != len(set(keys)):
         raise Invalid("A commit may write each key only once.")
-    for name in [check.key for check in checks] + [commit_id or ""]:
-        _ = encode_key(name)
+    _ = encode_key("".join([*keys, *(check.key for check in checks), commit_id or ""]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 PAGE = 200
 """Records that are read at a time."""
+
+FOR_EVER = None
+"""The life of what is kept until something deletes it: an author must choose that."""
 
 ROUNDS = 20
 """Attempts of a compare-and-set before the store counts as too busy."""
@@ -96,9 +100,10 @@ class Collection(Generic[R]):
     """The records of one `kind`, each stored under `prefix` and its id.
 
     A collection of one has its whole key as its prefix, and is used without ids. `index` returns the keys by which
-    a record is found besides its id; each holds the id. `life` returns how long a record is kept from the moment
-    at which it comes into its state; a later change in the same state leaves the rest of that time. `derived`: its
-    records are made from facts again and lose nothing, so that even one of a newer `v` may be overwritten.
+    a record is found besides its id; each holds the id. `life` is how long a record is kept from the moment at
+    which it comes into its state, or a function of the record that returns it; a later change in the same state
+    leaves the rest of that time. `derived`: its records are made from facts again and lose nothing, so that even
+    one of a newer `v` may be overwritten.
     """
 
     store: Store
@@ -106,7 +111,7 @@ class Collection(Generic[R]):
     kind: type[R]
     prefix: str
     index: Callable[[R], Iterable[str]] = field(default=lambda _: ())
-    life: Callable[[R], timedelta | None] = field(default=lambda _: None)
+    life: timedelta | Callable[[R], timedelta | None] | None = field(kw_only=True)
     derived: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -117,6 +122,10 @@ class Collection(Generic[R]):
     def key(self, record_id: str = "") -> str:
         """Return where a record is stored."""
         return f"{self.prefix}{record_id}"
+
+    def life_of(self, record: R) -> timedelta | None:
+        """Return how long a record is kept, or `FOR_EVER`."""
+        return self.life(record) if callable(self.life) else self.life
 
     async def get(self, record_id: str = "") -> StoredRecord[R] | None:
         """Return a record, or None when it is missing; raise `RecordUnreadable`."""
@@ -223,13 +232,13 @@ class Collection(Generic[R]):
 
         What the index held of another record there stays.
         """
-        life = self.life(record)
+        life = self.life_of(record)
         entries = (Put(key, record_id.encode(), life) for key in self.index(record))
         return [Put(self.key(record_id), record.to_bytes(), life), *entries]
 
     def put(self, record: R, record_id: str = "") -> Put:
         """Return the write of a record over whatever is there; its index, if there is one, must stay as it is."""
-        return Put(self.key(record_id), record.to_bytes(), self.life(record))
+        return Put(self.key(record_id), record.to_bytes(), self.life_of(record))
 
     async def update(self, record_id: str, change: Callable[[R], R]) -> R:
         """Change a record and return it; `change` has no effects, and is asked again when another was first.
@@ -257,8 +266,8 @@ class Collection(Generic[R]):
     def _life(self, old: StoredRecord[R] | None, new: R | None, *, renewed: bool) -> timedelta | None:
         if new is None:
             return None
-        whole = self.life(new)
-        if renewed or old is None or old.expires_at is None or self.life(old.record) != whole:
+        whole = self.life_of(new)
+        if renewed or old is None or old.expires_at is None or self.life_of(old.record) != whole:
             return whole
         return max(old.expires_at - self.clock.now(), MINIMUM_TTL)
 
@@ -352,6 +361,7 @@ async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: 
     raise StoreUnavailable(busy)
 
 
+@lru_cache(maxsize=64)  # one commit writes the same time into several keys
 def sortable(time: datetime) -> str:
     """Return a time in UTC as text that sorts as times do, such as `20261121T120000.000000Z`."""
     return time.strftime("%Y%m%dT%H%M%S.%fZ")

@@ -5,6 +5,7 @@ Nothing here imports pydantic: the modules' data hold declarations, too.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,26 @@ def retired(old: str, *, since: str, instead: str) -> FormerName:
     return FormerName(old, since, instead)
 
 
-def names_given(name: str, former: Iterable[FormerName], given: Collection[str]) -> list[str]:
-    """Return the names under which one thing is given: none, one, or several, which is refused."""
-    return [one for one in (name, *(each.old for each in former)) if one in given]
+def names_of(name: str, former: Iterable[FormerName]) -> list[str]:
+    """Return every name of one thing, today's first."""
+    return [name, *(each.old for each in former)]
+
+
+def joined(name: str, values: dict[str, object]) -> object:
+    """Return as one what is given under several names of one thing: tables, if they have no key in common.
+
+    Raises `ValueError` where one thing is given twice, with a sentence without its end.
+    """
+    if len(values) == 1:
+        return next(iter(values.values()))
+    if not all(isinstance(one, dict) for one in values.values()):
+        raise ValueError(why_twice(name, values))
+    tables = {one: cast("dict[str, object]", table) for one, table in values.items()}
+    keys = dict.fromkeys(key for table in tables.values() for key in table)
+    return {
+        key: joined(f"{name}.{key}", {f"{one}.{key}": table[key] for one, table in tables.items() if key in table})
+        for key in keys
+    }
 
 
 def why_twice(name: str, given: Collection[str]) -> str:

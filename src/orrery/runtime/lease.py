@@ -8,7 +8,7 @@ from pydantic import AwareDatetime
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Delete, Store, Unchanged
 from orrery.record import Id, Record
-from orrery.runtime.collection import Changes, Collection, commit
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit
 from orrery.runtime.due import is_ahead
 
 
@@ -31,7 +31,7 @@ class Lease:
         self._store = store
         self._clock = clock
         # One that cannot be read is free, or the job would never run.
-        self._held = Collection(store, clock, Holder, f"lease:{name}", derived=True)
+        self._held = Collection(store, clock, Holder, f"lease:{name}", derived=True, life=FOR_EVER)
         self._holder = holder
         self._term = term
         self.since = 0

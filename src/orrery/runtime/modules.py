@@ -19,7 +19,7 @@ RUNTIME = Module(
         Named("tls", "orrery.runtime.settings:TlsSettings", SCANS_TOO),
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
-    prefixes=("index-key", "lease:", "restored-at", "written"),
+    prefixes=("index-key", "lease:", "record-erased:", "restored-at", "written"),
 )
 
 NOTIFICATIONS = Module(

@@ -343,7 +343,7 @@ class Outbox:
 
 def rows_of(store: Store, clock: Clock) -> Collection[Notification]:
     """Return the notifications of a store, unsent and sent."""
-    return Collection(store, clock, Notification, ROW, index_of, _life)
+    return Collection(store, clock, Notification, ROW, index_of, life=_life)
 
 
 def _row(draft: OutboxDraft, now: datetime, held_because: str = "") -> Notification:

@@ -52,8 +52,8 @@ class ErasureRound:
 EraseAddress = Callable[[str, str], Awaitable[object]]
 """Erases an address in all modules, for a reason; raises as `Privacy.erase` does."""
 
-RepeatErasure = Callable[[EraseAddress], Awaitable[bool]]
-"""Repeats one erasure of another store in this one; returns whether that was needed. Raises `RecordUnreadable`."""
+RepeatErasure = Callable[[EraseAddress], Awaitable[int]]
+"""Repeats erasures of another store in this one; returns how many were needed. Raises `RecordUnreadable`."""
 
 
 async def _no_terms(_: str) -> SearchTerms:
@@ -74,7 +74,7 @@ class PersonalDataSource:
     person of an address is found by. `erasures` reads those done in another store, oldest first. `elsewhere`
     returns, for what was found, sentences for the owner on copies that no erasure reaches. `prefixes` are those of
     the collections that it answers for: any other one with a marked field is exported and erased by itself
-    (`runtime/marked_data.py`).
+    (`runtime/personal_entries.py`).
     """
 
     name: str

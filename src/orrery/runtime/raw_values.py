@@ -10,11 +10,11 @@ from orrery.runtime.own_store import require_declared
 
 @dataclass(frozen=True, slots=True)
 class RawValues:
-    """Bytes, each stored under `prefix` and its id, and kept for `life`, or permanently."""
+    """Bytes, each stored under `prefix` and its id, and kept for `life`, or `FOR_EVER`."""
 
     store: Store
     prefix: str
-    life: timedelta | None = None
+    life: timedelta | None
 
     def __post_init__(self) -> None:
         require_declared(self.store, self.prefix)

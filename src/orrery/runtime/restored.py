@@ -13,7 +13,7 @@ from orrery.errors import RecordUnreadable, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store
 from orrery.record import Record
-from orrery.runtime.collection import Collection, RecordPage, StoredRecord, Walk, commit, write
+from orrery.runtime.collection import FOR_EVER, Collection, RecordPage, StoredRecord, Walk, commit, write
 from orrery.runtime.index_key import have_one_origin
 from orrery.runtime.outbox import KEEP_DELIVERED, Notification, rows_of
 
@@ -200,7 +200,7 @@ def _decided(ours: Notification | None, theirs: Notification, *, went_on: bool) 
 
 def _restores(store: Store, clock: Clock) -> Collection[Restored]:
     """Return the record of the last restore."""
-    return Collection(store, clock, Restored, RESTORED)
+    return Collection(store, clock, Restored, RESTORED, life=FOR_EVER)
 
 
 async def last_restore(store: Store, clock: Clock) -> Restored | None:

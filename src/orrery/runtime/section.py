@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 from pydantic.fields import FieldInfo
 
-from orrery.runtime.former_names import FormerName, names_given, why_twice
+from orrery.runtime.former_names import FormerName, joined, names_of
 from orrery.syntax.base_url import THIS_MACHINE
 
 Mode = Literal["live", "test", "sandbox"]
@@ -31,14 +31,18 @@ class Section(BaseModel):
             return given
         table = cast("dict[str, object]", given)
         met = [(name, one) for name, one in _former_names(cls) if one.old in table]
-        for name, one in met:
-            if len(twice := names_given(name, former_names(cls.model_fields[name]), table)) > 1:
-                raise ValueError(why_twice(name, twice))
-            table = {name if key == one.old else key: value for key, value in table.items()}
+        for name in dict.fromkeys(name for name, _ in met):
+            given = {each: table[each] for each in names_of_key(name, cls) if each in table}
+            table = {key: value for key, value in table.items() if key not in given} | {name: joined(name, given)}
         gone = [one for one in cls.RETIRED if one.old in table]
         if info.context is not None:
             info.context.update((cls, one) for one in (*(each for _, each in met), *gone))
         return {key: value for key, value in table.items() if key not in {one.old for one in gone}}
+
+
+def names_of_key(name: str, model: type[BaseModel]) -> list[str]:
+    """Return every name of a key, today's first."""
+    return names_of(name, former_names(model.model_fields[name]))
 
 
 def former_names(field: FieldInfo) -> list[FormerName]:

@@ -26,7 +26,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.record import Code, Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, sortable, write
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set, sortable, write
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
@@ -175,7 +175,7 @@ class OutageWatch:
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
-        self._outages = Collection(store, clock, PartOutage, OUTAGE)
+        self._outages = Collection(store, clock, PartOutage, OUTAGE, life=FOR_EVER)
         self._findings = findings
         self._began = clock.now()
 
@@ -183,7 +183,9 @@ class OutageWatch:
         """Leave the outage of the store in one that works again: the next process reports its end."""
         outage = self._of_store.now
         if outage and outage.told_at:
-            await write(store, [Collection(store, self._clock, PartOutage, OUTAGE).put(outage, STORE)])
+            await write(
+                store, [Collection(store, self._clock, PartOutage, OUTAGE, life=FOR_EVER).put(outage, STORE)]
+            )
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""

@@ -49,7 +49,7 @@ _TEMPLATES.filters |= {"utc_text": utc_text}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
-    return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
+    return HTMLResponse(_TEMPLATES.get_template(template).render(values, money=money), status, dict(_HEADERS))
 
 
 async def form_of(request: Request) -> dict[str, str]:

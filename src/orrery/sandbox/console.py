@@ -1,10 +1,11 @@
 """The sandbox's console: a page for people, and the levers under it (faults, clock, prices, charges)."""
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from starlette.routing import Route
 
-from orrery.sandbox.board import Act, Board, money
+from orrery.sandbox.board import Act, Board
 from orrery.sandbox.faults import KINDS
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import PriceSeed, new_price
@@ -119,39 +120,16 @@ class Console:
 
 
 def _shown(world: World) -> Document:
+    kinds = {"sessions": "checkout.session", "charges": "charge", "events": "event"}
+    newest = world.state.newest_first
     return {
+        **{name: list(islice(newest(kind), _SHOWN)) for name, kind in kinds.items()},
         "mode": world.mode,
-        "sessions": _sessions(world),
-        "events": _events(world),
-        "charges": _charges(world),
-        "prices": [(one, _money(one, "unit_amount")) for one in world.state.newest_first("price")],
-        "endpoints": list(world.state.newest_first("webhook_endpoint")),
+        "disputes": {one["charge"]: one["status"] for one in newest("dispute")},
+        "deliveries": list(newest("_delivery")),
+        "prices": list(newest("price")),
+        "endpoints": list(newest("webhook_endpoint")),
     }
-
-
-def _sessions(world: World) -> list[Document]:
-    sessions = list(world.state.newest_first("checkout.session"))[:_SHOWN]
-    return [one | {"amount": _money(one, "amount_total")} for one in sessions]
-
-
-def _charges(world: World) -> list[Document]:
-    charges = list(world.state.newest_first("charge"))[:_SHOWN]
-    disputes = {one["charge"]: one["status"] for one in world.state.newest_first("dispute")}
-    return [one | {"shown": _money(one, "amount"), "dispute": disputes.get(one["id"])} for one in charges]
-
-
-def _events(world: World) -> list[Document]:
-    events = list(world.state.newest_first("event"))[:_SHOWN]
-    shown = {event["id"] for event in events}
-    deliveries: dict[str, list[Document]] = {}
-    for delivery in world.state.newest_first("_delivery"):
-        if delivery["event"] in shown:
-            deliveries.setdefault(delivery["event"], []).append(delivery)
-    return [event | {"deliveries": deliveries.get(event["id"], [])} for event in events]
-
-
-def _money(document: Document, amount: str) -> str:
-    return money(document[amount], document["currency"])
 
 
 def _is(given: object) -> bool:

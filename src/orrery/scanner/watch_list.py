@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from orrery.errors import Invalid, NotConfigured
+from orrery.errors import DependencyFailed, Invalid, NotConfigured
 from orrery.scanner.detectors.spelling import address_of, value_of
 from orrery.scanner.findings import WATCHED, FingerprintKey, WatchedKind
 from orrery.scanner.policy import Term
@@ -145,9 +145,9 @@ def sealed(found: WatchList, keys: WatchListKeys) -> bytes:
 def opened(content: bytes, keys: WatchListKeys) -> WatchList:
     """Return the list in a file; raise `NotConfigured` with a clause about the file that quotes nothing of it."""
     if not content.startswith(_MAGIC):
-        raise NotConfigured("is no watch-list, or was cut")
+        raise DependencyFailed("is no watch-list, or was cut")
     if content[len(_MAGIC) : len(_MAGIC) + 1] != _VERSION:
-        raise NotConfigured("was written by a newer version: use that one")
+        raise DependencyFailed("was written by a newer version: use that one")
     head, rest = content[:_HEAD], content[_HEAD:]
     check = head[len(_MAGIC) + 1 :][:_CHECK_BYTES]
     if check != keys.check and len(head) == _HEAD:
@@ -156,7 +156,7 @@ def opened(content: bytes, keys: WatchListKeys) -> WatchList:
         cipher = keys.cipher(head[-_SALT_BYTES:])
         text = cipher.decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], head)
     except (InvalidTag, ValueError):
-        raise NotConfigured("was altered or cut: put a copy in its place that you kept") from None
+        raise DependencyFailed("was altered or cut: put a copy in its place that you kept") from None
     return WatchList(_entries(text))
 
 
@@ -165,7 +165,7 @@ def _entries(text: bytes) -> tuple[WatchListEntry, ...]:
         rows = cast("list[Mapping[str, str]]", json.loads(text)["entries"])
         return tuple(WatchListEntry(kind_of(one["kind"]), one["text"], one["added"], one["note"]) for one in rows)
     except (ValueError, KeyError, TypeError, Invalid):
-        raise NotConfigured("holds what this version does not know: use the version that wrote it") from None
+        raise DependencyFailed("holds what this version does not know: use the version that wrote it") from None
 
 
 def kind_of(text: str) -> WatchedKind:

@@ -62,4 +62,4 @@ class WatchListFile:
         try:
             return opened(content, self.keys())
         except NotConfigured as error:
-            raise NotConfigured(f"The watch-list {self.path} {error}.") from None
+            raise type(error)(f"The watch-list {self.path} {error}.") from None

@@ -18,7 +18,7 @@ from orrery.ports.health import Finding, secret_part
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Absent, Check, Conflict, Store
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set, write
 from orrery.runtime.due import is_ahead
 from orrery.runtime.restored import last_restore
 from orrery.runtime.secret import Form, SecretUse
@@ -90,8 +90,8 @@ class SecretsCheck:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._baselines = Collection(store, clock, Baseline, BASELINE)
-        self._announced = Collection(store, clock, Announcement, ANNOUNCED, life=lambda _: ANNOUNCED_FOR)
+        self._baselines = Collection(store, clock, Baseline, BASELINE, life=FOR_EVER)
+        self._announced = Collection(store, clock, Announcement, ANNOUNCED, life=ANNOUNCED_FOR)
         self.held = held
         self._observe = observe
 

@@ -64,7 +64,9 @@ NATIVE = {ord(chr(one).casefold()): ord(like.casefold()) for one, like in revers
 _SQUARES = ((0x1F150, 26), (0x1F170, 26), (0x1F1E6, 26))
 """White letters on black, and the letters that flags are made of."""
 
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+(?:[ ,.;:!?-]{1,2}[^\x00-\x7f]+)*")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+(?:[\x00-\x7f]{1,2}[^\x00-\x7f]+)*")
+"""Runs with the little ASCII between them, which stays as it is: a call costs more than some letters of it."""
+
 _TAKEN_APART = re.compile("[\u3099\u309a\u1100-\u11ff]")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
 

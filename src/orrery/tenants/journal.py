@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection, RecordPage, commit, sortable
+from orrery.runtime.collection import FOR_EVER, Collection, RecordPage, commit, sortable
 from orrery.syntax.track import Track
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.records import TrackJournalEntry
@@ -35,7 +35,7 @@ class NewEntry:
 
 def entries(store: Store, clock: Clock) -> Collection[TrackJournalEntry]:
     """Return the collection of the journal's entries, by time."""
-    return Collection(store, clock, TrackJournalEntry, ENTRY)
+    return Collection(store, clock, TrackJournalEntry, ENTRY, life=FOR_EVER)
 
 
 class Journal:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import Collection
+from orrery.runtime.collection import FOR_EVER, Collection
 from orrery.runtime.personal_entries import EntryErasure, PersonalEntries
 from orrery.runtime.privacy import PersonalDataSource
 from orrery.tenants.journal import entries
@@ -23,8 +23,8 @@ class JournalData:
     @property
     def entries(self) -> PersonalEntries[TrackJournalEntry]:
         """The entries that may name a person, and their erasures."""
-        erasures = Collection(self.store, self.clock, EntryErasure, ERASED)
-        return PersonalEntries(entries(self.store, self.clock), erasures, lambda entry: entry.created_at)
+        erasures = Collection(self.store, self.clock, EntryErasure, ERASED, life=FOR_EVER)
+        return PersonalEntries(entries(self.store, self.clock), erasures, whole=True)
 
     def source(self) -> PersonalDataSource:
         """Return what the journal keeps about people."""

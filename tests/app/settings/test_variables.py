@@ -8,14 +8,14 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from orrery.app.settings.reader import load_settings
+from orrery.app.settings.reader import load, load_settings
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.tables import table_of_variables
 from orrery.cockpit.settings import CockpitSettings
 from orrery.errors import Invalid
 from orrery.runtime.module import Role
 from orrery.runtime.settings import PushSettings, ServerSettings
-from tests.support.machine import MARK, Machine, machine_in
+from tests.support.machine import MARK, SECRETS, Machine, machine_in
 
 
 @pytest.fixture
@@ -143,12 +143,39 @@ def variables_of_others(role: Role) -> dict[str, str]:
     return {f"ORRERY_{name.upper()}{inside}": MARK for name in foreign for inside in ("", "__NO_SUCH_KEY")}
 
 
-@pytest.mark.parametrize("role", ["site", "cockpit", "cloud"])
+SERVING: tuple[Role, ...] = ("site", "cockpit", "cloud")
+FOREIGN: dict[Role, str] = {"site": "cockpit", "cockpit": "live", "cloud": "live"}
+"""A section of another role."""
+
+
+@pytest.mark.parametrize("role", SERVING)
 def test_what_is_of_another_role_is_not_looked_at(machine: Machine, role: Role) -> None:
-    """A variable of its sections is passed by, whatever is in it."""
-    machine.write("")
+    """A variable, a section and a secret of it are passed by, whatever is in them."""
+    machine.write(f"{SECRETS}[{FOREIGN[role]}]\nno_such_key = 1\n")
+    foreign = "imap_passwords" if role == "site" else "webhook_signing_secret"
+    machine.secret(foreign, "two\nlines")
     machine.set(**variables_of_others(role))
-    assert load_settings(role=role).mode == "live"
+    settings, secrets = load(role=role)
+    assert (settings.mode, secrets.troubles) == ("live", {})
     machine.set(ORRERY_SCNA="x")
     with pytest.raises(Invalid, match="ORRERY_SCNA is neither"):
         load_settings(role=role)
+
+
+@pytest.mark.parametrize("role", SERVING)
+@pytest.mark.parametrize(
+    ("text", "secret", "said"),
+    [
+        ("[tls]\nca_fiel = 1\n", "", "tls.ca_fiel: there is no such key; the nearest is ca_file"),
+        ("[tlsx]\n", "", "tlsx: there is no such key; the nearest is tls"),
+        ("", "push_tokn", "The secret file push_tokn is none of "),
+    ],
+)
+def test_what_is_unknown_is_refused_in_every_role(
+    machine: Machine, role: Role, text: str, secret: str, said: str
+) -> None:
+    """An unknown key, section or secret file."""
+    machine.write(f"{SECRETS}{text}")
+    if secret:
+        machine.secret(secret, "12345678")
+    assert said in machine.refusal(role)

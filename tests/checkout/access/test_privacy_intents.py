@@ -259,6 +259,15 @@ async def test_how_far_it_has_come_cannot_be_read(shop: Shop) -> None:
     assert f"approval:{intent.id} cannot be read" in (await kept_in(shop))[f"intent {intent.id}"]
 
 
+async def test_how_far_it_has_come_names_somebody_and_cannot_be_read(shop: Shop) -> None:
+    """It is found by its text, whoever the intent itself names: exported as it is, and named as kept."""
+    intent = await blocked(shop.approving, NEIGHBOUR)
+    text = f'{{"note": "refused for {BUYER}"'
+    await shop.store.commit([Put(f"approval:{intent.id}", text.encode())])
+    assert (await shop.privacy.export(BUYER))["intents"] == [text]
+    assert f"approval:{intent.id} cannot be read" in (await kept_in(shop))[f"intent {intent.id}"]
+
+
 async def test_erased_after_it_was_checked() -> None:
     """A standing approval that is erased between its check and its use is not used: the refusal is in the log."""
     shop = Shop()

@@ -305,5 +305,5 @@ def test_a_push_needs_its_settings(user: ScanUser) -> None:
     """Without them a round with --notify does not begin."""
     user.write(f'{TRACKS}[[tenants.B.destinations]]\nname = "blog"\nkind = "blog"\nfolder = "{user.here}"\n')
     code, _, err = user.types(plain("scan"), "--destinations", "--notify")
-    assert code == 1
+    assert code == 2
     assert "[push]" in err

@@ -33,7 +33,7 @@ def test_what_a_hook_searches_is_refused(
         assert user.types(plain("watch new-key"))[0] == 0
         user.watch_list().change(lambda found: found)
     code, out, err = user.types(scan, *words)
-    assert (code, out, err.count("\n"), MENDS in err) == (1, "", 1, True)
+    assert (code, out, err.count("\n"), MENDS in err) == (2, "", 1, True)
     assert user.types(scan, ".")[0] == 0
     if "--outgoing" not in words:
         assert user.types(scan, *words, "--without-watch-list")[0] == 0
@@ -48,7 +48,7 @@ def test_hooks_need_a_list_or_the_journal(user: ScanUser, repo: Repo) -> None:
     """They are not installed without; with --without-watch-list they are, once the journal keeps it."""
     place = repo.folder / ".git" / "hooks" / "pre-commit"
     code, out, err = user.types(hooks, "install")
-    assert (code, out, err.count("\n"), MENDS in err) == (1, "", 1, True)
+    assert (code, out, err.count("\n"), MENDS in err) == (2, "", 1, True)
     code, _, err = user.types(hooks, "install", "--without-watch-list")
     assert (code, "The journal cannot keep it" in err, place.exists()) == (1, True, False)
     assert user.types(hooks, "list")[0] == 1

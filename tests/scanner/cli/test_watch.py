@@ -164,7 +164,7 @@ def test_a_missing_key_is_said_before_a_term_is_typed(user: ScanUser) -> None:
     """Nobody types twenty names for nothing."""
     user.write("")
     code, _, err = user.types(plain("watch add"), "--kind", "customer", given="")
-    assert code == 1
+    assert code == 2
     assert "orrery tenants watch new-key" in err
 
 

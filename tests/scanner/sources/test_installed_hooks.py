@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from orrery.scanner.hooks import HOOKS, KEPT
+from tests.support.forks import typed_orrery
 from tests.support.repositories import Repo, new_repo
 from tests.support.waiting import PATIENCE
 
@@ -25,8 +27,16 @@ Path("/given").write_text(json.dumps(seen))
 """
 
 
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a program that is `orrery`, forked for the time that its imports take."""
+    program = tmp_path_factory.mktemp("programs") / "orrery"
+    with typed_orrery(program):
+        yield program
+
+
 @pytest.fixture
-def guarded(repo: Repo) -> Repo:
+def guarded_by_orrery(repo: Repo) -> Repo:
     """Return a repository whose hooks are installed, as a person types it."""
     installed = subprocess.run(  # noqa: S603  our own program
         [ORRERY, "tenants", "hooks", "install", repo.folder], capture_output=True, check=True, timeout=PATIENCE
@@ -35,8 +45,28 @@ def guarded(repo: Repo) -> Repo:
     return repo
 
 
-def test_a_commit_is_stopped_until_it_is_clean(guarded: Repo) -> None:
+WRITTEN: dict[str, str] = {}
+"""The hooks as they are installed, which are the same in every repository."""
+
+
+@pytest.fixture
+def guarded(repo: Repo, forked: Path, request: pytest.FixtureRequest) -> Repo:
+    """Return a repository with the same hooks, which run the forked program."""
+    folder = repo.folder / ".git" / "hooks"
+    if not WRITTEN:
+        request.getfixturevalue("guarded_by_orrery")
+        WRITTEN.update({hook: (folder / hook).read_text() for hook in HOOKS})
+    folder.mkdir(exist_ok=True)
+    for hook, text in WRITTEN.items():
+        assert os.fspath(ORRERY) in text
+        (folder / hook).write_text(text.replace(os.fspath(ORRERY), os.fspath(forked)))
+        (folder / hook).chmod(0o755)
+    return repo
+
+
+def test_a_commit_is_stopped_until_it_is_clean(guarded_by_orrery: Repo) -> None:
     """A file with a leak, or a message with one, makes no commit, and git shows where; without one it is made."""
+    guarded = guarded_by_orrery
     guarded.stage("notes/plan.json", LEAK)
     stopped = guarded.try_git("commit", "-m", "one")
     assert stopped.returncode == 1
@@ -151,10 +181,10 @@ def test_what_was_there_runs_first(guarded: Repo, tmp_path: Path) -> None:
     ]
 
 
-def test_without_orrery_git_is_stopped(guarded: Repo, tmp_path: Path) -> None:
+def test_without_orrery_git_is_stopped(guarded: Repo, forked: Path, tmp_path: Path) -> None:
     """When the installation is gone nothing is searched, so nothing is committed; the hook says what to do."""
     hook = guarded.folder / ".git" / "hooks" / "pre-commit"
-    hook.write_text(hook.read_text().replace(os.fspath(ORRERY), f"{tmp_path}/gone/orrery"))
+    hook.write_text(hook.read_text().replace(os.fspath(forked), f"{tmp_path}/gone/orrery"))
     guarded.stage("a.json", "{}")
     stopped = guarded.try_git("commit", "-m", "one")
     assert stopped.returncode == 1

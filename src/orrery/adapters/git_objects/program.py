@@ -10,7 +10,7 @@ from io import BufferedReader, RawIOBase
 from select import select
 from typing import IO, TYPE_CHECKING
 
-from orrery.errors import Invalid, NotConfigured, NotFound
+from orrery.errors import DependencyFailed, Invalid, NotFound
 from orrery.syntax.lines import visible
 
 if TYPE_CHECKING:
@@ -180,5 +180,5 @@ def opened(folder: Path, *, is_hook: bool = False) -> Repository:
     return Repository(git, is_bare == "true", is_shallow == "true", digits, common.removesuffix("\n"))
 
 
-def _missing() -> NotConfigured:
-    return NotConfigured("There is no git on this machine; type: sudo apt-get install git")
+def _missing() -> DependencyFailed:
+    return DependencyFailed("There is no git on this machine; type: sudo apt-get install git")

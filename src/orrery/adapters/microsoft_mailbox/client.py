@@ -20,6 +20,9 @@ from orrery.trust import Trust
 DEADLINE = 25.0
 """Seconds for one answer with its repetitions: less than the cockpit waits for a batch."""
 
+SILENCE = 10.0
+"""Seconds to connect, and for each piece of an answer."""
+
 LONGEST_WAIT = 8.0
 """Seconds that are waited when Graph asks for it; for longer ones the next refresh asks again."""
 
@@ -70,7 +73,7 @@ class GraphClient:
     @asynccontextmanager
     async def session(self) -> AsyncGenerator["GraphSession"]:
         """Yield a session: one connection for several requests."""
-        graph = Outside(WHO, DEADLINE, self.trust)
+        graph = Outside(WHO, DEADLINE, self.trust, silence=SILENCE)
         try:
             connected = graph.connected(self.address)
         except NoAnswer as error:
@@ -113,7 +116,9 @@ class GraphSession:
         """
         try:
             asked, own = urlsplit(link), urlsplit(self._base)
-        except ValueError:
+            with self._graph.troubles():
+                _ = self._http.build_request("GET", link)
+        except (ValueError, NoAddress):
             raise StateLost(f"{WHO}'s next page has no address.") from None
         if (asked.scheme, asked.netloc) != (own.scheme, own.netloc):
             raise StateLost(f"{WHO}'s next page is at another address: it is not asked.")
@@ -145,8 +150,6 @@ class GraphSession:
                 request = self._http.build_request(method, url, params=params, json=body, headers=headers)
                 async with asyncio.timeout(DEADLINE):
                     answer = await self._answered(request)
-        except NoAddress:
-            raise StateLost(f"{WHO}'s next page has no address.") from None
         except NoAnswer as error:
             raise MailboxUnreachable(str(error)) from None
         return _content(answer)

@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from orrery.adapters.own_process.command import run_command
-from orrery.errors import NotConfigured
+from orrery.errors import DependencyFailed
 from orrery.ports.scanner import Checked, Leak, Scanned
 
 SECONDS = 600
@@ -38,7 +38,7 @@ class ScanProcess:
         lines = self._run(packed.getvalue(), "--stdin").splitlines()
         found, summary = [json.loads(line) for line in lines[:-1]], json.loads(lines[-1])
         if len(found) != summary["findings"]:
-            raise NotConfigured("The scanner's report is cut.")
+            raise DependencyFailed("The scanner's report is cut.")
         leaks = (Leak(_kind(one), one["place"].removeprefix(_INPUT)) for one in found)
         return Scanned(tuple(leaks), tuple(summary["notes"]), summary["watch_list"])
 
@@ -47,7 +47,7 @@ class ScanProcess:
         arguments = ("tenants", "scan", "--json", what, *self._config)
         code, printed, why = run_command(arguments, given, SECONDS, too_late)
         if code not in {0, _FOUND} or not printed:
-            raise NotConfigured(f"The scanner cannot run: {why}")
+            raise DependencyFailed(f"The scanner cannot run: {why}")
         return printed
 
 

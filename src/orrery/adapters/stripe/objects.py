@@ -13,11 +13,13 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent
 from orrery.ports.processor.errors import ItemUnreadable
@@ -48,14 +50,14 @@ Item = TypeVar("Item", bound=Identified)
 Value = TypeVar("Value")
 
 
-def _or_none(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return read(value)
-    except ValidationError:
-        return None
+class _OrNone:
+    """Reads a value in an unknown form as None, without a call of Python for each."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_default_schema(handler(source), default=None, on_error="default")
 
 
-Loose = Annotated[Value | None, WrapValidator(_or_none)]
+Loose = Annotated[Value | None, _OrNone()]
 """A field that decides nothing."""
 
 

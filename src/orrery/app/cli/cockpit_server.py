@@ -20,10 +20,11 @@ import uvicorn
 import uvloop
 
 from orrery.adapters.sqlite import create
+from orrery.app.cli.listening import AddressTakenError, listen
 from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import AddressTakenError, listen, uvicorn_config
+from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened
 from orrery.app.garbage import collect_from_now
 from orrery.app.settings.reader import Secrets, Settings, settings_from

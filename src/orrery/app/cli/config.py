@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, suppress
 
 import typer
 
+from orrery.app.cli.listening import why_not_to_listen
 from orrery.app.cli.services import Config
-from orrery.app.cli.uvicorn_config import why_not_to_listen
 from orrery.app.composition import opened, without_store
 from orrery.app.deployment import Orrery
 from orrery.app.settings.reader import Secrets, Settings, examine, uses_of

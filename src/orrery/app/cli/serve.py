@@ -14,10 +14,11 @@ import uvloop
 from starlette.types import ASGIApp
 
 from orrery.adapters.unavailable_store import UnavailableStore
+from orrery.app.cli.listening import listen
 from orrery.app.cli.service_manager import manager_address, notify_ready
 from orrery.app.cli.services import Config, configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import listen, uvicorn_config
+from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened, opened_for_examination
 from orrery.app.deployment import Orrery
 from orrery.app.garbage import collect_from_now

@@ -1,24 +1,16 @@
 """How each of our servers runs uvicorn."""
 
 import resource
-import socket
-from errno import EADDRINUSE
 from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from orrery.edge.connection_limiter import ConnectionLimiter, most_connections
-from orrery.edge.listeners import bind
 from orrery.edge.uvicorn_protocol import TimeLimitedProtocol
-from orrery.errors import OrreryError
 
 GRACE = 10
 """Seconds that requests under way may take to end after Ctrl-C."""
-
-
-class AddressTakenError(OrreryError):
-    """Something else listens there already."""
 
 
 def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
@@ -39,20 +31,3 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
         callback_notify=limiter.close_unread,
         timeout_notify=0,  # each second
     )
-
-
-def why_not_to_listen(host: str, port: int) -> str:
-    """Return why no program can listen there, or nothing; a listener of the running service is no reason."""
-    try:
-        bind(host, port).close()
-    except OSError as error:
-        return "" if error.errno == EADDRINUSE else f"{host}:{port} cannot be listened on: {error.strerror}."
-    return ""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raise `AddressTakenError`."""
-    try:
-        return bind(host, port)
-    except OSError as error:
-        raise AddressTakenError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None

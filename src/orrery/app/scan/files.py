@@ -10,6 +10,7 @@ from pathlib import Path
 from orrery.adapters.private_files import OwnFile
 from orrery.app.scan.found import LIST_NAME, NO_LIST, NO_SETTINGS, found_file, today
 from orrery.app.scan.own_place import require_own_place
+from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.places import own_folder
 from orrery.app.settings.reader import read_settings
 from orrery.app.settings.secrets import CREDENTIALS_VARIABLE, Secrets, examine_secrets, secret_file
@@ -139,7 +140,9 @@ class ScanFiles:
         return Allowances(read_baseline(file, day), day) if file else Allowances(today=day)
 
     def _notes(self, of_list: str) -> tuple[str, ...]:
-        return tuple(filter(None, ("" if self.file else NO_SETTINGS, of_list)))
+        why = why_outdated(*self.settings.outdated, *self._secrets.outdated)
+        outdated = f"{why} {WRITE_NEW}" if why else ""
+        return tuple(filter(None, ("" if self.file else NO_SETTINGS, of_list, outdated)))
 
     def _policy(self, terms: tuple[Term, ...] = ()) -> Policy:
         tracks = self.settings[TenantsSettings]

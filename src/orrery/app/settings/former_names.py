@@ -13,6 +13,9 @@ from orrery.runtime.former_names import FormerName
 from orrery.runtime.module import Role
 from orrery.runtime.section import Section, former_names
 
+WRITE_NEW = "Write today's names, and take out what means nothing."
+"""What to do about names of before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
@@ -30,6 +33,11 @@ class Renaming:
         if self.new:
             return f"{self.old} is called {self.new} since {self.former.since}"
         return f"{self.old} means nothing since {self.former.since}: {self.former.instead.rstrip('.')}"
+
+
+def why_outdated(*met: str) -> str:
+    """Return in a sentence which names of before were met, or nothing."""
+    return f"{'; '.join(met)}." if met else ""
 
 
 def former_settings(role: Role) -> list[Renaming]:

@@ -6,7 +6,7 @@ Unknown keys, variables and secret files are fatal (decision 41); a missing secr
 sections and secrets only (decision 40).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, cast
@@ -28,6 +28,7 @@ from orrery.app.settings.tables import Table, laid_over, read_toml, table_of_var
 from orrery.app.settings.variables import CONFIG_VARIABLE, ENVIRONMENT, SettingsError
 from orrery.runtime.former_names import FormerName
 from orrery.runtime.module import Role
+from orrery.runtime.section import names_of_key
 from orrery.runtime.settings import SecretFiles, TlsSettings
 
 __all__ = [
@@ -158,21 +159,48 @@ def _refuse_unknown_variables(role: Role) -> None:
 
 def _read(found: Table, folder: Path, role: Role, variables: Mapping[str, str]) -> Settings:
     model, met = file_model(role), set[tuple[type[BaseModel], FormerName]]()
+    given = laid_over(found, table_of_variables(variables, role, model))
     try:
-        file = model.model_validate(laid_over(found, table_of_variables(variables, role, model)), context=met)
+        file = model.model_validate(given, context=met)
     except ValidationError as error:
-        raise SettingsError(_unusable(error, model)) from None
+        raise SettingsError(_unusable(error, model, given)) from None
     file = _anchored(file, folder)
     sections = {type(value): value for _, value in file if isinstance(value, BaseModel)}
     outdated = [str(one) for one in former_settings(role) if (one.model, one.former) in met]
     return Settings(file.mode, role, sections, tuple(outdated))
 
 
-def _unusable(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return what is wrong with settings, key by key; no value is repeated."""
+def _unusable(error: ValidationError, model: type[BaseModel], given: Table) -> str:
+    """Return what is wrong with settings, key by key, by the names that are `given`; no value is repeated."""
     problems = error.errors(include_url=False, include_input=False)
-    sentences = [f"{'.'.join(str(part) for part in one['loc'])}: {_sentence(one, model)}" for one in problems]
+    sentences = [f"{_key(one['loc'], model, given)}: {_sentence(one, model)}" for one in problems]
     return f"The settings cannot be used: {'; '.join(sentences)}."
+
+
+def _key(place: Sequence[int | str], model: type[BaseModel], given: Table) -> str:
+    """Return a key by its name in the settings; behind a former one is today's."""
+    names = list(map(str, place))
+    ends = range(len(names), -1, -1)  # the last one may be missing
+    found = next([*path, *names[end:]] for end in ends for path in _written(place[:end], [model], given))
+    now, written = ".".join(names), ".".join(found)
+    return now if written == now else f"{written}, now {now}"
+
+
+def _written(place: Sequence[int | str], models: Sequence[type[BaseModel]], given: object) -> Iterator[list[str]]:
+    """Yield the names under which a place is given. Numbers and kinds of a table lead to no other table."""
+    if not place:
+        yield []
+        return
+    first, *rest = place
+    own = [one for one in models if first in one.model_fields]
+    if not own:
+        inner = cast("Sequence[object]", given)[first] if isinstance(first, int) else given
+        yield from ([str(first), *more] for more in _written(rest, models, inner))
+        return
+    below = [kind for one in own for kind in models_in(one.model_fields[str(first)].annotation)]
+    table = cast("Table", given) if isinstance(given, dict) else {}
+    for name in (each for one in own for each in names_of_key(str(first), one) if each in table):
+        yield from ([name, *more] for more in _written(rest, below, table[name]))
 
 
 def _sentence(problem: ErrorDetails, model: type[BaseModel]) -> str:

@@ -79,22 +79,23 @@ class Secrets:
         """Return every value there is, for the log's redaction."""
         return [part for name in self.kinds for part in self.parts(name)]
 
-    def why_unusable(self, name: str, mode: Mode) -> str:
-        """Return in a sentence why a secret that is present cannot be used, or nothing."""
+    def why_unusable(self, name: str, mode: Mode, called: str = "") -> str:
+        """Return in a sentence, with `called` as its name, why a secret cannot be used, or nothing."""
         kind, text = self.kinds[name], self.reveal(name)
         if not text:
             return ""
-        return kind.unusable(name, text, mode) or ("" if kind.is_certain else self._why_misplaced(name))
+        sentence = kind.unusable(called or name, text, mode)
+        return sentence or ("" if kind.is_certain else self._why_misplaced(name, called or name))
 
     def form(self, name: str, mode: Mode) -> Form:
         """Return how a secret that is present looks."""
         why = self.why_unusable(name, mode)
         return Form(why) if why else self.kinds[name].form(self.normalized(name), mode)
 
-    def _why_misplaced(self, name: str) -> str:
+    def _why_misplaced(self, name: str, called: str) -> str:
         others = [one for other, one in self.kinds.items() if other != name]
         found = (one.recognized(part) for part in self.parts(name) for one in others)
-        return next((f"The secret {name} is {what}: put the right value there." for what in found if what), "")
+        return next((f"The secret {called} is {what}: put the right value there." for what in found if what), "")
 
 
 def examine_secrets(directory: Path | None, environment: Mapping[str, str], mode: Mode, role: Role) -> Secrets:
@@ -105,12 +106,15 @@ def examine_secrets(directory: Path | None, environment: Mapping[str, str], mode
     for name in secret_kinds(role):
         try:
             found = _texts_of(name, environment, files, role)
-            _refuse_unusable(mode, Secrets.of(found, role))
-            usable |= found
         except SettingsError as error:
             troubles[name] = str(error)
+            continue
+        if why := Secrets.of(found, role).why_unusable(name, mode, _called(name, environment, files)):
+            troubles[name] = why
+        else:
+            usable |= found
     found = Secrets.of(usable, role, troubles | ({"": trouble} if trouble else {}))
-    met = [one for one in former_secrets(role) if one.old in files or variable_of(one.old) in environment]
+    met = [one for one in former_secrets(role) if is_given(one.old, environment, files)]
     return replace(found, outdated=tuple(f"the secret {one}" for one in met))
 
 
@@ -167,9 +171,20 @@ def variable_of(name: str) -> str:
     return PREFIX + name.upper()
 
 
+def is_given(name: str, environment: Mapping[str, str], files: Collection[str]) -> bool:
+    """Return whether there is a secret of exactly this name; a variable without a value is none."""
+    return name in files or bool(environment.get(variable_of(name), "").strip())
+
+
 def written_names(name: str, environment: Mapping[str, str], files: Collection[str]) -> list[str]:
     """Return the names, of today and of before, under which a secret is there."""
-    return [one for one in names_of_secret(name) if one in files or variable_of(one) in environment]
+    return [one for one in names_of_secret(name) if is_given(one, environment, files)]
+
+
+def _called(name: str, environment: Mapping[str, str], files: Collection[str]) -> str:
+    """Return how a secret is called where it is; behind a former name is today's."""
+    written = written_names(name, environment, files)
+    return f"{written[0]}, now {name}," if written and written[0] != name else name
 
 
 def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Path], role: Role) -> dict[str, str]:
@@ -188,7 +203,7 @@ def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Pat
     try:
         _ = text.encode()
     except UnicodeEncodeError:
-        raise SettingsError(f"The secret {name} is not valid UTF-8.") from None
+        raise SettingsError(f"The secret {here} is not valid UTF-8.") from None
     return {name: text}
 
 
@@ -199,9 +214,3 @@ def _read_secret(file: Path, role: Role) -> str:
         raise SettingsError(
             f"The secret file {secret_name(file, role)} cannot be read ({type(error).__name__})."
         ) from None
-
-
-def _refuse_unusable(mode: Mode, secrets: Secrets) -> None:
-    for name in secrets.kinds:
-        if why := secrets.why_unusable(name, mode):
-            raise SettingsError(why)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast, get_origin
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from orrery.app.settings.former_names import nearest
 from orrery.app.settings.ownership import read_own
@@ -21,7 +20,7 @@ from orrery.app.settings.variables import (
     unknown_variable,
 )
 from orrery.runtime.module import Role
-from orrery.runtime.section import Section, former_names
+from orrery.runtime.section import Section, names_of_key
 
 Table = dict[str, Any]
 
@@ -78,12 +77,9 @@ def _kind(variable: str, file: type[BaseModel]) -> object:
             return None
         if key in {one.old for one in kind.RETIRED}:
             return str
-        kind = next((one.annotation for name, one in kind.model_fields.items() if key in _names(name, one)), None)
+        fields = kind.model_fields
+        kind = next((fields[name].annotation for name in fields if key in names_of_key(name, kind)), None)
     return kind if variable == variable.upper() else None
-
-
-def _names(name: str, field: FieldInfo) -> list[str]:
-    return [name, *(one.old for one in former_names(field))]
 
 
 def _variables_of(file: type[BaseModel]) -> list[str]:

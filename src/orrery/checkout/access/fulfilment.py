@@ -152,7 +152,8 @@ class Fulfilment:
         """Return what grants access, from the end of what runs, and the messages about it."""
         ends: list[datetime] = []
         checks: list[Check] = []
-        for end_id in self._stored.end_ids(session.email, product) if session.email else ():
+        end_ids = self._stored.end_ids(session.email, product) if session.email else []
+        for end_id in end_ids:
             found = await self._stored.ends.get(end_id)
             checks.append(self._stored.ends.as_read(end_id, found))
             ends += [found.record.expires_at] if found else []
@@ -168,7 +169,7 @@ class Fulfilment:
         writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
             end = AccessEnd(expires_at=record.expires_at)
-            writes.append(self._stored.ends.put(end, self._stored.end_id(record)))
+            writes.append(self._stored.ends.put(end, end_ids[0]))
         changes = self._stored.access.changes(session.id, None, record) + Changes(writes, checks)
         return changes, self._notifications.sold(record, verdict.notes)
 

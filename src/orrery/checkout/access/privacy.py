@@ -13,7 +13,7 @@ from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, Jo
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
 from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
-from orrery.runtime.marked_data import without_person
+from orrery.runtime.personal_entries import without_person
 from orrery.runtime.privacy import (
     EraseAddress,
     ErasureRequest,

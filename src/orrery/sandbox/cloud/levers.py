@@ -1,98 +1,43 @@
 """The cloud's page, levers and time, and the resources that bring the machine back."""
 
+import json
 from collections.abc import Callable
+from string import Template
 from typing import NoReturn, cast
-from uuid import NAMESPACE_URL, uuid5
 
 from starlette.routing import BaseRoute
 
 from orrery.ports.clock import Clock
-from orrery.sandbox.board import Act, Board
+from orrery.sandbox.board import WEB, Act, Board
 from orrery.sandbox.cloud import alerts, jobs, machine
-from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR, put_assignment, put_identity
-from orrery.sandbox.cloud.alerts import put_alert, put_group
 from orrery.sandbox.cloud.api import CloudApi
-from orrery.sandbox.cloud.automation import (
-    expire_webhooks,
-    generate_uri,
-    publish,
-    put_account,
-    put_runbook,
-    put_webhook,
-    replace_draft,
-)
+from orrery.sandbox.cloud.automation import expire_webhooks
+from orrery.sandbox.cloud.operations import carry_out
 from orrery.sandbox.cloud.outage import report_for_ever, shown
-from orrery.sandbox.cloud.resources import Cloud, CloudConfig, timestamp
+from orrery.sandbox.cloud.resources import Cloud, CloudConfig, part, timestamp
 from orrery.sandbox.ground import Document, SandboxGround
 
 YEAR = 365 * 24 * 3600.0
 
-_RUNBOOK = """\
-# The sandbox plays the steps of this runbook; it runs no PowerShell.
-Connect-AzAccount -Identity -AccountId {client}
-Start-AzVM -Id {machine}
-"""
-_UNAVAILABLE = (("category", "ResourceHealth"), ("properties.currentHealthStatus", "Unavailable"))
-_DEALLOCATED = (
-    ("category", "Administrative"),
-    ("operationName", "Microsoft.Compute/virtualMachines/deallocate/action"),
-    ("status", "Succeeded"),
-)
+_ACCOUNT = "Microsoft.Automation/automationAccounts/gateway-automation"
+_ANEW = (f"{_ACCOUNT}/webhooks/from-the-alert", "Microsoft.Insights/actionGroups/gateway-alerts")
+"""A webhook's expiry cannot be changed; a new action group is called at once."""
 
-
-def account_of(cloud: Cloud) -> str:
-    return f"{cloud.config.group_id}/providers/Microsoft.Automation/automationAccounts/gateway-automation"
-
-
-def webhook_of(cloud: Cloud) -> str:
-    return f"{account_of(cloud)}/webhooks/from-the-alert"
+_AT_FIRST: list[Document] = json.loads((WEB / "cloud.json").read_text(encoding="utf-8"))
+"""The requests that put what brings the machine back; `$names` are of the configuration, or of an answer."""
 
 
 def provision(cloud: Cloud, owner: str) -> None:
     """Put every resource; the webhook is a new one, valid for a year, and the action group calls it."""
-    config = cloud.config
-    providers = f"{config.group_id}/providers"
-    identity_id = f"{providers}/Microsoft.ManagedIdentity/userAssignedIdentities/gateway-restarter"
-    _, identity = put_identity(cloud, identity_id, {})
-    ids = identity["properties"]
-    name = str(uuid5(NAMESPACE_URL, config.machine_id + ids["principalId"]))
-    role = {
-        "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{MACHINE_CONTRIBUTOR}",
-        "principalId": ids["principalId"],
-        "principalType": "ServicePrincipal",
-    }
-    _ = put_assignment(cloud, config.machine_id, name, {"properties": role})
-    attached = {"type": "UserAssigned", "userAssignedIdentities": {identity_id: dict[str, str]()}}
-    _ = put_account(cloud, account_of(cloud), {"identity": attached})
-    runbook_id = f"{account_of(cloud)}/runbooks/restart-gateway"
-    _ = put_runbook(cloud, runbook_id, {"properties": {"runbookType": "PowerShell72"}})
-    replace_draft(cloud, runbook_id, _RUNBOOK.format(client=ids["clientId"], machine=config.machine_id))
-    publish(cloud, runbook_id)
-    group_id = f"{providers}/Microsoft.Insights/actionGroups/gateway-alerts"
-    receivers = {
-        "webhookReceivers": [{"name": "runbook", "serviceUri": _new_webhook(cloud)}],
-        "emailReceivers": [{"name": "owner", "emailAddress": owner}],
-    }
-    _ = cloud.remove(group_id)  # a new one is called at once
-    _ = put_group(cloud, group_id, {"properties": {"groupShortName": "gateway", **receivers}})
-    for alert, leaves in (("unavailable", _UNAVAILABLE), ("deallocated", _DEALLOCATED)):
-        properties = {
-            "scopes": [config.machine_id],
-            "condition": {"allOf": [{"field": field, "equals": value} for field, value in leaves]},
-            "actions": {"actionGroups": [{"actionGroupId": group_id}]},
-        }
-        alert_id = f"{providers}/Microsoft.Insights/activityLogAlerts/gateway-{alert}"
-        _ = put_alert(cloud, alert_id, {"properties": properties})
-
-
-def _new_webhook(cloud: Cloud) -> str:
-    """Replace the webhook: its expiry cannot be changed."""
-    _ = cloud.remove(webhook_of(cloud))
-    uri = generate_uri(cloud, account_of(cloud))
-    expires = timestamp(cloud.now().at + YEAR)
-    properties = {"uri": uri, "expiryTime": expires, "isEnabled": True, "runbook": {"name": "restart-gateway"}}
-    _ = put_webhook(cloud, webhook_of(cloud), {"properties": properties})
-    return uri
+    providers = f"{cloud.config.group_id}/providers"
+    for replaced in _ANEW:
+        _ = cloud.remove(f"{providers}/{replaced}")
+    names: Document = {"owner": owner, "machine": cloud.config.machine_id, "providers": providers}
+    names["expires"] = timestamp(cloud.now().at + YEAR)
+    for step in _AT_FIRST:
+        asked: Document = json.loads(Template(json.dumps(step)).substitute(names))
+        answer = carry_out(cloud, asked["method"], asked["path"], asked.get("body", {}), asked.get("text", ""))
+        names |= {"uri": answer} if isinstance(answer, str) else part(answer or {}, "properties")
 
 
 ADDRESS = "/cloud"
@@ -190,7 +135,7 @@ def cloud_routes(config: CloudConfig, ground: SandboxGround) -> list[BaseRoute]:
         "job": jobs.run,
     }
     machine.open_machine(cloud)
-    if config.owner is not None and cloud.find(account_of(cloud)) is None:
+    if config.owner is not None and cloud.find(f"{config.group_id}/providers/{_ACCOUNT}") is None:
         provision(cloud, config.owner)
     ground.machine.on_answer.append(lambda: machine.answering(cloud))
     api = CloudApi(cloud, ground)

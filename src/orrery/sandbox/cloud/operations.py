@@ -10,7 +10,7 @@ from orrery.sandbox.cloud.automation import generate_uri, patch_webhook, put_web
 from orrery.sandbox.cloud.machine import listed_events
 from orrery.sandbox.cloud.resources import Cloud, new_guid, not_found
 from orrery.sandbox.ground import Document
-from orrery.sandbox.operations import Operation
+from orrery.sandbox.operations import Operation, matched
 
 _GROUP = "/subscriptions/{subscription}/resourceGroups/{group}/providers"
 _ACCOUNT = f"{_GROUP}/Microsoft.Automation/automationAccounts/{{account}}"
@@ -233,3 +233,11 @@ OPERATIONS: tuple[Operation[Run], ...] = (
     _row("GET", "operation", f"{_POLLED}/operationResults/{{operation}}", _operation_result),
 )
 """The first that fits a request is taken."""
+
+
+def carry_out(cloud: Cloud, method: str, path: str, document: Document, text: str) -> Document | str | None:
+    """Carry out an operation without a client; return the body of its answer."""
+    operation, match = matched(OPERATIONS, method, path) or (None, None)
+    if operation is None or match is None:
+        raise not_found(path)
+    return operation.run(cloud, ArmRequest(path, match.groupdict(), {}, document, text, {})).body

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from orrery.sandbox.board import Fields, form_of, money, render
+from orrery.sandbox.board import Fields, form_of, render
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import ACCOUNT_ID
 from orrery.sandbox.processor.payments import Payment, Verdict, pay
@@ -54,7 +54,7 @@ class PayPage:
         if problems := _problems(session, fields):
             return _form(world, session, fields, problems, 422)
         if _needs_challenge(session, fields):
-            return render("challenge.html", session=session, fields=fields, amount=_amount(session))
+            return render("challenge.html", session=session, fields=fields)
         refusal = pay(world, session, _payment(session, fields, _client_address(request)))
         if refusal is not None:
             problem = {"verdict": f"{refusal} Try again, or use another card."}
@@ -76,11 +76,7 @@ def _form(
         "pay.html",
         status,
         session=session,
-        items=[
-            (one["description"], one["quantity"], money(one["amount_total"], one["currency"]))
-            for one in items["items"]
-        ],
-        amount=_amount(session),
+        items=items["items"],
         seller=world.find("account", ACCOUNT_ID, "account")["business_profile"]["name"],
         message=_message(session),
         methods=[(slug, slug.replace("_", " ").title()) for slug in _methods(session)],
@@ -89,10 +85,6 @@ def _form(
         problems=problems or {},
         terms=_terms_required(session),
     )
-
-
-def _amount(session: Document) -> str:
-    return money(session["amount_total"], session["currency"])
 
 
 def _methods(session: Document) -> list[str]:

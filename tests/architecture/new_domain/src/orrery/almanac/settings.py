@@ -14,6 +14,12 @@ class Edition(Section):
     name: Annotated[str, renamed("title", since="0.3")] = "first"
 
 
+class Page(Section):
+    """A table of a list."""
+
+    number: Annotated[int, renamed("count", since="0.3")]
+
+
 class AlmanacSettings(Section):
     """What is printed."""
 
@@ -22,3 +28,4 @@ class AlmanacSettings(Section):
     most: Annotated[int, renamed("limit", since="0.2"), renamed("maximum", since="0.3")] = Field(100, ge=1)
     days: Annotated[tuple[int, ...], renamed("dates", since="0.2")] = (1, 2)
     edition: Annotated[Edition, renamed("issue", since="0.3")] = Edition()
+    pages: tuple[Page, ...] = ()

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from orrery.edge.client_address import ClientAddresses
+from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, PanelSource
 from orrery.ports.seller import Seller
@@ -10,14 +12,17 @@ from orrery.runtime.module import load
 from orrery.runtime.operations import Operation
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
+from orrery.runtime.settings import ServerSettings
 from orrery.waitlist.service import Waitlist
 from orrery.waitlist.settings import WaitlistSettings
 
 
 def build(runtime: Runtime) -> Parts:
     """Return everything that the waitlist brings."""
-    most, token = runtime.section(WaitlistSettings).most, runtime.secret("waitlist_token")
-    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), most)
+    settings, token = runtime.section(WaitlistSettings), runtime.secret("waitlist_token")
+    waitlist = Waitlist(runtime.store, runtime.clock, runtime.need(Seller), settings.most)
+    addresses = ClientAddresses(runtime.section(ServerSettings).trusted_proxies)
+    limit = RateLimit(runtime.clock, Limit(settings.per_minute, 60))
 
     async def check() -> list[Finding]:
         if await waitlist.is_full():
@@ -35,7 +40,7 @@ def build(runtime: Runtime) -> Parts:
 
     return Parts(
         module="waitlist",
-        routes=lambda: load("orrery.waitlist.routes:waitlist_routes")(waitlist),
+        routes=lambda: load("orrery.waitlist.routes:waitlist_routes")(waitlist, addresses, limit),
         jobs=[Job("count the waitlist", timedelta(hours=1), waitlist.count)],
         checks=[check],
         remote_checks=[("mirror of waitlist", mirror)],

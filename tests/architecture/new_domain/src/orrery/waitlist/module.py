@@ -10,6 +10,7 @@ MODULE = Module(
         Command("waitlist", "List the entries of the waitlist; add one.", "orrery.waitlist.cli.waitlist:group"),
         Command("waitlist count", "Count the addresses in a file.", "orrery.waitlist.cli.count:run", plain=True),
     ),
+    reads=("orrery.runtime.settings:ServerSettings",),
     needs=("orrery.ports.seller:Seller",),
     provides=("orrery.waitlist.service:Waitlist",),
     prefixes=("waitlist-entry:", "waitlist-begun"),

@@ -4,7 +4,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from orrery.edge.body import json_body, read_model
+from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.problems import problems
+from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.waitlist.service import Waitlist
 
@@ -32,22 +34,24 @@ class WaitlistCount(BaseModel):
     entries: int
 
 
-def waitlist_routes(waitlist: Waitlist) -> Routes:
+def waitlist_routes(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLimit) -> Routes:
     """Return the routes of both listeners."""
-    return Routes(public=[_public(waitlist)], private=[_private(waitlist)])
+    return Routes(public=[_public(waitlist, addresses, limit)], private=[_private(waitlist)])
 
 
-def _public(waitlist: Waitlist) -> APIRouter:
+def _public(waitlist: Waitlist, addresses: ClientAddresses, limit: RateLimit) -> APIRouter:
     """Return what visitors ask."""
     router = APIRouter()
 
     @router.post(
         "/guided/api/waitlist",
         openapi_extra=json_body(WaitlistWish),
-        responses=problems(400, 408, 409, 413, 415, 422, 503),
+        responses=problems(400, 408, 409, 413, 415, 422, 429, 503),
     )
     async def add(request: Request) -> WaitlistAdded:  # pyright: ignore[reportUnusedFunction]  it is registered
         """Add an entry."""
+        if wait := limit.wait(*rate_scopes(addresses.of(request))):
+            raise too_many(wait)
         wish = await read_model(request, WaitlistWish, LARGEST_BODY)
         await waitlist.add(wish.email)
         return WaitlistAdded()

@@ -1,15 +1,19 @@
 """The entries: adding one, and counting them."""
 
 from collections import Counter
+from datetime import timedelta
 
 from orrery.ports.clock import Clock
 from orrery.ports.seller import Seller
 from orrery.ports.store import Conflict, Store
-from orrery.runtime.collection import Collection, commit
+from orrery.runtime.collection import FOR_EVER, Collection, commit
 from orrery.runtime.operations import Intent
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.waitlist.errors import WaitlistFull, WaitlistRefused
 from orrery.waitlist.records import WaitlistBegun, WaitlistEntry
+
+KEPT = timedelta(days=365)
+"""How long an entry is kept."""
 
 
 class Waitlist:
@@ -18,8 +22,8 @@ class Waitlist:
     def __init__(self, store: Store, clock: Clock, seller: Seller, most: int) -> None:
         self._store = store
         self._clock = clock
-        self.stored = Collection(store, clock, WaitlistEntry, "waitlist-entry:")
-        self.begun = Collection(store, clock, WaitlistBegun, "waitlist-begun")
+        self.stored = Collection(store, clock, WaitlistEntry, "waitlist-entry:", life=KEPT)
+        self.begun = Collection(store, clock, WaitlistBegun, "waitlist-begun", life=FOR_EVER)
         self.seller = seller
         self.most = most
         self.added = Counter[str]()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.edge.ratelimit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit
 from tests.support.clock import ManualClock
 
 MINUTE, HOUR = Limit(10, 60), Limit(60, 3600)

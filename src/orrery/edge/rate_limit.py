@@ -4,6 +4,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from math import ceil
 
+from orrery.edge.problem import Problem
 from orrery.ports.clock import Clock
 
 _SCOPES = 50_000
@@ -68,6 +69,11 @@ class RateLimit:
 
     def _is_over(self, times: deque[float], now: float) -> bool:
         return not times or times[-1] <= now - self._longest
+
+
+def too_many(wait: int, sentence: str = "Try again in {wait} s.") -> Problem:
+    """Return the refusal of a request that may come again after `wait` seconds."""
+    return Problem(429, "too-many-requests", sentence.format(wait=wait), {"Retry-After": str(wait)})
 
 
 def _wait(times: deque[float], limit: Limit, now: float) -> float:

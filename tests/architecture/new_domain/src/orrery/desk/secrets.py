@@ -1,5 +1,0 @@
-"""The secret of the desk."""
-
-from orrery.runtime.secret import SecretKind, unused
-
-TOKEN = SecretKind(use=lambda _: unused("Nobody is asked."))

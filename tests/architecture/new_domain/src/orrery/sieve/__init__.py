@@ -1,1 +1,0 @@
-"""What a hook runs: a module of another role than the site."""
