@@ -212,3 +212,6 @@ async def test_each_request_is_struck_by_one_fault(tmp_path: Path) -> None:
                 await vendors.strike(good)
                 assert (of, len(faults.as_json())) == (of, left), faults.as_json()
             faults.remove()
+        faults.add("cloud_403")
+        await vendors.strike(requests["cloud call"][0])
+        assert [one["kind"] for one in faults.as_json()] == ["cloud_403"]  # of the management API alone
