@@ -12,12 +12,12 @@ from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.outages import UnknownSalesWatch
 from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.sales import sales_panel
-from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
@@ -69,7 +69,7 @@ class CheckoutDomain:
         tasks: Tasks,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self._processor, self.plan = stored, processor, plan
+        self.stored, self.plan = stored, plan
         self.catalogue = catalogue = settings.catalogue()
         texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
@@ -101,6 +101,8 @@ class CheckoutDomain:
             stored, reads, self.fulfilment, self.events, plan.signing_secrets, livemode=live
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
+        more = self.creation_health.local, self.proxies.local
+        self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding, more)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
     def routes(self) -> "Routes":
@@ -126,8 +128,6 @@ class CheckoutDomain:
         """Return what the checkout brings."""
         refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
-        more = self.creation_health.local, self.proxies.local
-        health = CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
         selling = [
             Job("reconcile", EVERY, self.reconciliation.run_unattended),
             Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
@@ -142,12 +142,12 @@ class CheckoutDomain:
                 *(selling if self.sells else ()),
             ],
             checks=[
-                health.local,
+                self.health.local,
                 self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
             own_checks=[self.preflight.local],
-            remote_checks=health.remote(),
+            remote_checks=self.health.remote(),
             panels=[
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),

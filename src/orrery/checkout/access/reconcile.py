@@ -10,9 +10,9 @@ import structlog
 
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
+from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds, ReversalSearch
 from orrery.checkout.access.rules import AccessVerdict, bought
-from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
