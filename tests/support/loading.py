@@ -1,7 +1,8 @@
 """Lists what each command and each role loads: a process each, forked off before what is its own is loaded.
 
-usage: python -m tests.support.loading SITE COCKPIT   Prints a JSON list for each: its name, and every module. The
-arguments are the settings files of the two roles that have services.
+usage: python -m tests.support.loading PART SITE COCKPIT   Prints a JSON list for each: its name, and every module.
+PART is `site`, `cockpit`, `others` or `listening`; SITE and COCKPIT are the settings files of the two roles with
+services.
 """
 
 import asyncio
@@ -21,19 +22,21 @@ from orrery.runtime.module import Command, load
 SERVERS = ("serve", "demo", "sandbox")
 """What listens loads it all, as `listening` does."""
 
-CONFIGS: dict[str, Path] = dict(zip(("site", "cockpit"), map(Path, sys.argv[1:]), strict=True))
+CONFIGS: dict[str, Path] = dict(zip(("site", "cockpit"), map(Path, sys.argv[2:]), strict=True))
 
 
-def main() -> None:
-    """List what is loaded to read a role's settings, to run its commands over its services, and to listen."""
+def main(part: str) -> None:
+    """List what is loaded to run the commands of a role over its services; or the others; or to listen."""
     commands = [one for module in MODULES for one in module.commands if not one.plain]
     over_services = [one for one in commands if one.role in CONFIGS and not one.target.startswith("orrery.app.")]
-    for command in commands:
-        if command not in over_services and command.name not in SERVERS:
-            _forked(command.name, partial(load, command.target))
-    for role in CONFIGS:
-        _forked(f"role {role}", partial(_prepare, role), [one for one in over_services if one.role == role])
-    _forked("listening", _listen)
+    if part in CONFIGS:
+        _forked(f"role {part}", partial(_prepare, part), [one for one in over_services if one.role == part])
+    elif part == "listening":
+        _forked(part, _listen)
+    else:
+        for command in commands:
+            if command not in over_services and command.name not in SERVERS:
+                _forked(command.name, partial(load, command.target))
 
 
 def _forked(name: str, act: Callable[[], object], then: list[Command] | None = None) -> None:
@@ -76,4 +79,4 @@ def _listen() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
