@@ -28,6 +28,9 @@ OF_OTHER_FILES = {
 }
 """Where the files that are no code of Python are run."""
 
+BESIDE = re.compile(r'with_name\("(\w+\.py)"\)')
+"""How a test names a program beside it."""
+
 MOST_IMPORTERS = 20
 """More are not type-checked by `./run check --fast`: they would take longer than it may."""
 
@@ -68,6 +71,11 @@ def imported(text: str) -> set[str]:
     return found
 
 
+def started(path: str, text: str) -> set[str]:
+    """Return the names of the modules beside a test that it starts as programs."""
+    return {module_of(str(PurePosixPath(path).with_name(name))) for name in BESIDE.findall(text)}
+
+
 def mirror(path: str, folders: frozenset[str]) -> str:
     """Return the folder of tests that mirrors a file of the source most closely, or nothing."""
     parents = PurePosixPath(path.replace("src/orrery/", "tests/", 1)).parents
@@ -87,10 +95,26 @@ def by_place(path: str) -> Iterator[tuple[str, str]]:
             yield folder, f"runs {path}"
 
 
+def importers(path: str, uses: Mapping[str, set[str]], *, follow: bool) -> Iterator[tuple[str, str]]:
+    """Yield what imports a file, and the folder that a `conftest.py` among them serves.
+
+    `follow`: what imports those in turn, for the tests' own helpers; after a change of the source that is all.
+    """
+    met = [path]
+    for one in met:
+        users = [test for test, names in uses.items() if module_of(one) in names and test not in met]
+        for test in users if module_of(one) else []:
+            yield test, f"imports {one}"
+            if PurePosixPath(test).name == "conftest.py":
+                yield str(PurePosixPath(test).parent), f"{test} imports {one}"
+            elif follow and not PurePosixPath(test).name.startswith("test_"):
+                met.append(test)
+
+
 def picked(files: list[str], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield what to run with the reason; `texts` are the files of the tests by their path."""
     folders = frozenset(str(PurePosixPath(path).parent) for path in texts)
-    uses = {path: imported(text) for path, text in texts.items()}
+    uses = {path: imported(text) | started(path, text) for path, text in texts.items()}
     for path in files:
         name, module = PurePosixPath(path).name, module_of(path)
         if path in texts and name.startswith("test_"):
@@ -98,11 +122,9 @@ def picked(files: list[str], texts: Mapping[str, str]) -> Iterator[tuple[str, st
         if path.startswith("src/orrery/") and (folder := mirror(path, folders)):
             yield folder, f"mirrors {path}"
         yield from by_place(path)
-        for test, names in uses.items():
-            if module and module in names and test != path:
-                yield test, f"imports {path}"
-            elif "." in name and not module and f'"{name}"' in texts[test]:
-                yield test, f"names {path}"
+        yield from importers(path, uses, follow=path.startswith("tests/"))
+        if "." in name and not module:
+            yield from ((test, f"names {path}") for test in texts if f'"{name}"' in texts[test])
     if any(path.endswith(".py") for path in files):
         yield from ((test, "looks at all code") for test in OF_ALL_CODE)
 

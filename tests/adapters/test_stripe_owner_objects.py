@@ -17,6 +17,7 @@ from orrery.adapters.stripe.settings import (
     ValueListObject,
 )
 from orrery.ports.processor import Balance
+from tests.support.json_values import json_values
 from tests.support.soak import rounds
 
 AT = 1_790_000_000
@@ -33,11 +34,6 @@ KINDS: list[type[BaseModel]] = [
     ValueListItem,
     ValueListObject,
 ]
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=8,
-)
 
 
 def charge(**other: object) -> ChargeObject:

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from orrery.adapters.sqlite import create
-from orrery.app.cli.backup import of_cockpit
+from orrery.app.cli.cockpit_backup import command
 from orrery.app.cli.store import create_cockpit_store
 from orrery.app.composition import opened
 from orrery.app.settings.reader import Secrets, load_settings
@@ -62,7 +62,7 @@ def test_drafts_may_lie_with_their_own_track(tmp_path: Path) -> None:
 def backed_up(config: Path, file: Path) -> BaseException | None:
     """Type `orrery cockpit backup`; return its error."""
     application = typer.Typer()
-    application.command()(of_cockpit)
+    application.command()(command)
     return CliRunner().invoke(application, [str(file), "--config", str(config)]).exception
 
 

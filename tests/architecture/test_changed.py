@@ -8,9 +8,13 @@ TESTS = {
     "tests/live/test_reads.py": "from orrery.live import keys\n",
     "tests/live/cli/test_refresh.py": "def test_x():\n    import orrery.live.refresh\n",
     "tests/journeys/test_monitor.py": "import orrery.live.monitor\nimport tests.support.shop\n",
-    "tests/support/shop.py": "import orrery.live.keys\n",
+    "tests/support/shop.py": "import orrery.live.keys\nimport tests.support.prices\n",
+    "tests/live/test_visit.py": 'VISIT = Path(__file__).with_name("visit.py")\n',
+    "tests/live/visit.py": "import tests.support.prices\n",
+    "tests/cockpit/conftest.py": "from tests.support.desk import Desk\n",
     "tests/architecture/test_records.py": 'SHAPES = "record_shapes.json"\n',
 }
+HELPED = {"tests/support/shop.py", "tests/live/visit.py", "tests/live/test_visit.py"}
 ALL = {"tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py"}
 
 
@@ -23,6 +27,8 @@ ALL = {"tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py"}
         ("src/orrery/live/web/pill.js", {"tests/live"}),
         ("src/orrery/trust.py", ALL),
         ("tests/support/shop.py", {"tests/journeys/test_monitor.py", *ALL}),
+        ("tests/support/prices.py", {*HELPED, "tests/journeys/test_monitor.py", *ALL}),
+        ("tests/support/desk.py", {"tests/cockpit/conftest.py", "tests/cockpit", *ALL}),
         ("tests/live/test_reads.py", {"tests/live/test_reads.py", *ALL}),
         ("tests/architecture/record_shapes.json", {"tests/architecture/test_records.py"}),
         ("docs/how-to/go-live.md", {"tests/docs"}),

@@ -14,8 +14,8 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.progress import IntentProgress, in_words
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.selling.drift import SLACK
 from orrery.checkout.selling.health import ProxyHealth
-from orrery.checkout.selling.verification import SLACK
 from orrery.gateway.causes import Ping
 from orrery.gateway.cloud_health import STOPPED_AFTER, CloudHealth
 from orrery.gateway.health import GatewayHealth
@@ -191,12 +191,12 @@ async def receipt(clock: WallClock) -> Case:
     """Drift is seen in the sessions from now on, although the receipt is of then."""
     rehearsal = Rehearsal(clock=clock, products=(PRODUCT,))
     await rehearsal.preflighted()
-    assert await rehearsal.verification.check_newest() is None
+    assert await rehearsal.drift.check_newest() is None
     yield
     for name in ("first", "second"):
         clock.advance(SLACK.total_seconds() + 1)
         await visit(rehearsal, name, three_d_secure="any")
-        seen = await rehearsal.verification.check_newest()
+        seen = await rehearsal.drift.check_newest()
     assert seen is not None
     assert seen.kinds
 

@@ -60,7 +60,7 @@ PLANTED = [
         "inside-access",
         "checkout/access/fulfilment.py",
         "import orrery.checkout.access.desk",
-        "webhook -> orrery.checkout.access.desk",
+        "fulfilment -> orrery.checkout.access.desk",
     ),
     Planted(
         "inside-selling",

@@ -12,13 +12,22 @@ from orrery.checkout.catalogue import (
     Catalogue,
     Product,
     ProductKey,
-    checked,
     is_slug,
+    mistake_in,
 )
 from orrery.errors import Invalid, NotFound
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 OTHER = Product("isc2", "ccsp", "CCSP", "price_ccsp")
+
+
+def checked(product: Product) -> Product:
+    """Return a product that has no mistake, or raise it."""
+    if why := mistake_in(product):
+        raise Invalid(why)
+    return product
+
+
 FAMILY = "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"
 """One picture, three code points."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
 
+import httpx2
 import pytest
 
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
@@ -20,9 +21,10 @@ from orrery.ports.comms.mailboxes import Mailbox, MessageBatch, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
+from orrery.tenants.account_tokens import AccountTokens
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot
-from tests.support.graph import graph
+from tests.support.graph import GraphBox, graph
 from tests.support.imap import ImapTestAccount
 from tests.support.mailboxes import ScriptedMailbox, a_message, reply_to
 from tests.support.microsoft import microsoft_mailbox, signed_in_at
@@ -89,31 +91,41 @@ def scripted() -> Subject:
     return Subject(mailbox, mailbox, drafts, lambda one: one.source_id in mailbox.unread)
 
 
-@pytest.fixture
-def microsoft(tmp_path: Path) -> Iterator[Subject]:
-    """Return the mailbox of an account at the sandbox's Microsoft Graph."""
-    drafting = asyncio.Lock()
-    with graph(tmp_path) as box, box.client(ANN_A) as web:
+@pytest.fixture(scope="module")
+def graph_account(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[GraphBox, httpx2.Client, AccountTokens]]:
+    """Return the sandbox's Microsoft Graph, and an account of it by the web and by its tokens."""
+    folder = tmp_path_factory.mktemp("graph")
+    with graph(folder) as box, box.client(ANN_A) as web:
         web.headers["Prefer"] = 'IdType="ImmutableId", outlook.body-content-type="text"'
-        signed_in = signed_in_at(box, tmp_path)
+        yield box, web, signed_in_at(box, folder)
 
-        def opened() -> MicrosoftMailbox:
-            return replace(microsoft_mailbox(box, signed_in), drafting=drafting)
 
-        def drafts() -> list[Kept]:
-            answer = web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status()
-            return [kept(one) for one in answer.json()["value"]]
+@pytest.fixture
+def microsoft(graph_account: tuple[GraphBox, httpx2.Client, AccountTokens]) -> Subject:
+    """Return the mailbox of that account as it was at first."""
+    box, web, signed_in = graph_account
+    drafting = asyncio.Lock()
+    box.lever("reset", ANN_A)
 
-        def kept(one: dict[str, Any]) -> Kept:
-            named = (*one["toRecipients"], *one["ccRecipients"])
-            to, *others = (each["emailAddress"]["address"] for each in named)
-            return Kept(to, one["subject"], one["body"]["content"], tuple(others))
+    def opened() -> MicrosoftMailbox:
+        return replace(microsoft_mailbox(box, signed_in), drafting=drafting)
 
-        def is_unread(message: MailboxMessage) -> bool:
-            path = f"/me/messages/{message.source_id}"
-            return message.source == "mail" and web.get(path).json()["isRead"] is False
+    def drafts() -> list[Kept]:
+        answer = web.get("/me/mailFolders/drafts/messages", params={"$top": "50"}).raise_for_status()
+        return [kept(one) for one in answer.json()["value"]]
 
-        yield Subject(opened(), opened(), drafts, is_unread)
+    def kept(one: dict[str, Any]) -> Kept:
+        named = (*one["toRecipients"], *one["ccRecipients"])
+        to, *others = (each["emailAddress"]["address"] for each in named)
+        return Kept(to, one["subject"], one["body"]["content"], tuple(others))
+
+    def is_unread(message: MailboxMessage) -> bool:
+        path = f"/me/messages/{message.source_id}"
+        return message.source == "mail" and web.get(path).json()["isRead"] is False
+
+    return Subject(opened(), opened(), drafts, is_unread)
 
 
 def imap(dovecot: Dovecot) -> Subject:

@@ -7,10 +7,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from orrery import errors
-from orrery.checkout.access.events import EventIdReused
-from orrery.checkout.selling.products import NotPreflighted
-from orrery.checkout.selling.receipts import SessionMismatch
-from orrery.checkout.selling.service import KeyReused
+from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
 from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problem_of, response_of

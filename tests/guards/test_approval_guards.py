@@ -127,8 +127,8 @@ MUTATIONS = [
     Mutation(
         "the processor's words go to the log",
         "approvals/execution.py",
-        'return await self._end(call, "failed", str(error), logged=error.permanent_sentence()), error',
-        'return await self._end(call, "failed", str(error)), error',
+        "logged = error.permanent_sentence()",
+        "logged = str(error)",
     ),
     Mutation(
         "what was not answered did not happen",
@@ -139,8 +139,8 @@ MUTATIONS = [
     Mutation(
         "a look overrules an answer",
         "approvals/execution.py",
-        "            if not is_open(progress.of_target(call.target)):\n",
-        "            if False:\n",
+        "not (answered or is_open(progress.of_target(call.target)))",
+        "False",
     ),
     Mutation(
         "what is under way is settled",

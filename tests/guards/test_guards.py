@@ -16,7 +16,7 @@ GUARDS = {
     "checkout/access/rules.py": ["tests/checkout/access/test_rules.py"],
     "checkout/access/fulfilment.py": [WEBHOOK, "tests/checkout/access/test_erasure_reach.py"],
     "checkout/access/events.py": ["tests/checkout/access/test_events.py"],
-    "checkout/access/refusals.py": ["tests/checkout/access/test_refusals.py"],
+    "checkout/access/outages.py": ["tests/checkout/access/test_refusals.py"],
     "checkout/selling/sessions.py": [PREFLIGHT, FORGED],
     "checkout/selling/preflight.py": [PREFLIGHT],
     "checkout/selling/receipts.py": ["tests/checkout/selling/test_products.py"],
@@ -130,7 +130,7 @@ MUTATIONS = [
     ),
     Mutation(
         "junk at the webhook is told as a wrong secret",
-        "checkout/access/refusals.py",
+        "checkout/access/outages.py",
         '            return "no signature"\n',
         '            return "wrong signature"\n',
     ),

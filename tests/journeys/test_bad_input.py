@@ -62,10 +62,10 @@ CERT_CODES: list[object] = [
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("cert_code", CERT_CODES, ids=range(len(CERT_CODES)))
-def test_cert_codes_that_are_none(shop: Deployment, cert_code: object) -> None:
+def test_cert_codes_that_are_none(shop: Deployment) -> None:
     """What is no certification code is a 422."""
-    assert refused(shop, json.dumps(GOOD | {"certCode": cert_code}).encode()) == (422, "invalid-field")
+    for code in CERT_CODES:
+        assert refused(shop, json.dumps(GOOD | {"certCode": code}).encode()) == (422, "invalid-field"), code
 
 
 OTHER_FIELDS: list[Mapping[str, object]] = [
@@ -80,10 +80,10 @@ OTHER_FIELDS: list[Mapping[str, object]] = [
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("body", OTHER_FIELDS, ids=range(len(OTHER_FIELDS)))
-def test_missing_extra_and_wrong_fields(shop: Deployment, body: Mapping[str, object]) -> None:
+def test_missing_extra_and_wrong_fields(shop: Deployment) -> None:
     """A missing, unknown or wrong field is a 422."""
-    assert refused(shop, json.dumps(body).encode()) == (422, "invalid-field")
+    for body in OTHER_FIELDS:
+        assert refused(shop, json.dumps(body).encode()) == (422, "invalid-field"), body
 
 
 @pytest.mark.usefixtures("silence")
@@ -96,17 +96,17 @@ NOT_OBJECTS = [b"", b"[]", b"null", b'"cert"', b"1", b"{", b"\xff\xfe", b'{"a": 
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("body", NOT_OBJECTS, ids=range(len(NOT_OBJECTS)))
-def test_bodies_that_are_no_object(shop: Deployment, body: bytes) -> None:
+def test_bodies_that_are_no_object(shop: Deployment) -> None:
     """A body that is no JSON object is a 400."""
-    assert refused(shop, body) == (400, "not-json")
+    for body in NOT_OBJECTS:
+        assert refused(shop, body) == (400, "not-json"), body
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
-def test_wrong_content_type(shop: Deployment, kind: str) -> None:
+def test_wrong_content_type(shop: Deployment) -> None:
     """A body that is not sent as JSON is a 415."""
-    assert refused(shop, json.dumps(GOOD).encode(), kind) == (415, "unsupported-media-type")
+    for kind in ("", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"):
+        assert refused(shop, json.dumps(GOOD).encode(), kind) == (415, "unsupported-media-type"), kind
 
 
 @pytest.mark.usefixtures("silence")
@@ -123,12 +123,12 @@ def test_four_kibibytes_and_no_more(shop: Deployment) -> None:
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize("key", ["", "two words", "x" * 256, "é"])
-def test_idempotency_keys_that_are_none(shop: Deployment, key: str) -> None:
+def test_idempotency_keys_that_are_none(shop: Deployment) -> None:
     """An Idempotency-Key that is empty, too long or not plain ASCII is a 422."""
-    headers = {"X-Forwarded-For": shop.fresh_address(), b"Idempotency-Key": key.encode()}
-    answer = shop.client.post(shop.public + CHECKOUT, json=GOOD, headers=headers)  # pyright: ignore[reportArgumentType] bytes as a name are fine with bytes as a value
-    assert (answer.status_code, answer.json()["error"]) == (422, "invalid-field")
+    for key in ("", "two words", "x" * 256, "é"):
+        headers = {"X-Forwarded-For": shop.fresh_address(), b"Idempotency-Key": key.encode()}
+        answer = shop.client.post(shop.public + CHECKOUT, json=GOOD, headers=headers)  # pyright: ignore[reportArgumentType] bytes as a name are fine with bytes as a value
+        assert (answer.status_code, answer.json()["error"]) == (422, "invalid-field"), key
 
 
 def test_eleventh_in_a_minute(shop: Deployment, visitor: Visitor) -> None:

@@ -10,6 +10,7 @@ import pytest
 from orrery.adapters.sqlite import create
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.disks import full, locked, read_only, small
+from tests.support.program import run_orrery
 
 OTHERS = {"processor key", "processor account", "processor webhook", "push", "email", "approvals"}
 """What is told whether there is a store or not."""
@@ -30,8 +31,11 @@ def shop(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 
 
 def examined(shop: Deployment) -> tuple[int, Found]:
-    """Return what `orrery doctor` exits with, and each part; it ends without a traceback."""
-    came = shop.orrery("doctor", "--json")
+    """Return what `orrery doctor` exits with, and each part; it ends without a traceback.
+
+    It is a process: a lock that this one holds holds up others only.
+    """
+    came = run_orrery("doctor", "--json", "--config", str(shop.config))
     assert came.stderr == ""
     return came.returncode, {one["part"]: one for one in json.loads(came.stdout)}
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from tests.support.connections import read_to_end
 from tests.support.deployment import Deployment
+from tests.support.json_values import json_values
 from tests.support.marked import SECRETS
+from tests.support.soak import rounds
 from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE
 from tests.support.webhooks import WEBHOOK, header, send, sign_bytes, signature, signed
@@ -117,26 +119,24 @@ def stored(shop: Deployment) -> list[str]:
     return [key for key, value in shop.records.scan().items() if MARKER in key or MARKER.encode() in value]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
-def test_wrong_signatures(shop: Deployment, attack: Attack) -> None:
+def test_wrong_signatures(shop: Deployment) -> None:
     """What is not signed as it should be is a 400, and nothing of it is stored."""
-    answer = send(shop, *attack(BODY, shop.sandbox.now()))
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid-request")
+    for attack in ATTACKS:
+        answer = send(shop, *attack(BODY, shop.sandbox.now()))
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid-request"), attack.__name__
     assert stored(shop) == []
 
 
-@pytest.mark.parametrize("given_header", ["", "t=", "t=1,v1=", ",,,", "v1=00", "t=9e9,v1=00", "t=-1", "é"])
-def test_wrong_headers(shop: Deployment, given_header: str) -> None:
-    """A header that says nothing usable, non-ASCII ones included, is a 400."""
-    said = raw_request(shop, [f"Stripe-Signature: {given_header}".encode("latin-1")], BODY)
-    assert said.startswith(b"HTTP/1.1 400 ")
+HEADERS = [b"", b"t=", b"t=1,v1=", b",,,", b"v1=00", b"t=9e9,v1=00", b"t=-1", b"\xe9"]
+BEYOND_ASCII = [b"t=1,v1=\xff\xfe", b"t=\xd9\xa1,v1=\xd9\xa2", b"\xf0\x9f\x8e\x93"]
+
+
+def test_wrong_headers(shop: Deployment) -> None:
+    """A header that says nothing usable, with any bytes in it, is a 400."""
+    for value in HEADERS + BEYOND_ASCII:
+        said = raw_request(shop, [b"Stripe-Signature: " + value], BODY)
+        assert said.startswith(b"HTTP/1.1 400 "), value
     assert stored(shop) == []
-
-
-@pytest.mark.parametrize("value", [b"t=1,v1=\xff\xfe", b"t=\xd9\xa1,v1=\xd9\xa2", b"\xf0\x9f\x8e\x93"])
-def test_header_bytes_beyond_ascii(shop: Deployment, value: bytes) -> None:
-    """Any bytes in the header are a 400."""
-    assert raw_request(shop, [b"Stripe-Signature: " + value], BODY).startswith(b"HTTP/1.1 400 ")
 
 
 def test_two_signature_headers(shop: Deployment) -> None:
@@ -180,23 +180,16 @@ NOT_EVENTS: list[bytes] = [
 ]
 
 
-@pytest.mark.parametrize("body", NOT_EVENTS, ids=range(len(NOT_EVENTS)))
-def test_signed_but_no_event(shop: Deployment, body: bytes) -> None:
+def test_signed_but_no_event(shop: Deployment) -> None:
     """What is rightly signed is kept and answered 200, whatever it is, and opens nothing (decision 44)."""
-    answer = send(shop, *sign_bytes(shop, body))
-    assert answer.status_code == 200
-    assert answer.json()["received"] in {"unreadable", "conflict"}
+    for body in NOT_EVENTS:
+        answer = send(shop, *sign_bytes(shop, body))
+        assert answer.status_code == 200, body[:60]
+        assert answer.json()["received"] in {"unreadable", "conflict"}, body[:60]
     assert shop.records.access(f"cs_test_{MARKER}") is None
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@settings(max_examples=60, suppress_health_check=LENT)
+@settings(max_examples=rounds(20), suppress_health_check=LENT)
 @given(where=st.sampled_from(["object", "type", "created", "livemode", "api_version", "data"]), what=json_values)
 def test_signed_events_with_a_wrong_part(shop: Deployment, where: str, what: object) -> None:
     """A signed event with anything at all in one place is acknowledged."""
@@ -204,7 +197,7 @@ def test_signed_events_with_a_wrong_part(shop: Deployment, where: str, what: obj
     assert send(shop, *signed(shop, mutated)).status_code == 200
 
 
-@settings(max_examples=80, suppress_health_check=LENT)
+@settings(max_examples=rounds(25), suppress_health_check=LENT)
 @given(
     where=st.sampled_from(
         [

@@ -16,6 +16,7 @@ from orrery.live.routes import PATH
 from orrery.live.settings import LiveSettings
 from orrery.ports.counter import PublicCount, Scope
 from orrery.runtime.outbox import Outbox
+from orrery.runtime.parts import routes_of
 from orrery.runtime.tasks import Tasks
 from tests.live.monitored import DEGRADED, WELL_AGAIN
 from tests.support.analytics import MemoryAnalytics, failure
@@ -42,7 +43,8 @@ class OwnReads:
     async def read(self, scope: Scope) -> PublicCount | None:
         """Return what a visitor is told now."""
         assert self.live
-        sources = self.live.parts().reads[PATH].sources
+        (routes,) = routes_of([self.live.parts()])
+        sources = routes.reads[PATH].sources
         answer = await sources[b"realtime=1" if scope == "site" else b"realtime=cosmos"].answer()
         told = json.loads(answer.body)
         count, at = told.get("active", told.get("totalUnique")), told["generated_at"]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -127,10 +128,8 @@ async def test_a_damaged_record(parcels: Collection[Parcel], value: bytes) -> No
     assert raised.value.__context__ is None, "pydantic's error holds what is stored"
     assert await parcels.find("p1") is None
     page = await parcels.all()
-    assert ([one.id for one in page.records], [one.name for one in page.unreadable]) == (
-        ["p0", "p2"],
-        ["parcel:p1"],
-    )
+    assert [one.id for one in page.records] == ["p0", "p2"]
+    assert [one.name for one in page.unreadable] == ["parcel:p1"]
 
 
 async def test_only_an_older_damage_is_overwritten(parcels: Collection[Parcel]) -> None:
@@ -316,9 +315,7 @@ async def test_an_index_that_changes_meanwhile(parcels: Collection[Parcel]) -> N
         if old := await parcels.get("p1"):
             await commit(parcels.store, parcels.changes("p1", old, None))
 
-    slow = Collection(
-        UnreliableStore(parcels.store, scanned=delete), parcels.clock, Parcel, "parcel:", life=FOR_EVER
-    )
+    slow = replace(parcels, store=UnreliableStore(parcels.store, scanned=delete))
     (page,) = [page async for page in slow.indexed(Walk("parcel-to:"))]
     assert ([one.id for one in page.records], page.unreadable) == (["p2"], [])
 

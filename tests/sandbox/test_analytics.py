@@ -95,6 +95,15 @@ def test_what_is_not_realtime(provider: Provider) -> None:
         assert f"Field {name} is not a valid dimension." in provider.refusal(by(name))["message"]
 
 
+def test_what_nobody_asks_for(provider: Provider) -> None:
+    """More than 29 minutes, several ranges, other metrics, filters, and what cannot be read are refused."""
+    far, near = {"startMinutesAgo": 30}, {"startMinutesAgo": 9}
+    wrong: list[object] = [{**TOTAL, "minuteRanges": one} for one in ([far], [near, near], "x")]
+    wrong += [{**TOTAL, "dimensionFilter": {}}, {"metrics": [{"name": "screenPageViews"}]}, {}, [], b"x", b""]
+    found = [provider.ask(one).status_code for one in wrong]
+    assert found == [400] * len(wrong)
+
+
 def test_running_down(provider: Provider) -> None:
     """A report takes its cost of three quotas, goes through while anything is left, and has the rest."""
     provider.quota(bucket=PROJECT_HOUR, left=25)

@@ -97,7 +97,7 @@ class World:
         offered = await rehearsal.selling.current_offer(PRODUCT.key)
         made = await rehearsal.till.create_session(offered.parameters, idempotency_key="a visitor", deadline=1)
         rehearsal.till.sessions[made.id] = replace(made, three_d_secure="any")
-        await rehearsal.verification.check_newest()
+        await rehearsal.drift.check_newest()
         await rehearsal.verification.run(PRODUCT, Counterpart(rehearsal, why="No answer.", may_exist=True))
         rehearsal.till.after["create"] = [LOST, LOST]
         await rehearsal.preflighted()

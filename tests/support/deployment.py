@@ -18,7 +18,7 @@ from orrery.runtime.references import References
 from orrery.runtime.watch import EVERY
 from tests.support.marked import SECRETS, analytics_key, assert_unmarked
 from tests.support.ports import free_ports, is_taken
-from tests.support.program import Program, run_orrery
+from tests.support.program import Program, typed
 from tests.support.records import Records
 from tests.support.sandbox import Sandbox
 from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
@@ -298,7 +298,7 @@ class Deployment:
     def orrery(self, *words: str) -> CompletedProcess[str]:
         """Run one of the owner's commands to its end; asked whether to sign, the owner says yes."""
         given = "yes\n" if {"sign", "--sign"} & {*words} else ""
-        return run_orrery(*words, "--config", str(self.config), given=given)
+        return typed(*words, "--config", str(self.config), given=given)
 
     def printed(self) -> str:
         """Return everything that the processes of this deployment have printed."""

@@ -35,6 +35,7 @@ from typing import IO, TextIO, TypedDict, get_args
 
 import certifi
 import stamina
+from pydantic import BaseModel
 
 import orrery
 from orrery.app.main import main
@@ -346,10 +347,19 @@ def _import(names: Sequence[str]) -> None:
     if not names:
         find_web_address("a.word")  # which reads the list of domains
         for role in get_args(Role):
-            _ = file_model(role).model_json_schema()  # Pydantic makes the models of settings when asked
+            _ = file_model(role)
+        _build_models(BaseModel)
     # Else the garbage collector of each forked process walks all of it, and so copies it: most of its work.
     gc.collect()
     gc.freeze()
+
+
+def _build_models(kind: type[BaseModel]) -> None:
+    """Build what is built at its first use: each forked process would do it."""
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("orrery."):
+            _ = one.model_rebuild()
+        _build_models(one)
 
 
 def _everything() -> Generator[str]:
@@ -357,6 +367,9 @@ def _everything() -> Generator[str]:
         if module.name != "orrery.__main__":
             yield module.name
     yield "pydantic.v1"  # which FastAPI loads with its first route
+    # What the adapter of the cloud loads with its first calls.
+    libraries = ("authorization", "automation", "compute", "monitor", "msi", "resourcehealth")
+    yield from (f"azure.mgmt.{library}" for library in libraries)
 
 
 if __name__ == "__main__":
@@ -365,7 +378,7 @@ if __name__ == "__main__":
     if arguments is None:
         os._exit(0)  # to take apart all that was imported takes a while
     try:
-        if arguments[0] == "-m":
+        if arguments[:1] == ["-m"]:
             sys.argv = [*arguments[1:]]
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:

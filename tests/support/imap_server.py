@@ -56,6 +56,10 @@ def says(text: bytes) -> Misbehaviour:
     return said
 
 
+_TRUST = Trust()
+"""To read the well-known authorities takes longer than most of these tests."""
+
+
 @dataclass
 class ImapServer:
     """`instead` has what is done in place of the answer to a command, or of the greeting; `answers` other answers.
@@ -81,7 +85,7 @@ class ImapServer:
     def mailbox(self, seconds: float = PATIENCE, password: str | None = PASSWORD) -> ImapMailbox:
         """Return the mailbox of its account; it gives up after so many seconds."""
         server = MailHost("127.0.0.1", "cy@lab.example", password, self.port, "none")
-        return ImapMailbox(ImapAccount("ann@lab.example"), server, ManualClock(), Trust(), seconds=seconds)
+        return ImapMailbox(ImapAccount("ann@lab.example"), server, ManualClock(), _TRUST, seconds=seconds)
 
     def said(self, command: str) -> list[bytes]:
         """Return the commands of this name."""

@@ -27,6 +27,10 @@ KNOWN: dict[str, Answer] = {
 """What is asked beside that which a test is about."""
 
 
+_TRUST = Trust()
+"""To read the well-known authorities takes longer than most of these tests."""
+
+
 class OneToken:
     """An account that is signed in."""
 
@@ -75,7 +79,7 @@ class OddGraph:
 
     @property
     def _client(self) -> GraphClient:
-        return GraphClient(self.url, "ann@lab.example", OneToken(), self.clock, Trust())
+        return GraphClient(self.url, "ann@lab.example", OneToken(), self.clock, _TRUST)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection."""

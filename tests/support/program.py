@@ -1,13 +1,20 @@
 """One of our own commands as a real process, ended or killed on purpose and never left behind."""
 
+import asyncio
+import io
 import os
 import signal
 import subprocess
+import sys
+import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
+import pytest
+
+from orrery.app.main import command_of, main
 from tests.support.forks import Forked
 from tests.support.waiting import PATIENCE, eventually
 
@@ -83,3 +90,43 @@ def run_orrery(*arguments: str, given: str = "") -> subprocess.CompletedProcess[
             process.kill()
         printed = [os.pread(one.fileno(), MOST_PRINTED, 0).decode() for one in (stdout, stderr)]
     return subprocess.CompletedProcess(arguments, process.wait(PATIENCE), *printed)
+
+
+def typed(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Do as `run_orrery` does, in this process: most of a command's computing is that of its process.
+
+    It is for what a command does and prints. Where this thread may not, a process is started all the same: beside
+    others, within an event loop, and for a command that changes its process.
+    """
+    if threading.current_thread() is not threading.main_thread() or _in_a_loop() or _is_plain(arguments):
+        return run_orrery(*arguments, given=given)
+    stdin, stdout, stderr = (io.TextIOWrapper(io.BytesIO(one), "utf-8") for one in (given.encode(), b"", b""))
+    code: object = 0
+    with pytest.MonkeyPatch.context() as here, redirect_stdout(stdout), redirect_stderr(stderr):
+        here.setattr(sys, "argv", ["orrery", *arguments])
+        here.setattr(sys, "stdin", stdin)
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+    assert isinstance(code, int), code
+    return subprocess.CompletedProcess(arguments, code, *map(_written, (stdout, stderr)))
+
+
+def _written(file: io.TextIOWrapper) -> str:
+    file.flush()
+    file.seek(0)
+    return file.read()
+
+
+def _is_plain(arguments: Sequence[str]) -> bool:
+    command = command_of(arguments)
+    return command is not None and command.plain
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -120,6 +120,17 @@ class Running:
         finally:
             self._save(*(one for one in whole if one is not None))
 
+    def copied(self, count: int, *documents: Document, names: tuple[str, ...]) -> list[list[Document]]:
+        """Store so many copies of documents that belong together: in each, these names end in another number."""
+        copies: list[list[Document]] = []
+        for number in range(count):
+            text = json.dumps(documents)
+            for name in names:
+                text = text.replace(name, f"{name}{number}")
+            copies.append(json.loads(text))
+        self._save(*(one for copy in copies for one in copy))
+        return copies
+
     def _save(self, *documents: Document) -> None:
         """Let the server write: its store is for one thread at a time."""
         assert self.web.post(DOCUMENTS, json=documents).status_code == 204

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from tests.support.program import run_orrery
+from tests.support.program import typed
 from tests.systemd.gateway import ORRERY, Gateway, Machine, eventually
 
 PORT, PRIVATE = 9701, 9702
@@ -55,7 +55,7 @@ class Site:
         assert [word for word in words if word not in said] == [], said
 
     def _orrery(self, *words: str) -> str:
-        return run_orrery(*words, "--config", str(self.settings)).stdout
+        return typed(*words, "--config", str(self.settings)).stdout
 
 
 def test_the_site_names_the_cause_and_its_end(machine: Machine, site: Site) -> None:

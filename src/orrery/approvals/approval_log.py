@@ -103,11 +103,11 @@ class ApprovalLog:
 
     async def broken_at(self) -> int | None:
         """Return the first number at which an entry is missing, altered, or not where it belongs."""
-        return broken_at(*await self._whole())
+        return broken_at(*await self.whole())
 
     async def proven(self) -> Mapping[str, IntentProgress]:
         """Return how far each intent has come by the whole log; raise `StoreUnavailable` if it is damaged."""
-        entries, head = await self._whole()
+        entries, head = await self.whole()
         if broken_at(entries, head) is not None:
             raise StoreUnavailable(_DAMAGED)
         return fold(filter(None, entries), {})
@@ -127,7 +127,7 @@ class ApprovalLog:
             self._folded = head, logged
         return logged
 
-    async def _whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
+    async def whole(self) -> tuple[list[LogEntry | None], LogEntry | None]:
         """Return all entries, and the stored copy of the last one."""
 
         async def attempt() -> tuple[list[LogEntry | None], LogEntry | None] | Conflict:

@@ -269,8 +269,7 @@ class Approvals:
         checks = signatures or self._signatures
 
         async def attempt() -> AuditResult | Conflict:
-            head = await self.log.head()
-            entries = [entry async for entry in self.log.entries()]
+            entries, head = await self.log.whole()
             proposals, erased = await self.proposals(), await self._intents.erased()
             if head != await self.log.head():
                 return Conflict((HEAD,))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orrery.approvals.intent_store import IntentStore
-from orrery.approvals.progress import UNDER_WAY, IntentProgress, UseState, is_open, may_be_under_way
+from orrery.approvals.progress import AFTER, UNDER_WAY, IntentProgress, is_open, may_be_under_way
 from orrery.errors import (
     Invalid,
     NotConfigured,
@@ -25,15 +25,8 @@ NOTHING = "No answer is known; reading shows nothing of it."
 
 NOT_YET = "The answer was lost; reading shows nothing of it so far."
 
-ReadResult = Literal["unknown", "happened", "did not happen", "failed"]
-"""What a read can show; `failed`: only one of two parts of the change was made."""
-
-_FOUND: dict[ReadResult, UseState] = {
-    "unknown": "unknown",
-    "happened": "done",
-    "did not happen": "failed",
-    "failed": "failed",
-}
+OutcomeKind = Literal["done", "failed", "unknown", "happened", "did not happen"]
+"""`done`, `failed`: the answer. A read shows the others, and `failed` where only one of two parts was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +60,9 @@ class Executor:
         except OperationUnanswered as error:
             return await self._after_a_lost_answer(call, error)
         except (OperationRefused, PartlyDone, NotConfigured, Invalid) as error:
-            return await self._end(call, "failed", str(error), logged=error.permanent_sentence()), error
-        return await self._end(call, "done", note), None
+            logged = error.permanent_sentence()
+            return await self._found(call, "failed", str(error), logged=logged, answered=True), error
+        return await self._found(call, "done", note, answered=True), None
 
     async def _after_a_lost_answer(
         self, call: OperationCall, lost: OperationUnanswered
@@ -100,27 +94,14 @@ class Executor:
             return await self._found(call, "happened", HAPPENED)
         return await self._found(call, "did not happen", NOTHING)
 
-    async def _end(
-        self, call: OperationCall, kind: Literal["done", "failed"], note: str, *, logged: str = ""
-    ) -> IntentProgress:
-        """Note the answer, also when another process noted an outcome meanwhile."""
-        now = self._clock.now()
-        return await self._intents.advance(
-            call.intent,
-            kind,
-            lambda progress: progress.after(call.target, kind, now, note),
-            note=logged or note,
-            target=call.target,
-        )
-
     async def _found(
-        self, call: OperationCall, kind: ReadResult, note: str, *, logged: str = ""
+        self, call: OperationCall, kind: OutcomeKind, note: str, *, logged: str = "", answered: bool = False
     ) -> IntentProgress:
-        """Note what the read has shown, unless the answer or another read was noted meanwhile."""
-        state = _FOUND[kind]
+        """Note the answer; or what a read has shown, unless an answer or another read was noted meanwhile."""
+        state = AFTER[kind]
 
         def found(progress: IntentProgress) -> IntentProgress | None:
-            if not is_open(progress.of_target(call.target)):
+            if state is None or not (answered or is_open(progress.of_target(call.target))):
                 return None
             return progress.after(call.target, state, self._clock.now(), note)
 

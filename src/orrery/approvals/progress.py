@@ -34,7 +34,7 @@ IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "f
 """`closed`: the outcome is unknown, and the owner has decided to leave it so."""
 
 
-_AFTER: Mapping[EntryKind, IntentState | None] = {
+AFTER: Mapping[EntryKind, IntentState | None] = {
     "proposed": "proposed",
     "withdrawn": "withdrawn",
     "refused": None,
@@ -137,7 +137,7 @@ def _follow(logged: dict[str, IntentProgress], entry: LogEntry) -> None:
         if entry.kind != "proposed":
             return
         known = IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
-    if state := _AFTER[entry.kind]:
+    if state := AFTER[entry.kind]:
         known = known.after(entry.target, state, entry.at)
     if entry.kind == "erased" and known.state in ("proposed", "approved"):
         known = known.after("", "withdrawn", entry.at)  # what was erased begins no more

@@ -12,22 +12,23 @@ from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.outages import UnknownSalesWatch
 from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.sales import sales_panel
-from orrery.checkout.access.unknown_sales import UnknownSalesWatch
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
+from orrery.checkout.selling.drift import EVERY as DRIFT_EVERY
+from orrery.checkout.selling.drift import Drift
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
 from orrery.checkout.selling.preflight import Preflight
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
-from orrery.checkout.selling.verification import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
 from orrery.edge.auth import ServiceBearer
@@ -68,7 +69,7 @@ class CheckoutDomain:
         tasks: Tasks,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self._processor, self.plan = stored, processor, plan
+        self.stored, self.plan = stored, plan
         self.catalogue = catalogue = settings.catalogue()
         texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
@@ -87,6 +88,7 @@ class CheckoutDomain:
         self.expiry = Expiry(stored, processor, writes, approvals)
         self.trials = Trials(stored, processor, approvals, self.expiry)
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
+        self.drift = Drift(stored, reads, self.selling)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
         self.session_states = SessionStates(stored, processor, self.lookup, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
@@ -99,13 +101,9 @@ class CheckoutDomain:
             stored, reads, self.fulfilment, self.events, plan.signing_secrets, livemode=live
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
-        self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
-
-    @property
-    def health(self) -> CheckoutHealth:
-        """The checks of the settings and of the processor."""
         more = self.creation_health.local, self.proxies.local
-        return CheckoutHealth(self.plan, self.catalogue, self._processor, self.events.finding, more)
+        self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding, more)
+        self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
@@ -130,10 +128,19 @@ class CheckoutDomain:
         """Return what the checkout brings."""
         refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
+        selling = [
+            Job("reconcile", EVERY, self.reconciliation.run_unattended),
+            Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
+        ]
         return Parts(
             module="checkout",
             routes=self.routes,
-            jobs=self._jobs(),
+            jobs=[
+                Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+                # Each process knows only what it saw itself.
+                Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
+                *(selling if self.sells else ()),
+            ],
             checks=[
                 self.health.local,
                 self.preflight.unusable,
@@ -145,7 +152,7 @@ class CheckoutDomain:
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
-                PanelSource("What visitors get", self.verification.panel, 60),
+                PanelSource("What visitors get", self.drift.panel, 60),
             ],
             operations=self.expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.webhook.refusals.counts)],
@@ -166,17 +173,6 @@ class CheckoutDomain:
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment, or None when it is not known."""
         return await self.lookup.address_of(payment_intent)
-
-    def _jobs(self) -> list[Job]:
-        jobs = [
-            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
-            # Each process knows only what it saw itself.
-            Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
-        ]
-        if self.sells:
-            jobs.append(Job("reconcile", EVERY, self.reconciliation.run_unattended))
-            jobs.append(Job("look for drift", DRIFT_EVERY, self.verification.check_newest))
-        return jobs
 
     async def _rekey_imports(self) -> int:  # a `partial` would show the key when it is printed
         return await rekey_imports(self.stored)

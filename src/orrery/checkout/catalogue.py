@@ -70,33 +70,33 @@ class Product:
         return self.trust_copy.replace("{CERT}", self.title)
 
 
-def checked(product: Product) -> Product:
-    """Return `product`, or raise `Invalid` naming the field that the processor or the spec would refuse."""
+def mistake_in(product: Product) -> str:
+    """Return why a product cannot be sold, naming the field that is refused, or nothing."""
     for name, slug in (("vendor_slug", product.vendor_slug), ("cert_code", product.cert_code)):
         if not is_slug(slug):
-            raise Invalid(f"{name} is not lower-case words joined by hyphens (at most {SLUG_MAXIMUM} characters).")
+            return f"{name} is not lower-case words joined by hyphens (at most {SLUG_MAXIMUM} characters)."
     if not product.title.strip():
-        raise Invalid("title is empty.")
+        return "title is empty."
     if product.price_id is not None and not product.price_id.strip():
-        raise Invalid("price_id is empty: leave it out until there is a price.")
-    _check_message(product)
-    return product
+        return "price_id is empty: leave it out until there is a price."
+    return _message_mistake(product)
 
 
-def _check_message(product: Product) -> None:
-    """Raise `Invalid` unless the trust copy may be shown (spec 1, Custom text slots; Errors)."""
+def _message_mistake(product: Product) -> str:
+    """Return why the trust copy may not be shown (spec 1, Custom text slots; Errors), or nothing."""
     message = product.submit_message
     if not message.strip():
-        raise Invalid("trust_copy is empty: the buyer must see it above the Pay button.")
+        return "trust_copy is empty: the buyer must see it above the Pay button."
     if len(message) > CUSTOM_TEXT_MAXIMUM:
         limit = f"at most {CUSTOM_TEXT_MAXIMUM} are allowed, with the title in it."
-        raise Invalid(f"trust_copy has {len(message)} characters; {limit}")
+        return f"trust_copy has {len(message)} characters; {limit}"
     if found := find_web_address(message):
         by_title = "{CERT}" in product.trust_copy and find_web_address(product.title) is not None
         field = "title, which trust_copy shows," if by_title else "trust_copy"
-        raise Invalid(
+        return (
             f"{field} holds {one_line(found, 60)!r}, which looks like a web address: the processor refuses those."
         )
+    return ""
 
 
 def is_slug(text: str) -> bool:
@@ -115,7 +115,7 @@ class Catalogue:
         self._listed: dict[ProductKey, Product] = {}
         for product in products:
             _ = self._listed.setdefault(product.key, product)
-        self.mistakes = {product.name: why for product in products if (why := _mistake(product))}
+        self.mistakes = {product.name: why for product in products if (why := mistake_in(product))}
         for key, count in Counter(product.key for product in products).items():
             if count > 1:
                 self.mistakes[key.name] = "vendor_slug and cert_code are those of another product, too."
@@ -158,14 +158,6 @@ class Catalogue:
     def __iter__(self) -> Iterator[Product]:
         """Iterate over the products without a mistake, in the order of the settings."""
         return (product for product in self.listed if product.name not in self.mistakes)
-
-
-def _mistake(product: Product) -> str | None:
-    try:
-        _ = checked(product)
-    except Invalid as error:
-        return str(error)
-    return None
 
 
 QUANTITY = 1

@@ -219,7 +219,10 @@ class Attempt(Record):
 
 
 class StoredDiscrepancy(Record):
-    """A session with access and payment that do not match: paid without access, or access without payment."""
+    """A session with access and payment that do not match: paid without access, or access without payment.
+
+    `reason` has a few words, and nothing personal.
+    """
 
     session_id: Id
     reason: Sentence

@@ -43,7 +43,7 @@ MODULE = Module(
         Command(
             "cockpit backup",
             "Write a checked snapshot of the cockpit's store.",
-            "orrery.app.cli.backup:of_cockpit",
+            "orrery.app.cli.cockpit_backup:command",
             role="cockpit",
         ),
         Command(

@@ -4,7 +4,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from math import ceil
 
-from orrery.edge.problems import Problem
+from orrery.edge.problem import Problem
 from orrery.ports.clock import Clock
 
 _SCOPES = 50_000

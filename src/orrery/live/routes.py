@@ -10,10 +10,9 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from orrery.edge.auth import AdminBearer
+from orrery.edge.cors import PREFLIGHT_HEADERS, PUBLIC_HEADERS
 from orrery.edge.problem import Problem
 from orrery.edge.public_reads import (
-    PREFLIGHT_HEADERS,
-    PUBLIC_HEADERS,
     AnswerSource,
     ReadSources,
     is_known,

@@ -45,11 +45,11 @@ def utc_text(seconds: float) -> str:
 _TEMPLATES = Environment(
     loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"utc_text": utc_text, "money": money}
+_TEMPLATES.filters |= {"utc_text": utc_text}
 
 
 def render(template: str, status: int = 200, **values: object) -> Response:
-    return HTMLResponse(_TEMPLATES.get_template(template).render(values), status, dict(_HEADERS))
+    return HTMLResponse(_TEMPLATES.get_template(template).render(values, money=money), status, dict(_HEADERS))
 
 
 async def form_of(request: Request) -> dict[str, str]:

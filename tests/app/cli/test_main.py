@@ -84,7 +84,10 @@ def test_the_help_loads_no_command() -> None:
     assert "typer" in found
     data = {f"orrery.{folder}.module" for folder in folders()}
     data |= {"orrery.runtime.modules", "orrery.runtime.former_names"}
-    own = {f"orrery.{one}" for one in ("app", "app.main", "app.modules", "app.command_line", "errors", *folders())}
+    own = {
+        f"orrery.{one}"
+        for one in ("app", "app.main", "app.garbage", "app.modules", "app.command_line", "errors", *folders())
+    }
     assert {one for one in found if one.startswith("orrery")} == {"orrery", *own, *data}
     assert not found & {"rich.console", "pydantic_settings", "fastapi", "stripe", "apsw", "asyncio"}
 

@@ -7,8 +7,7 @@ import pytest
 
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.reconcile import WINDOW
-from orrery.checkout.access.refunds import Discrepancy
-from orrery.checkout.records import WithheldSession
+from orrery.checkout.records import StoredDiscrepancy, WithheldSession
 from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put, StoreEntry
@@ -93,7 +92,7 @@ async def test_a_dry_run_writes_nothing() -> None:
     before = await shop.entries()
     report = await shop.reconciliation.run(dry_run=True)
     assert (report.dry_run, report.granted, report.unpaid) == (True, ["cs_1"], ["cs_2"])
-    assert report.paid_without_access == [Discrepancy("cs_3", "another price")]
+    assert report.paid_without_access == [StoredDiscrepancy(session_id="cs_3", reason="another price")]
     assert await shop.entries() == before
 
 
@@ -118,7 +117,10 @@ async def test_what_the_catalogue_cannot_vouch_for(changed: dict[str, Any], reas
     """Without an offer a session at another price, without prices or for a retired product is only listed."""
     shop = shop_with(listed(**changed))
     report = await shop.reconciliation.run()
-    assert (report.granted, report.paid_without_access) == ([], [Discrepancy("cs_1", reason)])
+    assert (report.granted, report.paid_without_access) == (
+        [],
+        [StoredDiscrepancy(session_id="cs_1", reason=reason)],
+    )
     assert f"withheld-cs_1-{reason.replace(' ', '-')}" in ids(await shop.told())
 
 
@@ -135,7 +137,7 @@ async def test_another_price_than_offered_is_listed() -> None:
     await shop.offered("cs_1")
     for _ in range(2):
         report = await shop.reconciliation.run()
-        assert report.paid_without_access == [Discrepancy("cs_1", "another price")]
+        assert report.paid_without_access == [StoredDiscrepancy(session_id="cs_1", reason="another price")]
     assert ids(await shop.told()) == ["withheld-cs_1-another-price"]
 
 
@@ -195,7 +197,7 @@ async def test_what_waits_and_is_gone() -> None:
     await shop.receive("evt_1", session_json(payment_status="unpaid"))
     shop.clock.advance((40 * DAY).total_seconds())
     report = await shop.reconciliation.run()
-    assert report.paid_without_access == [Discrepancy("cs_1", "No such session.")]
+    assert report.paid_without_access == [StoredDiscrepancy(session_id="cs_1", reason="No such session.")]
 
 
 REFUND, DISPUTE = "charge ch_cs_1 was refunded", "charge ch_cs_1 is disputed"
@@ -217,7 +219,9 @@ async def test_access_without_payment(changed: dict[str, Any], reasons: list[str
     await shop.offered("cs_1")
     shop.processor.charges.append(charge("cs_1", **changed))
     report = await shop.reconciliation.run()
-    assert report.access_without_payment == [Discrepancy("cs_1", reason) for reason in reasons]
+    assert report.access_without_payment == [
+        StoredDiscrepancy(session_id="cs_1", reason=reason) for reason in reasons
+    ]
     assert (await shop.access()).revoked_at is None
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.access.refunds import Discrepancy
-from orrery.checkout.records import Reversal
+from orrery.checkout.records import Reversal, StoredDiscrepancy
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Put
@@ -75,7 +74,7 @@ async def test_a_refund_of_any_age(days: int) -> None:
     assert "(49.00 USD)" in await body(shop, "taken-back-cs_1")
     assert await later(shop, 40 * DAY) == []
     listed = (await shop.reconciliation.run()).access_without_payment
-    assert listed == [Discrepancy("cs_1", "charge ch_1 was refunded")]
+    assert listed == [StoredDiscrepancy(session_id="cs_1", reason="charge ch_1 was refunded")]
     await shop.desk.revoke("cs_1", "refunded")
     assert (await shop.reconciliation.run()).access_without_payment == []
 
@@ -149,7 +148,9 @@ async def test_partial_refunds_are_listed() -> None:
     assert await later(shop, DAY, charge(amount_refunded=1000)) == []
     assert await later(shop, DAY, charge(amount_refunded=1500)) == []
     report = await shop.reconciliation.run()
-    assert report.partly_refunded == [Discrepancy("cs_1", "15.00 USD of 49.00 USD of charge ch_1")]
+    assert report.partly_refunded == [
+        StoredDiscrepancy(session_id="cs_1", reason="15.00 USD of 49.00 USD of charge ch_1")
+    ]
     assert report.access_without_payment == []
     assert "Refunded in part: 1." in (await shop.reconciliation.panel()).todo
     assert await later(shop, DAY, charge(amount_refunded=4900)) == ["taken-back-cs_1"]
@@ -256,7 +257,9 @@ async def test_a_dry_run_notes_nothing() -> None:
     shop.processor.charge_events += [ChargeEvent(START, dispute()), ChargeEvent(START, dispute("lost"))]
     before = await shop.entries()
     report = await shop.reconciliation.run(dry_run=True)
-    assert report.access_without_payment == [Discrepancy("cs_1", "the dispute of charge ch_1 was lost")]
+    assert report.access_without_payment == [
+        StoredDiscrepancy(session_id="cs_1", reason="the dispute of charge ch_1 was lost")
+    ]
     assert await shop.entries() == before
     assert await later(shop, DAY) == ["dispute-decided-du_1"]
 

@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
 from orrery.checkout.access.events import DELIVERY_TIME
-from orrery.checkout.access.refusals import NOTED_EVERY, SEVERAL
+from orrery.checkout.access.outages import NOTED_EVERY, SEVERAL
 from orrery.checkout.records import RefusedWebhooks
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import Put

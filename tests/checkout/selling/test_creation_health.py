@@ -9,8 +9,8 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.selling.health import CreationHealth
-from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable

@@ -10,9 +10,9 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.lookup import LEAST_LEFT
+from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.selling.health import WRITTEN_EVERY
-from orrery.checkout.selling.receipts import SessionMismatch
-from orrery.checkout.selling.service import CreatedSession, KeyReused, Purchase
+from orrery.checkout.selling.service import CreatedSession, Purchase
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor import SessionStatus

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from orrery.checkout.catalogue import Product, session_parameters
+from orrery.checkout.errors import NotPreflighted, SessionMismatch
 from orrery.checkout.records import Offer
-from orrery.checkout.selling.products import NotPreflighted
-from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.checkout.selling.service import CreatedSession, Purchase
 from orrery.errors import NotConfigured, NotFound
 from orrery.ports.store import Put

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orrery.checkout.catalogue import ProductKey, session_parameters
+from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import PreflightTrial, Receipt, TrialState
 from orrery.checkout.selling.receipts import (
     ParameterChange,
     SessionCondition,
-    SessionMismatch,
     catalogue_conditions,
     changes,
     digest_of,

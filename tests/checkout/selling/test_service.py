@@ -9,8 +9,9 @@ from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.catalogue import ProductKey, session_parameters
+from orrery.checkout.errors import KeyReused
 from orrery.checkout.records import Offer
-from orrery.checkout.selling.service import DEADLINE, CreatedSession, KeyReused, Purchase
+from orrery.checkout.selling.service import DEADLINE, CreatedSession, Purchase
 from orrery.errors import NotConfigured, NotFound, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from orrery.checkout.catalogue import Product
+from orrery.checkout.selling.drift import SLACK
 from orrery.checkout.selling.receipts import failed
-from orrery.checkout.selling.verification import SLACK, VerificationReport
+from orrery.checkout.selling.verification import VerificationReport
 from orrery.errors import ApprovalRefused, NotConfigured
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
@@ -155,7 +156,7 @@ async def test_a_session_that_cannot_be_read(error: Exception, queued: bool) -> 
 async def seen(rehearsal: Rehearsal) -> tuple[str, tuple[str, ...]] | None:
     """Look as the workers do; return the session, and what differs. Nothing is written at the processor."""
     asked, expired = len(rehearsal.till.asked), list(rehearsal.till.expiries)
-    found = await rehearsal.verification.check_newest()
+    found = await rehearsal.drift.check_newest()
     assert (len(rehearsal.till.asked), rehearsal.till.expiries) == (asked, expired)
     return (found.session_id, found.kinds) if found else None
 
@@ -178,7 +179,7 @@ async def drift_told(rehearsal: Rehearsal) -> list[str]:
 async def look(rehearsal: Rehearsal, visitor: str, **differing: object) -> None:
     """Let a visitor get a session, look at it, and let six hours pass."""
     await visit(rehearsal, visitor, **differing)
-    await rehearsal.verification.check_newest()
+    await rehearsal.drift.check_newest()
     rehearsal.clock.advance(6 * HOUR)
 
 
@@ -214,7 +215,7 @@ async def test_a_look_that_cannot_be_read_counts_as_none() -> None:
     rehearsal = await selling()
     for _ in range(2):
         await visit(rehearsal, three_d_secure="challenge")
-        assert await rehearsal.verification.check_newest()
+        assert await rehearsal.drift.check_newest()
         await rehearsal.memory.commit([Put("checkout-drift", b"{")])
         rehearsal.clock.advance(6 * HOUR)
     assert len(await drift_told(rehearsal)) == 2

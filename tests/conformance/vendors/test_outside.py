@@ -18,6 +18,7 @@ from orrery.ports.delegated import ApiUnreachable
 from orrery.trust import WELL_KNOWN
 from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_ahead
+from tests.support.waiting import PATIENCE
 
 PLAIN = "token"
 NOBODY = "http://127.0.0.1:1"
@@ -141,7 +142,7 @@ def test_this_machine_is_not_asked_through_a_proxy(somebody: Somebody, monkeypat
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     for ask in (
-        lambda: session(WELL_KNOWN).get(somebody.url, timeout=60).status_code,
+        lambda: session(WELL_KNOWN).get(somebody.url, timeout=PATIENCE).status_code,
         lambda: Outside("Somebody", 60.0).ask_at_once("GET", somebody.url).status_code,
     ):
         threading.Thread(target=somebody.answer, args=(OK,), daemon=True).start()

@@ -14,9 +14,6 @@ from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import BackupSettings, LogSettings
-from orrery.syntax.track import TRACKS
-from orrery.tenants.gate import Gate
-from orrery.tenants.settings import TenantsSettings
 
 
 def command(
@@ -36,26 +33,13 @@ def command(
     target = file or (folder.file_at(clock_of(settings).now()) if folder else None)
     if target is None:
         raise Invalid("The snapshot has no place: give a FILE, or set [backup] directory.")
-    _write(settings, target)
+    write_snapshot(settings, target)
     if folder and (deleted := _thinned(folder)):
         note(f"Deleted {deleted} older; the newest {folder.keep} stay.")
 
 
-def of_cockpit(
-    file: Annotated[Path, typer.Argument(help="Where the snapshot goes; it must not exist.")],
-    config: Config = None,
-) -> None:
-    """Write a consistent, checked snapshot of the cockpit's store, while it runs or not.
-
-    It holds data of both tracks, so it goes to no destination of either.
-    """
-    settings = load_settings(config, "cockpit")
-    configure(settings[LogSettings].format, "warning", Redaction())
-    Gate(settings[TenantsSettings]).require(TRACKS, file)
-    _write(settings, file)
-
-
-def _write(settings: Settings, target: Path) -> None:
+def write_snapshot(settings: Settings, target: Path) -> None:
+    """Write it, and print how large it is."""
     backup(settings.store_path, target)
     note(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, checked. It holds personal data; keep it safe.")
 

@@ -8,11 +8,12 @@ from typing import Literal
 
 import structlog
 
-from orrery.checkout.access.refusals import NOTED_EVERY
+from orrery.checkout.access.outages import NOTED_EVERY
 from orrery.checkout.access.rules import SessionResult, bought
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import COMPLETED, UnreadableEvent
-from orrery.errors import Invalid, RecordUnreadable, StoreUnavailable
+from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.panels import utc_text
 from orrery.ports.processor import (
@@ -56,10 +57,6 @@ _UNDELIVERED = (
 )
 
 log = structlog.get_logger()
-
-
-class EventIdReused(Invalid):
-    """The id of a stored event came again with other contents: the first one stays (decision 44)."""
 
 
 @dataclass(frozen=True, slots=True)

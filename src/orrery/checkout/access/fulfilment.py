@@ -15,12 +15,13 @@ from http import HTTPStatus
 import structlog
 
 from orrery.checkout import probe
-from orrery.checkout.access.events import EventIdReused, Events, RawEvent, ReceivedResult
+from orrery.checkout.access.events import Events, RawEvent, ReceivedResult
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.refusals import Refusals
+from orrery.checkout.access.outages import Refusals
 from orrery.checkout.access.rules import AccessVerdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import AccessEnd, GrantedBy, Offer, WithheldSession
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable

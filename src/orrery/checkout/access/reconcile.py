@@ -10,9 +10,9 @@ import structlog
 
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
-from orrery.checkout.access.refunds import EVENTS_KEPT, Discrepancy, Refunds, ReversalSearch
+from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
+from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds, ReversalSearch
 from orrery.checkout.access.rules import AccessVerdict, bought
-from orrery.checkout.access.unknown_sales import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
@@ -81,11 +81,11 @@ class ReconciliationReport:
     held_notifications: int = 0
     unknown: int = 0
     left_unknown: int = 0
-    paid_without_access: list[Discrepancy] = field(default_factory=list[Discrepancy])
-    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    paid_without_access: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
+    partly_refunded: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unpaid: list[str] = field(default_factory=list[str])
     payment_failed: list[str] = field(default_factory=list[str])
-    access_without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    access_without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unreadable: list[str] = field(default_factory=list[str])
     unread: list[UnreadableObject] = field(default_factory=list[UnreadableObject])
 
@@ -296,7 +296,7 @@ class Reconciliation:
             report.leave_out(error)
             return
         except ProcessorRefused as error:
-            report.paid_without_access.append(Discrepancy(session_id, str(error)))
+            report.paid_without_access.append(StoredDiscrepancy(session_id=session_id, reason=str(error)))
             return
         if session.created < start:
             await self._examine(session, report, restored)
@@ -310,10 +310,6 @@ class Reconciliation:
 
 
 def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) -> LastReconciliation:
-    paid, open_ = (
-        tuple(StoredDiscrepancy(session_id=one.session_id, reason=one.reason) for one in found[:MOST_KEPT])
-        for found in (report.paid_without_access, report.access_without_payment)
-    )
     return LastReconciliation(
         at=now,
         since=since,
@@ -322,8 +318,8 @@ def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) ->
         unpaid=len(report.unpaid),
         without_access=len(report.paid_without_access),
         without_payment=len(report.access_without_payment),
-        paid_without_access=paid,
-        access_without_payment=open_,
+        paid_without_access=tuple(report.paid_without_access[:MOST_KEPT]),
+        access_without_payment=tuple(report.access_without_payment[:MOST_KEPT]),
         unreadable=tuple(report.unreadable[:MOST_KEPT]),
         partly_refunded=len(report.partly_refunded),
     )
@@ -370,7 +366,7 @@ def _note(
         case _ if session.payment_status == "unpaid":
             report.unpaid.append(session.id)
         case _:
-            report.paid_without_access.append(Discrepancy(session.id, outcome.reason))
+            report.paid_without_access.append(StoredDiscrepancy(session_id=session.id, reason=outcome.reason))
 
 
 def _unreadable_push(name: str) -> outbox.OutboxDraft:

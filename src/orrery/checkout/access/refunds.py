@@ -15,7 +15,7 @@ from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
-from orrery.checkout.records import AccessRecord, Reversal
+from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
@@ -37,20 +37,12 @@ Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Discrepancy:
-    """One session whose payment and access do not match, without personal data; `reason` in a few words."""
-
-    session_id: str
-    reason: str
-
-
 @dataclass(slots=True)
 class ReversalReport:
     """The refunds and disputes of sessions whose access runs, and the objects that could not be read."""
 
-    without_payment: list[Discrepancy] = field(default_factory=list[Discrepancy])
-    partly_refunded: list[Discrepancy] = field(default_factory=list[Discrepancy])
+    without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
+    partly_refunded: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unreadable: list[RecordUnreadable | ItemUnreadable] = field(
         default_factory=list["RecordUnreadable | ItemUnreadable"]
     )
@@ -226,19 +218,13 @@ def _after(before: Reversal, event: ChargeEvent) -> Reversal:
 def _list_one(session_id: str, reversal: Reversal, report: ReversalReport) -> None:
     if reversal.contested:
         lost = "the dispute of charge {} was lost" if reversal.decided else "charge {} is disputed"
-        report.without_payment.append(
-            Discrepancy(session_id, lost.format(reversal.charge_id) + _deadline(reversal))
-        )
+        until = f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC" if reversal.respond_by else ""
+        why = lost.format(reversal.charge_id) + ("" if reversal.decided else until)
+        report.without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
     elif reversal.refunded:
-        report.without_payment.append(Discrepancy(session_id, f"charge {reversal.charge_id} was refunded"))
+        why = f"charge {reversal.charge_id} was refunded"
+        report.without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
     elif reversal.amount_refunded and reversal.amount is not None:
         part, whole = (money(one, reversal.currency) for one in (reversal.amount_refunded, reversal.amount))
-        report.partly_refunded.append(Discrepancy(session_id, f"{part} of {whole} of charge {reversal.charge_id}"))
-
-
-def _deadline(reversal: Reversal) -> str:
-    return (
-        ""
-        if reversal.decided or not reversal.respond_by
-        else f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC"
-    )
+        why = f"{part} of {whole} of charge {reversal.charge_id}"
+        report.partly_refunded.append(StoredDiscrepancy(session_id=session_id, reason=why))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orrery.checkout.access.events import KnownEvent, ReceivedResult
     from orrery.checkout.access.fulfilment import Replay
     from orrery.checkout.access.reconcile import ReconciliationReport
-    from orrery.checkout.access.refunds import Discrepancy
+    from orrery.checkout.records import StoredDiscrepancy
     from orrery.checkout.selling.preflight import PreflightReport
     from orrery.checkout.selling.products import ProductStatus, Selling
     from orrery.checkout.selling.receipts import SessionCondition
@@ -316,7 +316,7 @@ def _show(report: "ReconciliationReport", within: Callable[[str], str]) -> None:
     """Print the report, with references: a timer's output is a log."""
     console = new_console()
 
-    def shown(finding: "Discrepancy") -> str:
+    def shown(finding: "StoredDiscrepancy") -> str:
         return marked(within(f"{finding.session_id}: {finding.reason}"))
 
     would = "would be granted" if report.dry_run else "granted"

@@ -25,8 +25,8 @@ import structlog
 from pydantic import IPvAnyAddress
 
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import KEEP_PROXY, CreationOutage, ProxySighting
-from orrery.checkout.selling.receipts import SessionMismatch
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.due import is_ahead

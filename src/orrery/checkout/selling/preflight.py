@@ -259,9 +259,10 @@ class Preflight:
         trial, product = await self._trials.of(approved.target, plan.product.key), plan.product
         if trial is None:
             try:
-                price_id = product.price_id or await self._any_price()
+                first = None if product.price_id else await self._reads.first_active_price()
             except ProcessorError as error:  # the others' outcomes must not be lost with it
                 return TrialOutcome(product.name, "unanswered", note=f"No price to try it with: {error}")
+            price_id = first.id if first else product.price_id
             if price_id is None:
                 return TrialOutcome(
                     product.name, "rejected", note="The account has no active price to try it with."
@@ -270,10 +271,6 @@ class Preflight:
         elif trial.state in {"rejected", "gone"}:
             trial = asked_again(trial)
         return outcome_of(await self._trials.finish(trial))
-
-    async def _any_price(self) -> str | None:
-        price = await self._reads.first_active_price()
-        return price.id if price else None
 
     def _new_trial(self, approved: Intent, plan: ProductStatus, priced: Product) -> PreflightTrial:
         return PreflightTrial(

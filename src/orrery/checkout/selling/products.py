@@ -6,10 +6,11 @@ today's parameters are sold.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey, SessionTerms, is_slug, session_parameters
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import NotPreflighted
 from orrery.checkout.records import Receipt
 from orrery.checkout.selling.receipts import (
     ParameterChange,
@@ -19,7 +20,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
 )
-from orrery.errors import DependencyFailed, NotConfigured, NotFound
+from orrery.errors import NotConfigured, NotFound
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
@@ -28,12 +29,6 @@ ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
 
 _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
-
-
-class NotPreflighted(DependencyFailed):
-    """The processor has never accepted this product's parameters: it is not sold yet (change rule 1)."""
-
-    tag: ClassVar[str] = "not-preflighted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -18,9 +17,9 @@ from pydantic import JsonValue
 
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import METHODS, THREE_D_SECURE, ProductKey
+from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import PreflightTrial, Receipt
 from orrery.ports.processor import CheckoutSession, Parameter, Parameters
-from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.syntax.base_url import THIS_MACHINE
 
 LONGEST_PAGE = 2048
@@ -30,17 +29,6 @@ _ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
 _OTHER_MODE = {True: "cs_test_", False: "cs_live_"}
 _CURRENCY = re.compile(r"[a-z]{3}")
 _ADDRESS = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_PAGE}}}")
-
-
-class SessionMismatch(ProcessorUnreachable):
-    """The processor's new session is not what was asked for: no visitor may be sent there.
-
-    The processor would repeat the session under its idempotency key, so a repeat must carry another one.
-    """
-
-    def __init__(self, what: str) -> None:
-        sentence = f"The processor's new session is not what was asked for: {what}."
-        super().__init__(sentence, same_key=False, status=HTTPStatus.OK)
 
 
 def payment_page(

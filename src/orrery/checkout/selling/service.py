@@ -6,19 +6,19 @@ import json
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
 
 import structlog
 
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.errors import KeyReused, SessionMismatch
 from orrery.checkout.records import Attempt, Offer
 from orrery.checkout.selling.health import CreationHealth
 from orrery.checkout.selling.products import CurrentOffer, Selling
-from orrery.checkout.selling.receipts import SessionMismatch, payment_page
+from orrery.checkout.selling.receipts import payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
-from orrery.errors import Invalid, StoreError
+from orrery.errors import StoreError
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ProcessorError
 from orrery.ports.store import Conflict, Write
@@ -31,13 +31,6 @@ DEADLINE = 10.0
 """Seconds that all tries of one request may take."""
 
 log = structlog.get_logger()
-
-
-class KeyReused(Invalid):
-    """An idempotency key came back with another body than the first time (decision 2)."""
-
-    http_status: ClassVar[int] = 409
-    tag: ClassVar[str] = "idempotency-key-reused"
 
 
 @dataclass(frozen=True, slots=True)

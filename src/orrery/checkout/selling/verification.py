@@ -1,49 +1,30 @@
-"""What visitors really get (change rule 2): checked by a command, and unattended by reading.
+"""What visitors really get (change rule 2), checked by a command; `drift.py` looks at it unattended.
 
 `orrery checkout verify` creates a session by the public operation and compares it with the rule as it is written.
-The workers only read: they compare the newest visitor's session with the accepted parameters, and send one push
-for each kind of drift and one when all drift is over.
 """
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from http import HTTPStatus
 
 import structlog
 
-from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import DriftResult, OwnSession, Receipt
+from orrery.checkout.records import OwnSession
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.receipts import (
     SessionCondition,
     catalogue_conditions,
     failed,
     rule_conditions,
-    sold_conditions,
 )
 from orrery.checkout.selling.sessions import Expiry
-from orrery.errors import NotConfigured, NotFound
-from orrery.ports.panels import Panel, utc_text
-from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorReads
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import Parameters, Processor, ProcessorReads
+from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.shop import Shop, Started
-from orrery.ports.store import Delete, Write
-from orrery.runtime import outbox
-from orrery.runtime.collection import indexed_id, sortable, write
-from orrery.runtime.lasting import all_clear, push
-
-EVERY = timedelta(hours=6)
-"""How often the workers check the newest visitor's session (issue 4, item 2)."""
-
-WINDOW = timedelta(days=7)
-"""How far back the newest visitor's session is searched."""
-
-SLACK = timedelta(minutes=1)
-"""A session this soon after a receipt may have been created with the previous one: clocks differ."""
+from orrery.ports.store import Delete
+from orrery.runtime.collection import indexed_id, write
 
 _LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
 
@@ -87,7 +68,6 @@ class Verification:
         self._reads = reads
         self._selling = selling
         self._expiry = expiry
-        self._began = stored.clock.now()
 
     async def run(self, product: Product, shop: Shop) -> VerificationReport:
         """Create a session as a visitor does, check it, and propose the intent that expires it.
@@ -150,82 +130,3 @@ class Verification:
 
     async def _to_expire(self, session_id: str) -> str:
         return (await self._expiry.propose(session_id, "It was made to verify the checkout.", "owner")).id
-
-    async def check_newest(self) -> DriftResult | None:
-        """Check the newest visitor's session, and enqueue a push about drift that is new since the last check.
-
-        None: there is no such session. Raises the processor's and the store's errors.
-        """
-        found = await self._newest()
-        if found is None:
-            return None
-        session, conditions = found
-        known, now = await self._stored.drift.find(), self._stored.clock.now()
-        last = known.record if known else None  # one that cannot be read is replaced
-        differing = failed(conditions)
-        new = [one for one in differing if last is None or one.name not in last.kinds]
-        drift = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
-        pushes = [_drift_push(new, session, now)] if new else []
-        if last and last.kinds and not differing:
-            pushes.append(_over(now))
-        writes: list[Write] = [self._stored.drift.put(drift), *outbox.enqueue(pushes, now)]
-        await write(self._stored.store, writes)
-        if new:
-            log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
-        return drift
-
-    async def panel(self) -> Panel:
-        """Return the panel of the owner's page with the last check."""
-        title, drift = "What visitors get", await self.last_check()
-        if drift is None:
-            return Panel(title, "No visitor's session was looked at yet")
-        checked = f"looked at {utc_text(drift.looked_at)}"
-        if not drift.kinds:
-            return Panel(title, f"As it was sent, {checked}", "good")
-        headline, todo = f"Not as it was sent, {checked}", "Type `orrery checkout verify`."
-        return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in drift.kinds))
-
-    async def last_check(self) -> DriftResult | None:
-        """Return the result of the last check; raise `RecordUnreadable`."""
-        found = await self._stored.drift.get()
-        return found.record if found else None
-
-    def _sold_since(self, accepted: Receipt | None) -> datetime:
-        """Return since when this is sold; in a future that was undone, since this process found that out."""
-        now = self._stored.clock.now()
-        self._began = min(self._began, now)
-        return accepted.accepted_at if accepted and accepted.accepted_at <= now else self._began
-
-    async def _newest(self) -> tuple[CheckoutSession, list[SessionCondition]] | None:
-        """Return the newest visitor's session with the parameters on sale now, and its conditions."""
-        async for session in self._reads.list_sessions(self._stored.clock.now() - WINDOW):
-            if isinstance(session, ItemUnreadable):
-                log.warning("a session was not looked at for drift", why=str(session))
-                continue
-            product = bought(session)
-            if product is None or await self._stored.own_sessions.entry(session.id):
-                continue
-            try:
-                offered = await self._selling.current_offer(product)
-            except (NotFound, NotConfigured):
-                continue
-            since = self._sold_since(offered.accepted)
-            if session.created > since + SLACK:
-                compared = sold_conditions(session, offered.parameters)
-                return session, [*compared, *catalogue_conditions(session, offered.parameters)]
-        return None
-
-
-def _drift_push(
-    conditions: Sequence[SessionCondition], session: CheckoutSession, now: datetime
-) -> outbox.OutboxDraft:
-    differing = "; ".join(
-        f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
-    )
-    body = f"Session {session.id} has {differing}. See `orrery checkout verify`."
-    return push(f"drift-{conditions[0].name}-{sortable(now)}", "The checkout drifts", body)
-
-
-def _over(now: datetime) -> outbox.OutboxDraft:
-    body = "The newest visitor's session shows nothing that differs."
-    return all_clear(f"drift-over-{sortable(now)}", "The checkout is as it was sent again", body)

@@ -157,10 +157,12 @@ def read_query(body: bytes) -> Query:
         first, last = int(minutes.get("endMinutesAgo", 0)), int(minutes.get("startMinutesAgo", LAST_MINUTE))
         names = tuple(one["name"] for one in asked.get("dimensions", []))
         limit = int(asked.get("limit", 10_000))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise refused(400, f"Invalid JSON payload received: {error}.") from error
-    if unknown or metrics != ["activeUsers"]:
-        raise refused(400, f"The sandbox counts activeUsers, and does not know {', '.join(sorted(unknown))}.")
+    if unknown or metrics != ["activeUsers"] or not 0 <= first <= last <= LAST_MINUTE:
+        raise refused(
+            400, "The sandbox counts activeUsers within the last 29 minutes, and knows no filters or totals."
+        )
     for name in names:
         if name not in DIMENSIONS and not name.startswith("customUser:"):
             raise _no_dimension(name)

@@ -107,7 +107,9 @@ def first_events(account: str, opened: int) -> list[Document]:
     """Return the events of a new account, around the day that it was opened on."""
     today = datetime.fromtimestamp(opened, UTC).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     old: Document = {"created": opened - 40 * _DAY}
-    known = [one | old | {"start": today + timedelta(hours=one["start"])} for one in _AT_FIRST[account]["events"]]
+    known: list[Document] = [
+        one | old | {"start": today + timedelta(hours=one["start"])} for one in _AT_FIRST[account]["events"]
+    ]
     return [event(**one) for one in known]
 
 
