@@ -62,7 +62,7 @@ def _reads(name: str) -> str:
     return f"{name}: reads"
 
 
-def measure(seconds: float = 2.0, rate: int = 5_000, latency_seconds: float = 3.0, owners: int = 8) -> Round:
+def measure(seconds: float = 2.0, rate: int = 5_000, latency_seconds: float = 3.0, owners: int = 5) -> Round:
     """Measure every side, after it has answered for a while; `owners` reads are the owner's, within the quota."""
     with scratch() as folder, all_sides(folder) as sides:
         for side in sides.values():
