@@ -17,7 +17,7 @@ RESULTS = ROOT / "bench/results"
 _HEAD = """\
 # Measurements
 
-`./run bench NAME --write` measures a section anew and writes it here; no line is written by hand. A figure is the
+`./run bench NAME --write` measures a section and writes it here; no line is written by hand. A figure is the
 median of its rounds, in brackets the lowest and the highest. Its ratio is that to the figure of the same rounds
 that it is measured beside; where there is a ratio, aim and limit are of it. Ratios hold on another machine,
 figures do not: this one is virtual, with two cores, and does other work as well.

@@ -28,7 +28,7 @@ class Version:
 
     def round(self, measurement: str, *options: str) -> Round:
         """Make one round in a process of its own; raise `CannotBeMeasured` when it fails."""
-        # Each start compiles anew what may not be kept, and that would be measured.
+        # Each start compiles again what may not be kept, and that would be measured.
         own = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": ""}
         command = [sys.executable, "-m", "bench.round", *options, measurement]
         done = subprocess.run(  # noqa: S603  our own command

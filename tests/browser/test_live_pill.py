@@ -10,8 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Watch
 from tests.support.live_widgets import START, Network
 
-PILL = "<live-pill></live-pill>"
-MINUTE = 60
+PILL, MINUTE = "<live-pill></live-pill>", 60
 
 
 @pytest.fixture
@@ -80,8 +79,7 @@ UNKNOWN = [None, "", " ", "NaN", "twelve", "1e3", "12.5", 12.5, -1, "-1", True, 
 
 def test_what_is_no_whole_number_is_unknown(network: Network, shown: Locator) -> None:
     """Anything but a whole number shows nothing at the start, and later leaves the last good count."""
-    unknown = [{"totalUnique": count} | network.made(20) for count in UNKNOWN]
-    show_each(network, unknown)
+    show_each(network, [{"totalUnique": count} | network.made(20) for count in UNKNOWN])
     expect(shown).to_have_count(0)
     network.counts(5)
     network.pass_time(45)

@@ -35,8 +35,7 @@ from tests.support.repositories import new_repo
 from tests.support.scanners import WordScanner
 from tests.support.tracks import ANN_A, BOB_A, Tracks, track_toml
 
-MARK = "quetzal"
-ADDRESS = "bo@corp.example"
+MARK, ADDRESS = "quetzal", "bo@corp.example"
 OF_TRACK_A = (MARK, ADDRESS, ANN_A, BOB_A, TENANT_A, "Sign the renewal")
 """Words that are in data of track A alone."""
 

@@ -111,7 +111,7 @@ def authority_file(folder: Path, vendor: str) -> Path:
 def certificate_of(folder: Path, vendor: str) -> Path:
     """Return the file of the server's key and certificate; it and the one to trust are made unless they exist.
 
-    The certificate is signed by its own key, and signs no other: whoever reads the key speaks for this machine
+    The certificate is signed by its own key, and signs no other: who reads the key speaks for this machine
     alone.
     """
     server, authority = folder / f"{vendor}-server.pem", authority_file(folder, vendor)
