@@ -98,10 +98,15 @@ class CheckoutRecords:
         self.drift = Collection(store, clock, DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
 
     def kept(self) -> list[Collection[Any]]:
-        """Return every collection whose records Orrery cannot make again: a damaged note of a trouble is replaced."""
-        notes = (self.creation_outage, self.proxy)
-        collections = [one for one in vars(self).values() if isinstance(one, Collection)]
-        return [one for one in collections if not one.derived and one not in notes]
+        """Return every collection whose records Orrery cannot make again.
+
+        A damaged note of a trouble is replaced by the next one.
+        """
+        return [
+            one
+            for name, one in vars(self).items()
+            if isinstance(one, Collection) and not one.derived and name not in {"creation_outage", "proxy"}
+        ]
 
     def end_id(self, record: AccessRecord) -> str:
         """Return the id of the latest end of access of the record's buyer to its product."""
