@@ -58,7 +58,7 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             *("tests/adapters/test_stripe_objects.py", "tests/adapters/test_stripe_owner_objects.py"),
             *("tests/cockpit/test_plain_text_hostile.py", "tests/gateway/cloud/test_restart.py"),
-            "tests/scanner/unpack/test_decoders.py",
+            *("tests/scanner/unpack/test_decoders.py", "tests/scanner/unpack/test_carriers.py"),
         ),
     ),
     "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),

@@ -5,11 +5,15 @@ To import the web framework is half of what a command does, and a vendor's libra
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from orrery.adapters.sqlite import create
+from orrery.adapters.stripe.objects import Lenient
 from orrery.app.modules import MODULES
+from orrery.record import Record
 from orrery.runtime.runtime import needed_by
 from tests.support.package_copy import ROOT, SOURCE, run_python
 from tools.import_rules import domains
@@ -61,6 +65,17 @@ COMMANDS = {
 """What each loads of the dear ones, before it does anything. A new command is added here, with what it costs."""
 
 
+_LOOKS = """\
+import atexit, gc, sys
+from orrery.app.main import main
+count = lambda: sum(one["collections"] for one in gc.get_stats())
+before = count()
+atexit.register(lambda: print(f"{count() - before} looks", file=sys.stderr))
+main()
+"""
+"""Runs `orrery`, and prints how often Python looked for garbage meanwhile."""
+
+
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[str]]:
     """Return every module that each loads."""
@@ -101,3 +116,21 @@ def test_a_command_loads_its_domain(loaded: Mapping[str, Sequence[str]]) -> None
 def room(name: str) -> str:
     """Return the folder below `orrery` that a module of the package is in."""
     return name.removeprefix("orrery.").partition(".")[0]
+
+
+def test_a_start_looks_for_no_garbage(tmp_path: Path) -> None:
+    """While a command is loaded Python does not look for garbage; by itself it would some fifty times."""
+    came = run_python(ROOT / "src", "-c", _LOOKS, "approvals", "--help", folder=tmp_path)
+    assert (came.returncode, came.stderr) == (0, "0 looks\n")
+
+
+@pytest.mark.parametrize("kind", [Record, Lenient])
+def test_a_model_is_built_at_its_first_use(kind: type[BaseModel]) -> None:
+    """What is stored, and what the processor sends, has a model once something of it is read."""
+
+    class Read(kind):  # pyright: ignore[reportGeneralTypeIssues, reportUntypedBaseClass]  one of the two
+        """One of this kind."""
+
+    assert not Read.__pydantic_complete__
+    _ = Read.model_validate({})
+    assert Read.__pydantic_complete__

@@ -30,6 +30,7 @@ import os, signal, sys
 from tools.new import checked, made
 copy = checked(*sys.argv[1:])
 plan = copy.changes()
+assert str([*plan][-1]).endswith(("app/modules.py", "app/adapters/__init__.py"))
 for count, path in enumerate(made(copy), 2):
     assert checked(*sys.argv[1:]).changes() == plan, path
     if count == len(plan):

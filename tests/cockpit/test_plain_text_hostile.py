@@ -68,6 +68,10 @@ SOAKED = {
 """What meets a limit in a way that another meets at less cost; `./run soak inputs` tries these, too."""
 
 
+SOAKED_WHOLE = {"rows without end tags", "ends of what is not open", "shifted formatting"}
+"""The same of what is read whole, as lists and options without end tags, and ends out of reach, are."""
+
+
 @pytest.mark.parametrize("name", CUT if SOAKING else [name for name in CUT if name not in SOAKED])
 def test_cut(name: str) -> None:
     """What stands before the cut is there, and the last line names the cut."""
@@ -90,7 +94,7 @@ NOT_CUT = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_CUT)
+@pytest.mark.parametrize("name", NOT_CUT if SOAKING else [name for name in NOT_CUT if name not in SOAKED_WHOLE])
 def test_not_cut(name: str) -> None:
     """What costs a parser much and a reader little is read to its end."""
     assert text_of(f"<p>Hello</p>{NOT_CUT[name]}<p>bye").endswith("bye")

@@ -30,7 +30,7 @@ GUEST = {"Authorization": f"Bearer {SECRETS['gateway_ping_token']}"}
 
 LIMITS = ("sessions_per_minute", "sessions_per_hour", "access_reads_per_minute")
 
-EXAMPLES = rounds(6)
+EXAMPLES = rounds(12)
 """Requests to each operation in each mode."""
 
 CONFORMANCE = [

@@ -93,6 +93,15 @@ async def test_it_is_erased_by_its_marks() -> None:
     assert (await house.guests.require("g2")).record.email == "bob@buyer.example"
 
 
+async def test_fields_of_a_later_release_are_dropped() -> None:
+    """Whoever they name: what this release knows of the record stays."""
+    house = House()
+    later = Guest(email=ANN, phone="1", room="7").to_bytes()[:-1] + f', "partner": "{ANN}"}}'.encode()
+    await write(house.store, [Put("guest:g1", later)])
+    _ = await house.privacy.erase(ANN, "asked")
+    assert (await house.guests.require("g1")).record.to_bytes() == Guest(email="", phone=None, room="7").to_bytes()
+
+
 async def test_a_key_that_names_the_person_is_deleted() -> None:
     """So is a record that names it and cannot be read."""
     house = House()

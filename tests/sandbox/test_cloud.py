@@ -9,7 +9,6 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
-from azure.mgmt.automation import AutomationClient
 
 from orrery.ports.cloud.machine import LookAtPower, MachineReply, Start, Step
 from tests.sandbox.contracts import check_cloud, check_request, needs_contract
@@ -100,7 +99,7 @@ def test_requests_are_what_templates_may_say(tour: Official) -> None:
 
 def test_the_jobs_of_the_specified_version(cloud: Official) -> None:
     """With api-version 2023-11-01 the listing takes `$top`, and has the newest job first."""
-    older = cloud.client(AutomationClient, api_version="2023-11-01")
+    older = cloud.client("automation.AutomationClient", api_version="2023-11-01")
     for _ in range(2):
         cloud.box.pull("shutdown")
         cloud.box.advance(3600)

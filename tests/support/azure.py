@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -12,12 +13,6 @@ import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline.policies import CustomHookPolicy
 from azure.identity import ManagedIdentityCredential
-from azure.mgmt.authorization import AuthorizationManagementClient
-from azure.mgmt.automation import AutomationClient
-from azure.mgmt.compute import ComputeManagementClient
-from azure.mgmt.monitor import MonitorManagementClient
-from azure.mgmt.msi import ManagedServiceIdentityClient
-from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
@@ -56,15 +51,19 @@ class Official:
         self.credential: Any = ManagedIdentityCredential()
         self._clients: list[Any] = [self.credential]
         self.group = self.box.config.resource_group
-        self.identities: Any = self.client(ManagedServiceIdentityClient).user_assigned_identities
-        self.roles: Any = self.client(AuthorizationManagementClient).role_assignments
-        self.automation: Any = self.client(AutomationClient)
-        self.monitor: Any = self.client(MonitorManagementClient)
-        self.machines: Any = self.client(ComputeManagementClient).virtual_machines
-        self.health: Any = self.client(ResourceHealthMgmtClient).availability_statuses
+        self.identities: Any = self.client("msi.ManagedServiceIdentityClient").user_assigned_identities
+        self.roles: Any = self.client("authorization.AuthorizationManagementClient").role_assignments
+        self.automation: Any = self.client("automation.AutomationClient")
+        self.monitor: Any = self.client("monitor.MonitorManagementClient")
+        self.machines: Any = self.client("compute.ComputeManagementClient").virtual_machines
+        self.health: Any = self.client("resourcehealth.ResourceHealthMgmtClient").availability_statuses
 
-    def client(self, kind: Any, **more: Any) -> Any:  # noqa: ANN401  each library has its own class
-        """Return a library's client that asks the sandbox."""
+    def client(self, name: str, **more: Any) -> Any:  # noqa: ANN401  each library has its own class
+        """Return a library's client that asks the sandbox.
+
+        The libraries are imported here: it takes seconds, and each process of a test run imports this module.
+        """
+        library, _, kind = name.partition(".")
         options: dict[str, Any] = {
             "base_url": self.box.config.url,
             "credential_scopes": [SCOPE],
@@ -73,7 +72,9 @@ class Official:
             "retry_total": 0,
             "custom_hook_policy": CustomHookPolicy(raw_response_hook=self._keep),
         }
-        made = kind(self.credential, self.box.config.subscription, **options | more)
+        made = getattr(import_module(f"azure.mgmt.{library}"), kind)(
+            self.credential, self.box.config.subscription, **options | more
+        )
         self._clients.append(made)
         return made
 

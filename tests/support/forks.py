@@ -367,6 +367,9 @@ def _everything() -> Generator[str]:
         if module.name != "orrery.__main__":
             yield module.name
     yield "pydantic.v1"  # which FastAPI loads with its first route
+    # What the adapter of the cloud loads with its first calls.
+    libraries = ("authorization", "automation", "compute", "monitor", "msi", "resourcehealth")
+    yield from (f"azure.mgmt.{library}" for library in libraries)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from tests.systemd.gateway import Machine, eventually
 def test_a_service_that_answers_late_after_a_long_start_has_recovered(machine: Machine) -> None:
     """The time that it has to answer begins when it is active. Here both are shorter than at work."""
     gateway = machine.gateway("lazy", "ExecStartPre=/bin/sleep 3", "sleep 1; ")
-    gateway.install("--start-within", "20s")
+    gateway.install("--start-within", "20s", "--answer-within=20")
     gateway.await_answer()
     eventually(gateway.settled)
     gateway.systemctl("stop")

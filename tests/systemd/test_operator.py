@@ -15,8 +15,10 @@ def test_a_paused_unit_is_left_alone_until_the_pause_ends_by_itself(machine: Mac
     gateway = machine.gateway("paused")
     gateway.install()
     gateway.await_answer()
-    machine.run(f"{gateway.script} pause 8s; systemctl stop paused.service; {gateway.script}")
+    machine.run(f"{gateway.script} pause 1h; systemctl stop paused.service; {gateway.script}")
+    gateway.looked_at(2)
     gateway.goes("inactive/dead")
+    machine.run(f"cut -d . -f 1 /proc/uptime > {gateway.state}/paused-until")
     gateway.await_answer()
     gateway.recovered(1)
 

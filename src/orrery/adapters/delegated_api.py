@@ -7,8 +7,8 @@ from orrery.trust import WELL_KNOWN, Trust
 SILENCE = 60.0
 """Seconds to connect, and for each piece of the answer."""
 
-DEADLINE = 900.0
-"""Seconds for all of it: the body may be a large file over a slow line."""
+DEADLINE, UPLOAD_DEADLINE = 60.0, 900.0
+"""Seconds for all of it, without a body and with one: that may be a large file over a slow line."""
 
 
 class HttpDelegatedApi:
@@ -16,15 +16,17 @@ class HttpDelegatedApi:
 
     def __init__(self, address: str, trust: Trust = WELL_KNOWN) -> None:
         self._address = address.rstrip("/")
-        self._api = Outside("The API", DEADLINE, trust, silence=SILENCE)
+        self._trust = trust
 
     def ask(self, method: str, path: str, token: str, body: bytes | None, media_type: str) -> ApiAnswer:
         """See `DelegatedApi`."""
+        deadline = DEADLINE if body is None else UPLOAD_DEADLINE
+        api = Outside("The API", deadline, self._trust, silence=SILENCE)
         headers = {"Authorization": f"Bearer {token}"}
         if body is not None:
             headers["Content-Type"] = media_type
         try:
-            answer = self._api.ask_at_once(method, self._address + path, content=body, headers=headers)
+            answer = api.ask_at_once(method, self._address + path, content=body, headers=headers)
         except NoAnswer as error:
             arrived = " What was asked for may be done all the same." if error.sent else ""
             raise ApiUnreachable(f"{error}{arrived}") from None

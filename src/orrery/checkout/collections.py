@@ -6,9 +6,35 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from orrery.checkout import records
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
+from orrery.checkout.records import (
+    KEEP_ATTEMPTS,
+    KEEP_EVENTS,
+    KEEP_FOREIGN,
+    KEEP_OFFERS,
+    KEEP_OUTAGE,
+    KEEP_PROXY,
+    KEEP_REFUSED,
+    KEEP_TRIALS,
+    AccessEnd,
+    AccessRecord,
+    Attempt,
+    CreationOutage,
+    DriftResult,
+    ErasedSession,
+    JournalEntry,
+    LastReconciliation,
+    Offer,
+    OwnSession,
+    PreflightTrial,
+    ProxySighting,
+    Receipt,
+    RefusedWebhooks,
+    Reversal,
+    UnknownSales,
+    UnreadableEvent,
+    WithheldSession,
+)
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import FOR_EVER, Collection, sortable
@@ -28,52 +54,59 @@ class CheckoutRecords:
         # By session; indexed by their time, and by the buyer while one is known.
         self.access = Collection(store, clock, AccessRecord, "access:", self._index_of_access, life=FOR_EVER)
         # The latest ends of access, by `end_id`.
-        self.ends = Collection(store, clock, records.AccessEnd, "access-end:", life=FOR_EVER)
+        self.ends = Collection(store, clock, AccessEnd, "access-end:", life=FOR_EVER)
         # Which sessions were erased, by `erasure_id`.
-        self.erased = Collection(store, clock, records.ErasedSession, "erased-session:", life=FOR_EVER)
+        self.erased = Collection(store, clock, ErasedSession, "erased-session:", life=FOR_EVER)
         # The session ids of imported lines, by `line_id`.
         self.imported_lines = RawValues(store, "imported:", FOR_EVER)
         # By session; indexed by their time while they have a client address.
-        self.offers = Collection(store, clock, Offer, "offer:", _index_of_offers, life=records.KEEP_OFFERS)
+        self.offers = Collection(store, clock, Offer, "offer:", _index_of_offers, life=KEEP_OFFERS)
         # The completed sessions without access: those that wait are kept until decided (decision 49).
         self.pending = Collection(store, clock, WithheldSession, "pending:", life=_life_of_pending)
         # What went back to buyers, by payment.
-        self.reversals = Collection(store, clock, records.Reversal, "taken-back:", life=_life_of_reversal)
+        self.reversals = Collection(
+            store,
+            clock,
+            Reversal,
+            "taken-back:",
+            life=_life_of_reversal,
+        )
         # The bodies of events, by event.
-        self.events = RawValues(store, "event:", records.KEEP_EVENTS)
+        self.events = RawValues(store, "event:", KEEP_EVENTS)
         # By event.
-        self.unreadable_events = Collection(
-            store, clock, records.UnreadableEvent, "unreadable-event:", life=records.KEEP_EVENTS
-        )
+        self.unreadable_events = Collection(store, clock, UnreadableEvent, "unreadable-event:", life=KEEP_EVENTS)
         # The owner's own changes, by their time.
-        self.journal = Collection(store, clock, records.JournalEntry, "journal:", life=FOR_EVER)
-        self.refused_webhooks = Collection(
-            store, clock, records.RefusedWebhooks, "refused-webhooks", life=FOR_EVER
-        )
-        self.reconciled = Collection(store, clock, records.LastReconciliation, "reconciled", life=FOR_EVER)
-        self.unknown_sales = Collection(store, clock, records.UnknownSales, "unknown-sales", life=FOR_EVER)
+        self.journal = Collection(store, clock, JournalEntry, "journal:", life=FOR_EVER)
+        self.refused_webhooks = Collection(store, clock, RefusedWebhooks, "refused-webhooks", life=FOR_EVER)
+        self.reconciled = Collection(store, clock, LastReconciliation, "reconciled", life=FOR_EVER)
+        self.unknown_sales = Collection(store, clock, UnknownSales, "unknown-sales", life=FOR_EVER)
         # The visitors' idempotency keys, by the digest of their scope.
-        self.attempts = Collection(store, clock, records.Attempt, "attempt:", life=records.KEEP_ATTEMPTS)
+        self.attempts = Collection(store, clock, Attempt, "attempt:", life=KEEP_ATTEMPTS)
         # The last receipts, by product.
-        self.receipts = Collection(store, clock, records.Receipt, "receipt:", life=FOR_EVER)
+        self.receipts = Collection(store, clock, Receipt, "receipt:", life=FOR_EVER)
         # The trials of preflights, by `trial_id`; a trial is indexed while it needs attention.
-        self.trials = Collection(store, clock, PreflightTrial, "preflight:", life=records.KEEP_TRIALS)
+        self.trials = Collection(store, clock, PreflightTrial, "preflight:", life=KEEP_TRIALS)
         # The sessions that preflights and verifications created.
-        self.own_sessions = Collection(store, clock, records.OwnSession, "own-session:", life=records.KEEP_TRIALS)
+        self.own_sessions = Collection(store, clock, OwnSession, "own-session:", life=KEEP_TRIALS)
         # The keys of verifications that came to no end, by product.
-        self.verifying = RawValues(store, "verifying:", records.KEEP_ATTEMPTS)
+        self.verifying = RawValues(store, "verifying:", KEEP_ATTEMPTS)
         self.creation_outage = Collection(
-            store, clock, records.CreationOutage, "checkout-creation-outage", life=records.KEEP_OUTAGE
+            store, clock, CreationOutage, "checkout-creation-outage", life=KEEP_OUTAGE
         )
-        self.proxy = Collection(
-            store, clock, records.ProxySighting, "checkout-untrusted-proxy", life=records.KEEP_PROXY
-        )
+        self.proxy = Collection(store, clock, ProxySighting, "checkout-untrusted-proxy", life=KEEP_PROXY)
         # The result of the last check for drift.
-        self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
+        self.drift = Collection(store, clock, DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
 
     def kept(self) -> list[Collection[Any]]:
-        """Return every collection whose records Orrery cannot make again."""
-        return [one for one in vars(self).values() if isinstance(one, Collection) and not one.derived]
+        """Return every collection whose records Orrery cannot make again.
+
+        A damaged note of a trouble is replaced by the next one.
+        """
+        return [
+            one
+            for name, one in vars(self).items()
+            if isinstance(one, Collection) and not one.derived and name not in {"creation_outage", "proxy"}
+        ]
 
     def end_id(self, record: AccessRecord) -> str:
         """Return the id of the latest end of access of the record's buyer to its product."""
@@ -122,15 +155,15 @@ def _index_of_offers(offer: Offer) -> Iterable[str]:
         yield f"{OFFER_ADDRESS}{sortable(offer.created_at)}:{offer.session_id}"
 
 
-def _life_of_reversal(reversal: records.Reversal) -> timedelta | None:
-    return FOR_EVER if reversal.session_id else records.KEEP_FOREIGN
+def _life_of_reversal(reversal: Reversal) -> timedelta | None:
+    return FOR_EVER if reversal.session_id else KEEP_FOREIGN
 
 
 def _life_of_pending(pending: WithheldSession) -> timedelta | None:
     if pending.failed_at:
         # As long as the offer: of that alone the processor would say that the session is completed.
-        return records.KEEP_OFFERS
-    return records.KEEP_REFUSED if pending.state == "refused" else None
+        return KEEP_OFFERS
+    return KEEP_REFUSED if pending.state == "refused" else None
 
 
 def former_import_id(email: str, product: ProductKey, expires_at: datetime) -> str:

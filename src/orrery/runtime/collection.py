@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -364,7 +364,7 @@ async def compare_and_set(attempt: Callable[[], Awaitable[T | Conflict]], busy: 
 @lru_cache(maxsize=64)  # one commit writes the same time into several keys
 def sortable(time: datetime) -> str:
     """Return a time in UTC as text that sorts as times do, such as `20261121T120000.000000Z`."""
-    return time.strftime("%Y%m%dT%H%M%S.%fZ")
+    return time.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
 
 
 class _Versioned(BaseModel):

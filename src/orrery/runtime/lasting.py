@@ -43,12 +43,15 @@ class Lasting(Generic[R]):
     """The record of something that lasts, a collection of one: there is one while it does.
 
     This process notes it at most once in `every`: a flood of it must not become a flood of commits. `noted_at` is
-    the monotonic time of the last note.
+    the monotonic time of the last note; with `always` also of one that stored nothing, where
+    anyone can cause many.
     """
 
     record: Collection[R]
     every: timedelta = timedelta(0)
+    always: bool = False
     noted_at: float | None = field(default=None, init=False)
+    _is_noting: bool = field(default=False, init=False)
 
     async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
         """Store the record with its push; return False where it lasts or was reported already.
@@ -77,9 +80,9 @@ class Lasting(Generic[R]):
         A damaged record counts as none. A store that fails, or holds a record of a newer release, is only logged.
         """
         now = self.record.clock.monotonic()
-        if self.noted_at is not None and now - self.noted_at < self.every.total_seconds():
+        if self._is_noting or (self.noted_at is not None and now - self.noted_at < self.every.total_seconds()):
             return False
-        before, self.noted_at = self.noted_at, now  # what comes while it is written waits, too
+        self._is_noting = True  # what comes while it is written waits, too
 
         async def attempt() -> bool | Conflict:
             known, unchanged = await self.record.replaceable()
@@ -90,10 +93,14 @@ class Lasting(Generic[R]):
 
         try:
             if await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}."):
+                self.noted_at = now
                 return True
         except StoreError as error:
             log.warning("not noted", what=self.record.prefix, why=str(error))
-        self.noted_at = before
+        finally:
+            self._is_noting = False
+        if self.always:
+            self.noted_at = now
         return False
 
     async def finding(self, judged: Callable[[R | None], Finding]) -> list[Finding]:

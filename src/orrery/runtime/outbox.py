@@ -35,9 +35,9 @@ from orrery.ports.store import (
 )
 from orrery.record import Code, Id, PersonalText, Record, Sentence
 from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, sortable
+from orrery.runtime.deduplication import Deduplication
 from orrery.runtime.due import SLACK
 from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
-from orrery.runtime.repeats import Repeats
 from orrery.runtime.tasks import together
 
 DeliveryState = Literal["waiting", "held", "delivered", "dead"]
@@ -158,8 +158,8 @@ class Outbox:
     def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
         self._store = store
         self._clock = clock
-        self._receivers: Mapping[Channel, Repeats] = {
-            channel: Repeats(notifier, clock) for channel, notifier in notifiers.items()
+        self._receivers: Mapping[Channel, Deduplication] = {
+            channel: Deduplication(notifier, clock) for channel, notifier in notifiers.items()
         }
         self._rows = rows_of(store, clock)
         self._lanes = Lanes(store, clock)
@@ -307,7 +307,7 @@ class Outbox:
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
 
-    def _receiver(self, channel: Channel) -> Repeats:
+    def _receiver(self, channel: Channel) -> Deduplication:
         receiver = self._receivers.get(channel)
         if receiver is None:
             raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)

@@ -1,5 +1,7 @@
 """A word is in a view of every file that holds it, whatever carries it."""
 
+from itertools import product
+
 import pytest
 
 from orrery.scanner.unpack.view import OVERLAP, WINDOW
@@ -17,6 +19,7 @@ from tests.scanner.unpack.carriers import (
 )
 from tests.scanner.unpack.reading import read
 from tests.scanner.unpack.table import CARRIERS, UMLAUTS
+from tests.support.soak import SOAKING
 from tests.support.tables import each_case
 
 
@@ -98,10 +101,17 @@ def test_a_folded_header_is_one_line() -> None:
     assert any(b"Quill Feather" in view.text for view in found)
 
 
-@pytest.mark.parametrize("after", [b" " * 9000, b" x" * 4500, b" " * 3972 + b"x" * 6000])
-@pytest.mark.parametrize(
-    "place", [WINDOW - 4000, WINDOW - 28, WINDOW - 20, WINDOW - OVERLAP, WINDOW - OVERLAP - 8]
-)
+AT_SEAMS = [
+    *product(
+        [WINDOW - 4000, WINDOW - 28, WINDOW - 20, WINDOW - OVERLAP, WINDOW - OVERLAP - 8],
+        [b" " * 9000, b" x" * 4500, b" " * 3972 + b"x" * 6000],
+    )
+]
+TELLING = (0, 4, 5, 8, 9, 10, 14)
+"""Each place with one of these behind it, or two; `./run soak inputs` tries all."""
+
+
+@pytest.mark.parametrize(("place", "after"), AT_SEAMS if SOAKING else [AT_SEAMS[number] for number in TELLING])
 def test_a_block_at_a_seam_of_windows_is_looked_at_once(place: int, after: bytes) -> None:
     """It stands whole in two windows, or is cut by one, and is a file in one."""
     found, _ = read("a.txt", b" " * place + b"UXVpbGxmZWF0aGVyIGlzIGhlcmUu" + after)

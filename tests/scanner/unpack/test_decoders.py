@@ -158,9 +158,10 @@ SAML = quote(base64(raw_deflate(f"<samlp:AuthnRequest><saml:Issuer>{LONG}</saml:
 CODED = [" ".join([*(f"{one * one * factor}" for one in range(40)), LONG]).encode() for factor in (7, 17)]
 """Texts that zlib packs in individual codes; in short lines nothing but its head shows them."""
 
+ACROSS = zlib.compress(random_octets(850_000) + LONG.encode())
 WORDS = bytes(Random(1).choices(ascii_letters.encode() + b".,;:!?()-'" + b" " * 12, k=1_150_000))  # noqa: S311  the same
-ACROSS = zlib.compress(WORDS + LONG.encode())
-"""More than a window holds, also packed; a text is searched faster than octets of chance."""
+"""A text that is more than a window, also packed: it is searched faster than octets of chance."""
+
 CARRIERS: dict[str, tuple[str, bytes]] = {
     **{
         f"individual codes {number}": ("a.txt", b"k: " + wrapped(base64(zlib.compress(text)), 40, b"\n") + b"\n")
@@ -212,7 +213,7 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
     "archive with zeros": ("a.txt", b"k: " + base64(zipped({f"{LONG}.txt": b"", "b": bytes(9000)}))),
     "over windows, packed": (
         "a.json",
-        b'{"k": "' + base64(ACROSS) + b'"}',
+        b'{"k": "' + base64(zlib.compress(WORDS + LONG.encode())) + b'"}',
     ),
     "over windows, quoted": ("a.txt", wrapped(base64(ACROSS), 76, b"\n> ")),
     "over windows, in strings": ("a.c", b'x = "' + wrapped(base64(ACROSS), 76, b'"\n    "') + b'";\n'),

@@ -5,6 +5,7 @@ import logging
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
+from importlib import import_module
 from io import BytesIO
 from typing import Any
 
@@ -13,12 +14,6 @@ from azure.core.exceptions import HttpResponseError
 from azure.core.pipeline.policies import RetryPolicy
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import DefaultAzureCredential
-from azure.mgmt.authorization import AuthorizationManagementClient
-from azure.mgmt.automation import AutomationClient
-from azure.mgmt.compute import ComputeManagementClient
-from azure.mgmt.monitor import MonitorManagementClient
-from azure.mgmt.msi import ManagedServiceIdentityClient
-from azure.mgmt.resourcehealth import ResourceHealthMgmtClient
 
 from orrery.adapters.azure.answers import LONGEST_MESSAGE, NO_PROVIDER, refused
 from orrery.errors import Invalid
@@ -113,7 +108,7 @@ class _Repeated(RetryPolicy[Any, Any]):
 
 
 class Clients:
-    """Each client, made when it is first used; importing them all takes a second."""
+    """Each client, imported and made when it is first used: importing them all takes a second."""
 
     # They are typed as anything: what the older ones of these libraries have is made while they run.
 
@@ -154,8 +149,10 @@ class Clients:
             read_timeout=self._deadlines.read,
         )
 
-    def _made(self, kind: Any, **more: str) -> Any:  # noqa: ANN401  see above
-        return kind(
+    def _made(self, name: str, **more: str) -> Any:  # noqa: ANN401  see above
+        library, _, kind = name.partition(".")
+        client: Any = getattr(import_module(f"azure.mgmt.{library}"), kind)
+        return client(
             self._credential,
             self._subscription,
             base_url=self._url,
@@ -170,31 +167,31 @@ class Clients:
 
     @cached_property
     def automation(self) -> Any:  # noqa: ANN401  see above
-        return self._made(AutomationClient)
+        return self._made("automation.AutomationClient")
 
     @cached_property
     def jobs(self) -> Any:  # noqa: ANN401  see above
-        return self._made(AutomationClient, api_version=JOBS_VERSION).job
+        return self._made("automation.AutomationClient", api_version=JOBS_VERSION).job
 
     @cached_property
     def monitor(self) -> Any:  # noqa: ANN401  see above
-        return self._made(MonitorManagementClient)
+        return self._made("monitor.MonitorManagementClient")
 
     @cached_property
     def machines(self) -> Any:  # noqa: ANN401  see above
-        return self._made(ComputeManagementClient).virtual_machines
+        return self._made("compute.ComputeManagementClient").virtual_machines
 
     @cached_property
     def roles(self) -> Any:  # noqa: ANN401  see above
-        return self._made(AuthorizationManagementClient).role_assignments
+        return self._made("authorization.AuthorizationManagementClient").role_assignments
 
     @cached_property
     def identities(self) -> Any:  # noqa: ANN401  see above
-        return self._made(ManagedServiceIdentityClient).user_assigned_identities
+        return self._made("msi.ManagedServiceIdentityClient").user_assigned_identities
 
     @cached_property
     def health(self) -> Any:  # noqa: ANN401  see above
-        return self._made(ResourceHealthMgmtClient).availability_statuses
+        return self._made("resourcehealth.ResourceHealthMgmtClient").availability_statuses
 
     def sign_in(self) -> None:
         """Ask for a token; raise the libraries' errors."""

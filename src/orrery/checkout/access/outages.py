@@ -50,7 +50,7 @@ class Refusals:
     def __init__(self, stored: CheckoutRecords, secrets: Sequence[bytes]) -> None:
         self._clock = stored.clock
         self._secrets = secrets
-        self._outage = Lasting(stored.refused_webhooks, NOTED_EVERY)
+        self._outage = Lasting(stored.refused_webhooks, NOTED_EVERY, always=True)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._pushed_on: dict[Reason, date] = {}

@@ -11,10 +11,10 @@ from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.runtime import outbox
+from orrery.runtime.deduplication import ASK_DEADLINE, FURTHEST, SLACK
 from orrery.runtime.lease import Lease
 from orrery.runtime.outbox import Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
-from orrery.runtime.repeats import ASK_DEADLINE, FURTHEST, SLACK
 from tests.support.clock import ManualClock, settled
 from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier

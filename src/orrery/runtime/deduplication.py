@@ -25,7 +25,7 @@ SLACK = timedelta(minutes=10)
 log = structlog.get_logger()
 
 
-class Repeats:
+class Deduplication:
     """Sends the messages of one channel; one that its receiver has already counts as sent."""
 
     def __init__(self, notifier: Notifier, clock: Clock) -> None:
