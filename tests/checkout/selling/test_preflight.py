@@ -352,3 +352,14 @@ async def test_a_session_of_something_else(other: dict[str, object]) -> None:
     rehearsal.till.makes = {}
     (outcome,) = (await rehearsal.run()).outcomes
     assert (outcome.result, rehearsal.till.open()) == ("accepted", [])
+
+
+async def test_what_a_later_run_cleans_up_is_no_acceptance() -> None:
+    """A trial that an earlier run left without an answer is closed by the next one, and leaves no receipt."""
+    rehearsal = Rehearsal(products=(PRODUCT,))
+    rehearsal.till.after["create"] = [LOST, LOST]
+    await rehearsal.preflighted()
+    report = await rehearsal.again(products=(replace(PRODUCT, price_id="price_dearer"),)).run()
+    assert [one.result for one in report.cleaned] == ["cleaned up"]
+    assert rehearsal.till.open() == []
+    assert await rehearsal.receipt() is None
