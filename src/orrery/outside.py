@@ -108,7 +108,8 @@ class Outside:
             raise NoAnswer(f"{self.name} did not answer within {self.deadline:g} s.", late=True) from None
         except httpx2.TimeoutException as error:
             sent = not isinstance(error, (httpx2.ConnectTimeout, httpx2.PoolTimeout))
-            raise NoAnswer(f"{self.name} was silent for {self.silence:g} s.", late=True, sent=sent) from None
+            limit = self.silence or self.deadline
+            raise NoAnswer(f"{self.name} was silent for {limit:g} s.", late=True, sent=sent) from None
         except httpx2.DecodingError as error:
             status = error.status if isinstance(error, _NotRead) else 0
             raise Unreadable(f"{self.name}'s answer cannot be read: {error}", status=status) from None

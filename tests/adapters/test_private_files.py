@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orrery.adapters.private_files import PrivateFiles, write_new
+from orrery.adapters.own_process.command import failure
+from orrery.adapters.private_files import OwnFile, PrivateFiles, write_new
+from orrery.errors import DependencyFailed, NotConfigured
 from orrery.ports.private_file import SignInFileUnusable
 
 
@@ -106,3 +108,20 @@ def test_a_new_file_replaces_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         write_new(place, "second")
     assert [one.read_text() for one in tmp_path.iterdir()] == ["first"]
+
+
+def test_what_is_wrong_is_a_setting_and_what_breaks_is_none(tmp_path: Path) -> None:
+    """A file that others may use is refused with 2; a folder that cannot be used ends with 1 (decision 54)."""
+    path = tmp_path / "list"
+    path.touch(mode=0o644)
+    with pytest.raises(NotConfigured) as wrong:
+        _ = OwnFile(path).read()
+    assert wrong.value.exit_code == 2
+    with pytest.raises(DependencyFailed, match="cannot be used") as broken:
+        OwnFile(path / "below").change(lambda _: b"")
+    assert broken.value.exit_code == 1
+
+
+def test_another_process_that_cannot_run_keeps_its_kind() -> None:
+    """Settings that are wrong there are wrong here."""
+    assert [failure(code).exit_code for code in (1, 2, 3, -9)] == [1, 2, 1, 1]

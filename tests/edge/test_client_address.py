@@ -130,6 +130,12 @@ def test_an_unknown_peer_is_no_proxy() -> None:
     assert untrusted(None, ("x-forwarded-for", VISITOR)) is None
 
 
+def test_a_header_without_end_is_no_address() -> None:
+    """What a visitor wrote is not kept, however much it is."""
+    assert seen(PROXY, f"{VISITOR}{' ' * 60_000}") == PROXY
+    assert untrusted(PROXY, ("x-forwarded-for", f"{'1' * 60_000}, {VISITOR}")) is None
+
+
 def test_an_unknown_peer() -> None:
     """A request without a peer, as by a unix socket, is unknown, whatever its header says."""
     assert seen(None, VISITOR) == UNKNOWN

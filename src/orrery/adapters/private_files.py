@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import NotConfigured, OrreryError
+from orrery.errors import DependencyFailed, NotConfigured, OrreryError
 from orrery.ports.private_file import SignInFileUnusable
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -15,9 +15,10 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What is raised for a file that is not private, and the owner's remedies."""
+    """What is raised for a file that is not private, and for one that does not work, with the owner's remedies."""
 
     error: Callable[[str], OrreryError]
+    broken: Callable[[str], OrreryError]
     another_user: str
     other_users: str
 
@@ -36,17 +37,23 @@ class _Refusal:
         try:
             yield
         except BlockingIOError:
-            raise self.error(f"Another process holds {path.parent}: try again.") from None
+            raise self.broken(f"Another process holds {path.parent}: try again.") from None
         except OSError as error:
-            raise self.error(f"{path} cannot be used: {error.strerror or type(error).__name__}.") from None
+            raise self.broken(f"{path} cannot be used: {error.strerror or type(error).__name__}.") from None
 
 
 _SIGN_INS = _Refusal(
     SignInFileUnusable,
+    SignInFileUnusable,
     "delete it, and sign in again",
     "somebody may have copied the sign-ins in it. Sign in again after",
 )
-_OWN = _Refusal(NotConfigured, "only a file of your own is trusted here", "somebody may have copied it. Type")
+_OWN = _Refusal(
+    NotConfigured,
+    DependencyFailed,
+    "only a file of your own is trusted here",
+    "somebody may have copied it. Type",
+)
 
 
 class OwnFile:

@@ -24,7 +24,7 @@ class LedgerData:
     def entries(self) -> PersonalEntries[LedgerItem]:
         """The items that may name a person, and their erasures."""
         erasures = Collection(self.store, self.clock, EntryErasure, ERASED, life=FOR_EVER)
-        return PersonalEntries(items(self.store, self.clock), erasures, whole=True)
+        return PersonalEntries(items(self.store, self.clock), erasures, made_at=lambda item: item.created_at)
 
     def source(self) -> PersonalDataSource:
         """Return what the cockpit keeps about people."""

@@ -89,12 +89,18 @@ def is_private(address: str) -> bool:
     return parsed is not None and _is_private(parsed)
 
 
+_LONGEST_HOP = 64
+"""Characters of an address with its port; what is longer is none, and is not kept."""
+
+
 def _is_private(address: Address) -> bool:
     return any(address in network for network in _PRIVATE)
 
 
 def _hop(text: str) -> Address | None:
     """Return the address in one entry of the header; some proxies add the port."""
+    if len(text) > _LONGEST_HOP:
+        return None
     found = _WITH_PORT.fullmatch(text.strip())
     return _parse((found[1] or found[2]) if found else text)
 

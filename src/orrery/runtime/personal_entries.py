@@ -5,6 +5,7 @@ A collection with a mark `Personal` (`orrery/record.py`) is one without a line o
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Generic, Literal, TypeVar
@@ -47,8 +48,8 @@ class EntryErasure(Record):
 class PersonalEntries(Generic[R]):
     """Finds and erases entries that name a person in their key or in any text, readable or not.
 
-    `erasures` has the last erasure of each entry, by `note_id` of its id. `whole`: an entry is deleted; else its
-    marked fields are emptied.
+    `erasures` has the last erasure of each entry, by `note_id` of its id. With `made_at`, the time at which an
+    entry was made, an entry is deleted, and one made after its erasure stays; else its marked fields are emptied.
     """
 
     def __init__(
@@ -56,12 +57,12 @@ class PersonalEntries(Generic[R]):
         entries: Collection[R],
         erasures: Collection[EntryErasure],
         *,
-        whole: bool = False,
+        made_at: Callable[[R], datetime] | None = None,
         note_id: Callable[[str], str] = str,
     ) -> None:
         self._entries, self.erasures = entries, erasures
         self._store, self._clock = entries.store, entries.clock
-        self._whole, self._note_id = whole, note_id
+        self._made_at, self._note_id = made_at, note_id
 
     def source(self, name: str, order: int) -> PersonalDataSource:
         """Return the entries as one kind of data about people."""
@@ -77,14 +78,15 @@ class PersonalEntries(Generic[R]):
         found = False
         async for entry in self._naming(request.terms):
             found = True
-            stays = not self._whole and _stays(request.terms, self._entries, entry)
+            stays = self._made_at is None and _stays(request.terms, self._entries, entry)
             done = EntryErasure(at=self._clock.now(), reason=request.reason, stays=stays)
             await self._commit(entry, done)
         return ErasureRound(found)
 
     async def _to_repeat(self, before: Store) -> list[RepeatErasure]:
         done = await replace(self.erasures, store=before).all()
-        return [partial(self._repeat, done.records)] if done.records else []
+        unreadable: list[RepeatErasure] = [partial(_left_out, error) for error in done.unreadable]
+        return [partial(self._repeat, done.records), *unreadable] if done.records else unreadable
 
     async def _repeat(self, done: Sequence[StoredRecord[EntryErasure]], _: EraseAddress) -> int:
         """Repeat the erasures that this store has no note of: what it holds under a known one came afterwards.
@@ -92,12 +94,22 @@ class PersonalEntries(Generic[R]):
         Each is noted here, too, whether it had to be repeated or not: a later restore asks this store.
         """
         here = {one.id: one.record.at for one in (await self.erasures.all()).records}
-        new = {one.id: one.record for one in done if one.id not in here or here[one.id] < one.record.at}
-        found = [entry async for entry in self._entries.entries() if self._noted(entry) in new]
+        new = {one.id: one.record for one in done if here.get(one.id) != one.record.at}  # a clock may be put back
+        found = [entry async for entry in self._entries.entries() if self._is_of_before(entry, new)]
         for entry in found:
             await self._commit(entry, new.pop(self._noted(entry)))
         await write(self._store, [self.erasures.put(one, note_id) for note_id, one in new.items()])
         return len(found)
+
+    def _is_of_before(self, entry: StoreEntry, erasures: Mapping[str, EntryErasure]) -> bool:
+        """Return whether an entry is one of those that were erased, and was not made again since."""
+        done = erasures.get(self._noted(entry))
+        if done is None or self._made_at is None:
+            return done is not None
+        try:
+            return self._made_at(self._entries.read(entry).record) <= done.at
+        except RecordUnreadable:
+            return True
 
     async def _commit(self, entry: StoreEntry, done: EntryErasure) -> None:
         changes = _emptied(self._entries, entry) if done.stays else _deleted(entry)
@@ -111,6 +123,11 @@ class PersonalEntries(Generic[R]):
         async for entry in self._entries.entries():
             if terms.addressed_in(entry.value) or terms.addressed_in(entry.key.encode()):
                 yield entry
+
+
+async def _left_out(error: RecordUnreadable, _: EraseAddress) -> int:
+    """Raise for a note that cannot be read: the erasure that it is of is not repeated."""
+    raise error
 
 
 def without_person(terms: SearchTerms, records: Collection[Any], entry: StoreEntry) -> Changes:

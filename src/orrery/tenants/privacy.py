@@ -24,7 +24,7 @@ class JournalData:
     def entries(self) -> PersonalEntries[TrackJournalEntry]:
         """The entries that may name a person, and their erasures."""
         erasures = Collection(self.store, self.clock, EntryErasure, ERASED, life=FOR_EVER)
-        return PersonalEntries(entries(self.store, self.clock), erasures, whole=True)
+        return PersonalEntries(entries(self.store, self.clock), erasures, made_at=lambda one: one.created_at)
 
     def source(self) -> PersonalDataSource:
         """Return what the journal keeps about people."""

@@ -50,7 +50,7 @@ def test_hooks_need_a_list_or_the_journal(user: ScanUser, repo: Repo) -> None:
     code, out, err = user.types(hooks, "install")
     assert (code, out, err.count("\n"), MENDS in err) == (2, "", 1, True)
     code, _, err = user.types(hooks, "install", "--without-watch-list")
-    assert (code, "The journal cannot keep it" in err, place.exists()) == (1, True, False)
+    assert (code, "The journal cannot keep it" in err, place.exists()) == (2, True, False)
     assert user.types(hooks, "list")[0] == 1
     config = str(user.config / "orrery.toml")
     assert run_orrery("cockpit", "store", "create", "--config", config).returncode == 0

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from orrery.errors import DependencyFailed
+from orrery.errors import DependencyFailed, NotConfigured
 
 
 def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: str) -> tuple[int, str, str]:
@@ -19,3 +19,8 @@ def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: 
         raise DependencyFailed(too_late) from None
     lines = run.stderr.decode(errors="replace").strip().splitlines()
     return run.returncode, run.stdout.decode(), lines[-1] if lines else f"exit {run.returncode}"
+
+
+def failure(code: int) -> type[NotConfigured]:
+    """Return the error for an exit code: 2 is a wrong setting in the other process, too (decision 54)."""
+    return NotConfigured if code == NotConfigured.exit_code else DependencyFailed

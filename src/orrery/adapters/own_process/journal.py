@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-from orrery.adapters.own_process.command import run_command
-from orrery.errors import DependencyFailed
+from orrery.adapters.own_process.command import failure, run_command
 
 SECONDS = 60
 
 
 def write_journal(settings_file: Path | None, text: str) -> None:
-    """Write an entry of track B into the journal; raise `DependencyFailed` when it cannot be kept."""
+    """Write an entry of track B into the journal; raise an error when it cannot be kept."""
     config = ("--config", str(settings_file)) if settings_file else ()
     arguments = ("tenants", "journal", "add", "--track", "B", *config, "-")
     too_late = f"The journal did not keep it within {SECONDS} s, so nothing was changed."
     code, _, why = run_command(arguments, text.encode(), SECONDS, too_late)
     if code != 0:
-        raise DependencyFailed(f"The journal cannot keep it, so nothing was changed: {why}")
+        raise failure(code)(f"The journal cannot keep it, so nothing was changed: {why}")

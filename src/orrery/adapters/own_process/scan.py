@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
-from orrery.adapters.own_process.command import run_command
+from orrery.adapters.own_process.command import failure, run_command
 from orrery.errors import DependencyFailed
 from orrery.ports.scanner import Checked, Leak, Scanned
 
@@ -47,7 +47,7 @@ class ScanProcess:
         arguments = ("tenants", "scan", "--json", what, *self._config)
         code, printed, why = run_command(arguments, given, SECONDS, too_late)
         if code not in {0, _FOUND} or not printed:
-            raise DependencyFailed(f"The scanner cannot run: {why}")
+            raise failure(code)(f"The scanner cannot run: {why}")
         return printed
 
 

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 import uvloop
+from rich.markup import escape
 
 from orrery.adapters.sqlite import create
 from orrery.adapters.ssh_keygen import made_key
@@ -303,10 +304,11 @@ def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -
         ("Private", f"http://127.0.0.1:{ports.private}/docs", "the operations; also /readyz, /metrics"),
     ):
         console.print(f"  [bold]{name:8}[/bold] {address:32} [dim]{what}[/dim]")
-    program = quote(sys.argv[0]) if Path(sys.argv[0]).name == "orrery" else "orrery"
+    program = escape(quote(sys.argv[0])) if Path(sys.argv[0]).name == "orrery" else "orrery"
     console.print(
         f"\nWhat waits for an answer, with made-up mail: [bold]{program} cockpit --sample[/bold].\n\n"
-        "The commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:"
+        "The commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:",
+        soft_wrap=True,
     )
     console.print(
         f"  export IDENTITY_ENDPOINT={ports.sandbox_base}{TOKEN_PATH} IDENTITY_HEADER={IDENTITY_HEADER}",
@@ -320,9 +322,9 @@ def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -
             markup=False,
             soft_wrap=True,
         )
-    console.print(f"\nThe records: [bold]{program} access list[/bold]. ", end="")
+    console.print(f"\nThe records: [bold]{program} access list[/bold]. ", end="", soft_wrap=True)
     if settings[ApprovalSettings].owner_keys:
-        console.print(f"What waits for your approval: [bold]{program} approvals list[/bold].")
+        console.print(f"What waits for your approval: [bold]{program} approvals list[/bold].", soft_wrap=True)
     else:
         console.print("Nothing can be approved: there is no ssh-keygen (sudo apt-get install openssh-client).")
     console.print("Ctrl-C ends everything.\n")

@@ -11,6 +11,7 @@ import typer
 import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
+from orrery.app.garbage import collect_from_now
 from orrery.edge.listeners import bind
 from orrery.gateway.cloud.restart import restart
 from orrery.ports.cloud.machine import MachineReply, Step
@@ -122,6 +123,7 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
         typer.echo(
             f"identity: https://localhost:{identity_port}, which {authority_file(data, 'identity')} certifies"
         )
+    collect_from_now()
     server.run(sockets=[listener])
 
 

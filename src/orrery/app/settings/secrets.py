@@ -197,8 +197,8 @@ def _texts_of(name: str, environment: Mapping[str, str], files: Mapping[str, Pat
         raise SettingsError(f"The secrets {why_twice(name, written)}.")
     here = written[0] if written else name
     of_file = {name: _read_secret(files[here], role)} if here in files else {}
-    text = environment.get(variable_of(here))
-    if text is None:
+    text = environment.get(variable_of(here), "")
+    if not text.strip():
         return of_file
     try:
         _ = text.encode()
