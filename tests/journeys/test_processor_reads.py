@@ -84,7 +84,7 @@ def test_what_cannot_be_read(desk: Deployment) -> None:
     said.append(processor(desk, "prices"))
     desk.secrets["processor_api_key"] = key
     desk.configure()
-    assert [one.returncode for one in said] == [1, 2, 1]
+    assert [one.returncode for one in said] == [1, 2, 2]
     sentences = [one.stderr.strip() for one in said]
     assert "it needs rak_balance_read" in sentences[0]
     assert sentences[1:] == ["The processor knows no such session.", "The processor has no API key."]
