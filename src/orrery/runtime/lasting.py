@@ -43,8 +43,8 @@ class Lasting(Generic[R]):
     """The record of something that lasts, a collection of one: there is one while it does.
 
     This process notes it at most once in `every`: a flood of it must not become a flood of commits. `noted_at` is
-    the monotonic time of the last note; with `always` also of one that stored nothing, where
-    anyone can cause many.
+    the monotonic time of the last note; with `always` also of one that stored nothing, where anyone can cause
+    many.
     """
 
     record: Collection[R]
@@ -62,7 +62,8 @@ class Lasting(Generic[R]):
         enqueued = Changes(outbox.enqueue([push], self.record.clock.now()), outbox.unseen([push]))
         if isinstance(await commit(self.record.store, changes + enqueued), Conflict):
             return False
-        self.noted_at = self.record.clock.monotonic() if new else self.noted_at
+        if new:
+            self.noted_at = self.record.clock.monotonic()
         return True
 
     async def end(self, push: outbox.OutboxDraft) -> bool:
@@ -91,17 +92,16 @@ class Lasting(Generic[R]):
             outcome = await commit(self.record.store, Changes([self.record.put(new)], [unchanged]))
             return outcome if isinstance(outcome, Conflict) else True
 
+        stored = False
         try:
-            if await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}."):
-                self.noted_at = now
-                return True
+            stored = await compare_and_set(attempt, f"The store is too busy to note {self.record.prefix}.")
         except StoreError as error:
             log.warning("not noted", what=self.record.prefix, why=str(error))
         finally:
             self._is_noting = False
-        if self.always:
+        if stored or self.always:
             self.noted_at = now
-        return False
+        return stored
 
     async def finding(self, judged: Callable[[R | None], Finding]) -> list[Finding]:
         """Return the finding about it, or none when the store fails: that has a separate finding."""
