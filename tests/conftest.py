@@ -7,6 +7,7 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 import ctypes
 import gc
 import json
+import logging
 import os
 import shutil
 import signal
@@ -19,7 +20,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-import structlog
 
 collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
@@ -48,9 +48,13 @@ hypothesis.settings.load_profile("orrery")
 
 @pytest.fixture(autouse=True)
 def _log_as_before() -> Iterator[None]:
-    """Forget the log that a command set up in this process: the next test in it captures every line."""
+    """Forget the log that a command set up in this process: it writes to what the test has closed by then."""
+    root, package = logging.getLogger(), logging.getLogger("orrery")
+    before = [(one, one.level, [*one.handlers]) for one in (root, package)]
     yield
-    structlog.reset_defaults()
+    for one, level, handlers in before:
+        one.setLevel(level)
+        one.handlers[:] = handlers
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.errors import RecordUnreadable
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import (
@@ -58,8 +57,6 @@ _HELD = "outbox-held:"
 UNREADABLE = "outbox-unreadable:"
 _MOST_PUT_OFF = 16
 """How many of the rows that were put off furthest are looked at together."""
-
-log = structlog.get_logger()
 
 
 class Notification(Record):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
 from pydantic import AwareDatetime
 
 from orrery.errors import RecordUnreadable, StoreError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store
 from orrery.record import Record
@@ -34,8 +34,6 @@ NOT_KNOWN = (
 
 CLOCKS = timedelta(minutes=5)
 """How far the clocks of the processor and of this machine may differ: else webhooks are refused (decision 7)."""
-
-log = structlog.get_logger()
 
 
 class Restored(Record):

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
 from pydantic import AwareDatetime
 
 from orrery.errors import RecordUnreadable, StoreUnavailable
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
@@ -42,8 +42,6 @@ DEADLINE = timedelta(seconds=10)
 """How long a check waits for the push service, and then for the store."""
 
 OUTAGE = "outage:"
-
-log = structlog.get_logger()
 
 
 class PartOutage(Record):

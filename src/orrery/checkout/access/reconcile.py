@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
@@ -17,6 +15,7 @@ from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
 from orrery.errors import RecordUnreadable, StoreError
+from orrery.logs import log
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
@@ -47,8 +46,6 @@ _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; sessions that were noted later are in the listing."""
 
 ProgressCallback = Callable[[int], None]
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
+from orrery.logs import log
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Committed
@@ -33,8 +32,6 @@ BEFORE_THE_SALE = timedelta(days=2)
 
 Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
 """Returns the changes that revoke a session's access for a reason, and the records that end earlier."""
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True)
