@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 import structlog
 from pydantic import AwareDatetime
@@ -45,7 +44,6 @@ class Restored(Record):
     later session that is not here was never sent. None where the replaced store does not show it.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
