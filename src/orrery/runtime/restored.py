@@ -64,6 +64,11 @@ class Restored(Record):
             _ = await commit(store, restores.changes("", noted, later))
 
 
+def held_after(restored: Restored | None, at: datetime) -> str:
+    """Return why a notification about something at that time is held back after a restore, or nothing."""
+    return NOT_KNOWN if restored and restored.may_have_notified(at) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ReplacedStore:
     """The store that a restore replaces.
