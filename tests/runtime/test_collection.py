@@ -43,7 +43,6 @@ LIFE = {"open": None, "sent": 30 * DAY, "lost": 60 * DAY}
 class Parcel(Record):
     """A record of the tests."""
 
-    v: Literal[1] = 1
     id: str
     to: str = "somebody"
     state: Literal["open", "sent", "lost"] = "open"

@@ -82,7 +82,6 @@ class MonitorState(Record):
     Without a readable state the issue is `unknown`: two good checks close any issue that may be there.
     """
 
-    v: Literal[1] = 1
     checked_at: AwareDatetime | None = None
     bad: NonNegativeInt = 0
     good: NonNegativeInt = 0

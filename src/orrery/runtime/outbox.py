@@ -65,7 +65,6 @@ class Notification(Record):
     `held_because` is a sentence. `dropped`: the owner decided that it is not sent.
     """
 
-    v: Literal[1] = 1
     id: Id
     channel: Channel
     to: PersonalText

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -43,7 +42,6 @@ class Restored(Record):
     later session that is not here was never sent. None where the replaced store does not show it.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
@@ -62,6 +60,11 @@ class Restored(Record):
             later = self.change(reconciled_since=since)
             # A conflict means another restore meanwhile: this reconciliation does not count.
             _ = await commit(store, restores.changes("", noted, later))
+
+
+def held_after(restored: Restored | None, at: datetime) -> str:
+    """Return why a notification about something at that time is held back after a restore, or nothing."""
+    return NOT_KNOWN if restored and restored.may_have_notified(at) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -51,7 +50,6 @@ class PartOutage(Record):
     that outage is over, this one causes no push.
     """
 
-    v: Literal[1] = 1
     part: Code
     since: AwareDatetime
     told_at: AwareDatetime | None = None
