@@ -17,8 +17,8 @@ class UnreliableStore:
 
     `get_errors` and `commit_errors` are raised one a call; `lose` is what the next commit loses, itself ("before")
     or its answer ("after"). `overtaken_by` runs before each commit, as another process might, and `scanned` after
-    each scan. A commit is two steps of the `fuse`, around what it does. `commits` counts those that were asked for,
-    `reads` the other calls and what they returned, by the first part of the key.
+    each scan. A commit is two steps of the `fuse`, around what it does. `commits` counts them; `reads` counts the
+    other calls and what they returned, by the first part of the key.
     """
 
     inside: Store
