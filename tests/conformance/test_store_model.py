@@ -18,7 +18,8 @@ from orrery.errors import OutcomeUnknown
 from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, Unchanged, Write
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
-from tests.support.stores import LossyStore, opened
+from tests.support.stores import opened
+from tests.support.unreliable_store import UnreliableStore
 
 EXAMPLES = rounds(25)
 KEYS = st.sampled_from(["a", "a:", "a:1", "a:\uffff", "a:🦄", "b", "b\x00", "\U0010ffff"])
@@ -70,7 +71,7 @@ class StoreMachine(RuleBasedStateMachine):
         store = self.run(
             self.resources.enter_async_context(opened(self.adapter, Path(self.directory.name), self.clock))
         )
-        self.store = LossyStore(store)
+        self.store = UnreliableStore(store)
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         """Run `work` on the machine's event loop."""

@@ -31,7 +31,7 @@ from orrery.runtime.collection import (
     sortable,
 )
 from tests.support.clock import ManualClock
-from tests.support.stores import LossyStore, keys_of
+from tests.support.stores import keys_of
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -332,7 +332,7 @@ async def test_several_collections_in_one_commit(parcels: Collection[Parcel]) ->
 @pytest.mark.parametrize("lose", ["before", "after"])
 async def test_a_lost_answer(parcels: Collection[Parcel], lose: str) -> None:
     """A commit whose answer was lost is repeated under its id, and done once."""
-    store = LossyStore(parcels.store)
+    store = UnreliableStore(parcels.store)
     store.lose = lose
     outcome = await commit(store, parcels.changes("p1", None, Parcel(id="p1")))
     assert isinstance(outcome, Committed)
