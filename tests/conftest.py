@@ -35,6 +35,8 @@ PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
 OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - the same; test runs within tests have none
 
+gc.disable()  # until all tests are collected: what that makes stays to the end, and would be walked for nothing
+
 hypothesis.settings.register_profile(
     "orrery",
     deadline=None,
@@ -110,6 +112,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
