@@ -45,6 +45,15 @@ price_id = "price_cloud_navigator"
 """
 
 
+_AS_DEPLOYED = """\
+import sys
+sys.modules.update(httpx=None, aiohttp=None)
+from orrery.app.main import main
+main()
+"""
+"""A deployment has neither client, which the processor's library imports where it finds them: 4 MB and 30 ms."""
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A running service: its public port, its process, and how long it took to the first 200, in seconds."""
@@ -87,7 +96,7 @@ def serving(settings: Path, before: Sequence[str] = ()) -> Generator[Service]:
     """Run `orrery serve` until the end of the block; `before` is put ahead of the command."""
     port = int(next(line for line in settings.read_text().splitlines() if line.startswith("port")).split("=")[1])
     begin = time.perf_counter()
-    command = [*before, sys.executable, "-m", "orrery", "serve", "--config", str(settings)]
+    command = [*before, sys.executable, "-c", _AS_DEPLOYED, "serve", "--config", str(settings)]
     process = subprocess.Popen(command)  # noqa: S603  our own command
     try:
         yield Service(port, process, wait_for(f"http://127.0.0.1:{port}/healthz", begin))

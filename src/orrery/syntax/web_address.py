@@ -70,7 +70,7 @@ def _hosts(plain: str) -> Iterator[str]:
 
 def _domain(labels: list[str]) -> Iterator[str]:
     """Yield the labels up to the last that is a top-level domain, unless that is a product's name."""
-    ends = [number for number, label in enumerate(labels) if number and _is_top_level(label)]
+    ends = [number for number, label in enumerate(labels) if number and label and _is_top_level(label)]
     if ends:
         name = ".".join(labels[: ends[-1] + 1])
         if name not in PRODUCT_NAMES:
