@@ -164,7 +164,7 @@ async def test_killed_between_the_note_and_its_end(shop: Shop) -> None:
     """A run that breaks off leaves it broken; the next one ends it by what is open."""
     shop.processor.add(listed(), listed("cs_2", metadata=RETIRED))
 
-    def stop(_examined: int) -> None:
+    def stop() -> None:
         raise ProcessorUnreachable("gone", same_key=True)
 
     for _ in range(2):

@@ -139,7 +139,7 @@ ACTIONS: dict[str, Action] = {
     "preflight": lambda world: world.rehearsal.run(),
     "preflight, changed": lambda world: world.rehearsal.again(api_version="2026-09-30.endive").run(),
     "preflight, signed": lambda world: world.rehearsal.preflighted(),
-    "preflight --pending": lambda world: world.rehearsal.preflight.pending([PRODUCT]),
+    "preflight --pending": lambda world: world.rehearsal.selling.statuses([PRODUCT]),
     "page, receipts": lambda world: world.rehearsal.preflight.panel(),
     "readyz": lambda world: world.rehearsal.preflight.local(),
     "selling": lambda world: world.rehearsal.selling.current_offer(PRODUCT.key),

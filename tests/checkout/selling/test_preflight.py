@@ -303,7 +303,7 @@ async def test_what_waits(rehearsal: Rehearsal) -> None:
         products=(replace(PRODUCT, trust_copy="Newer: {CERT}."), OTHER, replace(BARE, cert_code="x"))
     )
     asked = len(rehearsal.till.asked)
-    pending, never, bare = await changed.preflight.pending(list(changed.selling.catalogue))
+    pending, never, bare = await changed.selling.statuses(list(changed.selling.catalogue))
     assert [one.state for one in (pending, never, bare)] == ["pending", "never", "no price"]
     (change,) = pending.changes
     assert (change.name, change.becomes) == ("custom_text[submit][message]", "Newer: CISSP.")
@@ -319,7 +319,7 @@ async def test_a_newer_version_waits() -> None:
     rehearsal = Rehearsal(products=(PRODUCT,))
     await rehearsal.preflighted()
     newer = rehearsal.again(api_version="2026-09-30.endive")
-    (status,) = await newer.preflight.pending(list(newer.selling.catalogue))
+    (status,) = await newer.selling.statuses(list(newer.selling.catalogue))
     assert [(one.name, one.was, one.becomes) for one in status.changes] == [
         ("api_version", API_VERSION, "2026-09-30.endive")
     ]

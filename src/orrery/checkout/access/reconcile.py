@@ -39,8 +39,6 @@ LOOK_SECONDS = 3.0
 _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; sessions that were noted later are in the listing."""
 
-ProgressCallback = Callable[[int], None]
-
 
 class Reconciliation:
     """Compares the processor's completed sessions with the access records."""
@@ -89,11 +87,12 @@ class Reconciliation:
             log.warning("the processor's sales are not known at the start", kind=type(error).__name__)
 
     async def run(
-        self, since: timedelta | None = None, *, dry_run: bool = False, progress: ProgressCallback | None = None
+        self, since: timedelta | None = None, *, dry_run: bool = False, progress: Callable[[], None] | None = None
     ) -> ReconciliationReport:
         """Grant access to paid sessions without it; return the report. Raises the processor's and store's errors.
 
-        Without `since` it looks back to its last success, and `WINDOW` at least (decision 49).
+        Without `since` it looks back to its last success, and `WINDOW` at least (decision 49). `progress` is
+        called after each session.
         """
         report, now = ReconciliationReport(dry_run), self._stored.clock.now()
         found = await self._stored.reconciled.find()
@@ -108,7 +107,7 @@ class Reconciliation:
             else:
                 await self._examine(session, report, restored)
             if progress:
-                progress(report.examined)
+                progress()
         await self._waiting_longer(start, report, restored)
         charges = last is None or last.charges_at is None or now - last.at > EVENTS_KEPT
         await self._refunds.update(report, start, restored, charges=charges)

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli import checkout_of
@@ -15,6 +14,7 @@ from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.shop import Shops
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
 from orrery.runtime.console.terminal import marked, new_console
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orrery.checkout.access.report import ReconciliationReport
     from orrery.checkout.records import StoredDiscrepancy
     from orrery.checkout.selling.preflight import PreflightReport
-    from orrery.checkout.selling.products import ProductStatus, Selling
+    from orrery.checkout.selling.products import ProductStatus
     from orrery.checkout.selling.receipts import SessionCondition
     from orrery.checkout.selling.verification import VerificationReport
 
@@ -52,14 +52,6 @@ _GOES_ON = (
 )
 
 _TRIED = ("product", "result", "session_id", "note")
-_STATES = {
-    "accepted": "[green]accepted[/green], and sold as the settings say",
-    "pending": "[yellow]newer parameters wait for a preflight[/yellow]",
-    "never": "[red]never accepted[/red]",
-    "no price": "[red]names no price: it cannot be sold[/red]",
-    "mistake": "[red]not sold[/red]",
-}
-_KEPT = "[yellow]the settings cannot be used, and what was accepted last is sold[/yellow]"
 
 
 @group.command()
@@ -88,9 +80,9 @@ async def _preflighted(services: Services, names: list[str]) -> "PreflightReport
     return await checkout_of(services).preflight.run(checkout_of(services).catalogue.named(names))
 
 
-async def _statuses(services: Services, names: list[str]) -> "tuple[list[ProductStatus], Selling]":
-    statuses = await checkout_of(services).preflight.pending(checkout_of(services).catalogue.named(names))
-    return statuses, checkout_of(services).selling
+async def _statuses(services: Services, names: list[str]) -> "tuple[list[ProductStatus], bool]":
+    selling = checkout_of(services).selling
+    return await selling.statuses(selling.catalogue.named(names)), selling.livemode
 
 
 def _show_tried(report: "PreflightReport", *, as_json: bool) -> None:
@@ -115,25 +107,25 @@ def _explain(report: "PreflightReport") -> None:
             note(f"Session {one.session_id} is still open. Expire it with: orrery approvals sign {one.intent_id}")
 
 
-def _show_pending(statuses: "list[ProductStatus]", selling: "Selling", *, as_json: bool) -> None:
+def _show_pending(statuses: "list[ProductStatus]", livemode: bool, *, as_json: bool) -> None:  # noqa: FBT001  one of the two that were read
     if as_json:
         show_json([_status_json(one) for one in statuses])
     else:
         for status in statuses:
-            _show_status(status, sold=selling.sells(status))
+            _show_status(status)
         if not statuses:
             note("No product is configured: nothing is sold.")
-        elif not selling.livemode and any(map(selling.sells, statuses)):
+        elif not livemode and any(one.sold for one in statuses):
             note("This is not live mode: today's parameters are sold without a receipt.")
     end_broken(when=any(one.state != "accepted" for one in statuses))
 
 
-def _show_status(status: "ProductStatus", *, sold: bool) -> None:
+def _show_status(status: "ProductStatus") -> None:
     console, receipt = new_console(), status.receipt
     since = f" (last accepted {receipt.accepted_at:%Y-%m-%d %H:%M} UTC)" if receipt else ""
-    state = _KEPT if sold and status.state == "mistake" else _STATES[status.state]
+    color = "green" if status.state == "accepted" else "yellow" if status.sold else "red"
     why = f": {marked(status.mistake)}" if status.mistake else ""
-    console.print(f"[bold]{marked(status.product.name)}[/bold]: {state}{since}{why}")
+    console.print(f"[bold]{marked(status.product.name)}[/bold]: [{color}]{status.words}[/{color}]{since}{why}")
     for change in status.changes:
         if receipt is None:
             console.print(f"  {marked(change.name)} = {marked(change.becomes or '')}")
@@ -254,11 +246,8 @@ def reconcile(
     window = parse_window(since) if since else None
 
     async def run(services: Services) -> "tuple[ReconciliationReport, References]":
-        with _progress() as progress:
-            task = progress.add_task("sessions", total=None)
-            report = await checkout_of(services).reconciliation.run(
-                window, dry_run=dry_run, progress=lambda seen: progress.update(task, completed=seen)
-            )
+        with progress_bar("sessions") as seen:
+            report = await checkout_of(services).reconciliation.run(window, dry_run=dry_run, progress=seen)
         return report, services[References]
 
     report, references = runner.run(run)
@@ -301,39 +290,23 @@ def events(
     end_broken(when=failed and (found or unread))
 
 
-def _progress() -> Progress:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed} {task.description}"),
-        BarColumn(20),
-        TimeElapsedColumn(),
-    )
-    console = new_console(stderr=True, soft_wrap=False)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
 def _show(report: "ReconciliationReport", within: Callable[[str], str]) -> None:
     """Print the report, with references: a timer's output is a log."""
-    console = new_console()
-
-    def shown(finding: "StoredDiscrepancy") -> str:
-        return marked(within(f"{finding.session_id}: {finding.reason}"))
-
-    would = "would be granted" if report.dry_run else "granted"
+    console, would = new_console(), "would be granted" if report.dry_run else "granted"
     console.print(f"{report.examined} completed sessions: {report.with_access} have access, ", end="")
     console.print(f"{len(report.granted)} {would}, {report.foreign} are not ours.")
-    for session in report.granted:
-        console.print(f"  [green]{would}[/green]  {marked(within(session))}")
-    for session in report.unpaid:
-        console.print(f"  [yellow]not paid yet[/yellow]  {marked(within(session))}")
-    for session in report.payment_failed:
-        console.print(f"  [dim]payment failed[/dim]  {marked(within(session))}")
-    for finding in report.paid_without_access:
-        console.print(f"  [red]paid without access[/red]  {shown(finding)}")
-    for finding in report.access_without_payment:
-        console.print(f"  [red]access without payment[/red]  {shown(finding)}")
-    for finding in report.partly_refunded:
-        console.print(f"  [dim]refunded in part[/dim]  {shown(finding)}")
+    kinds: tuple[tuple[str, str, Sequence[str | StoredDiscrepancy]], ...] = (
+        ("green", would, report.granted),
+        ("yellow", "not paid yet", report.unpaid),
+        ("dim", "payment failed", report.payment_failed),
+        ("red", "paid without access", report.paid_without_access),
+        ("red", "access without payment", report.access_without_payment),
+        ("dim", "refunded in part", report.partly_refunded),
+    )
+    for style, kind, found in kinds:
+        for one in found:
+            session = one if isinstance(one, str) else f"{one.session_id}: {one.reason}"
+            console.print(f"  [{style}]{kind}[/{style}]  {marked(within(session))}")
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "

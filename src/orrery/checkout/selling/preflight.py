@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -31,17 +31,6 @@ from orrery.syntax.lines import one_line
 REASON = "The parameters are tried before they are sold, and the test sessions are expired."
 """The sentence of change rule 1 that the owner reads before signing."""
 
-_WORDS: dict[ProductState, str] = {
-    "accepted": "accepted",
-    "pending": "newer parameters wait",
-    "never": "never accepted",
-    "no price": "names no price",
-    "mistake": "a mistake in the settings; not sold",
-}
-
-_KEPT = "a mistake in the settings; sold as accepted"
-
-
 MOST_NAMES = 5
 """How many products a finding names; `orrery checkout preflight --pending` names them all."""
 
@@ -50,6 +39,27 @@ _TODO = "Type `orrery checkout preflight`."
 _CORRECT = "Correct it in the settings, type `orrery config check`, and restart."
 
 _ADDRESSES = "checkout addresses"
+
+_COLUMNS = ("Product", "Parameters", "Accepted", "Age", "API version")
+
+_REFUND = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
+
+_NOT_ACCEPTED: tuple[tuple[ProductState, str, str, str], ...] = (
+    ("no price", "checkout prices", "Without a price it cannot be sold", "Set its price_id."),
+    (
+        "never",
+        "checkout receipts",
+        "The processor has never accepted what would be sold, so it is not sold",
+        _TODO,
+    ),
+    (
+        "pending",
+        "checkout parameters",
+        "The last accepted parameters are sold; newer ones wait for a preflight",
+        _TODO,
+    ),
+)
+"""The states of products that are not sold as the settings are, each with its part and its words."""
 
 
 @dataclass(slots=True)
@@ -92,7 +102,7 @@ class Preflight:
             raise NotConfigured("No product is configured.")
         plans: list[ProductStatus] = []
         untried: list[TrialOutcome] = []
-        for status in await self.pending(products):
+        for status in await self._selling.statuses(products):
             if why := status.mistake or self._untriable(status.product):
                 result: TrialResult = "mistake" if status.mistake else "rejected"
                 untried.append(TrialOutcome(status.product.name, result, note=why))
@@ -109,34 +119,26 @@ class Preflight:
         to_sign = (await self._proposed(plans)).id if plans else None
         return PreflightReport(None, to_sign, untried, cleaned)
 
-    async def pending(self, products: Sequence[Product]) -> list[ProductStatus]:
-        """Return the state of each product from the store alone."""
-        return [await self._selling.status(product) for product in products]
-
     async def panel(self) -> Panel:
         """Return the receipts, as a part of the owner's page."""
-        title, columns = "Receipts", ("Product", "Parameters", "Accepted", "Age", "API version")
-        statuses = await self._selling.statuses()
+        title, statuses = "Receipts", await self._selling.statuses()
         if not statuses:
             return Panel(title, "Nothing is sold.")
-        now = self._clock.now()
-        rows = tuple(_row(status, now, sold=self._selling.sells(status)) for status in statuses)
-        completed = await self._trials.completed()
-        mistaken = sum(status.state == "mistake" for status in statuses)
-        waiting = sum(status.state != "accepted" for status in statuses) - mistaken
-        if not waiting + mistaken:
-            text = f"Accepted by the processor: all of {len(rows)}"
-            return _with_completed(completed, Panel(title, text, "good", "", columns, rows))
-        headline = f"{waiting} of {len(rows)} wait for a preflight." if waiting else ""
-        todo = "Type `orrery checkout preflight`." if waiting else ""
-        tone: Tone = "attention" if all(map(self._selling.sells, statuses)) else "bad"
-        if waiting and not self._selling.livemode:
-            headline = f"{headline} In this mode today's parameters are sold all the same."
-            tone = "bad" if mistaken else "plain"
-        if mistaken:
-            headline = f"{headline} Settings that cannot be used: {mistaken} of {len(rows)}.".lstrip()
-            todo = f"{todo} See `orrery config check`.".lstrip()
-        return _with_completed(completed, Panel(title, headline, tone, todo, columns, rows))
+        completed, tone = await self._trials.completed(), _tone(statuses, livemode=self._selling.livemode)
+        mistaken, of_all = len(_in(statuses, "mistake")), f"of {len(statuses)}"
+        waiting = len(statuses) - mistaken - len(_in(statuses, "accepted"))
+        headline = _said(
+            (waiting, f"{waiting} {of_all} wait for a preflight."),
+            (waiting and not self._selling.livemode, "In this mode today's parameters are sold all the same."),
+            (mistaken, f"Settings that cannot be used: {mistaken} {of_all}."),
+        )
+        # Whether they were refunded is not known.
+        tests = f"Completed test sessions: {', '.join(one.session_id or '' for one in completed)}. {_REFUND}"
+        todo = _said((completed, tests), (waiting, _TODO), (mistaken, "See `orrery config check`."))
+        if completed and tone != "bad":
+            tone = "attention"
+        rows, now = tuple(_row(one, self._clock.now()) for one in statuses), "Accepted by the processor: all "
+        return Panel(title, headline or f"{now}{of_all}", tone, todo, _COLUMNS, rows)
 
     async def unusable(self) -> list[Finding]:
         """Return the findings about settings that cannot be used, without asking the processor.
@@ -159,7 +161,16 @@ class Preflight:
             interrupted = await self._trials.interrupted()
         except StoreError:
             return []
-        found = [*_without_price(statuses), *(self._receipts(statuses) if self._selling.livemode else [])]
+        livemode, states = self._selling.livemode, {one.state for one in statuses}
+        found: list[Finding] = []
+        for state, part, why, todo in _NOT_ACCEPTED:
+            those = _in(statuses, state)
+            if those and (livemode or state == "no price"):
+                essential = state == "never" and not any(one.sold for one in statuses)
+                found.append(_broken(part, f"{why}: {_names(those)}.", todo, essential=essential))
+        if livemode and "accepted" in states and not states & {"never", "pending"}:
+            accepted = f"{len(_in(statuses, 'accepted'))} accepted"
+            found.append(Finding("checkout receipts", "ok", accepted, essential=True))
         if interrupted:
             why = f"A preflight was interrupted: {interrupted} of its sessions may be open."
             todo = f"{_TODO} It takes up what was left."
@@ -167,38 +178,22 @@ class Preflight:
         return found
 
     def _mistake(self, product: Product, statuses: Sequence[ProductStatus] | None) -> Finding:
-        why = self._selling.catalogue.mistakes[product.name]
+        why, essential = self._selling.catalogue.mistakes[product.name], False
         if statuses is None:
-            sentence, essential = f"{why} What is sold instead is not known: the store cannot be read.", False
-        elif any(self._selling.sells(one) for one in statuses if one.product == product):
-            sentence, essential = f"The settings cannot be used, and what was accepted last is sold: {why}", False
+            why = f"{why} What is sold instead is not known: the store cannot be read."
+        elif any(one.sold for one in statuses if one.product == product):
+            why = f"The settings cannot be used, and what was accepted last is sold: {why}"
         else:
-            sentence, essential = f"It is not sold: {why}", not any(map(self._selling.sells, statuses))
-        part = f"product {one_line(product.name, 130)}"
-        return Finding(part, "broken", sentence, _CORRECT, essential=essential, settled=True, of_settings=True)
+            why, essential = f"It is not sold: {why}", not any(one.sold for one in statuses)
+        return _broken(f"product {one_line(product.name, 130)}", why, _CORRECT, essential=essential)
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:
             return Finding(_ADDRESSES, "ok", essential=True)
-        sold = [one for one in statuses or () if self._selling.sells(one)]
-        instead = f"What was accepted last is sold: {_names(sold)}." if sold else "Nothing is sold."
-        why = f"success_url or cancel_url is missing. {'' if statuses is None else instead}".rstrip()
-        essential = statuses is not None and not sold
-        return Finding(_ADDRESSES, "broken", why, _CORRECT, essential=essential, settled=True, of_settings=True)
-
-    def _receipts(self, statuses: Sequence[ProductStatus]) -> list[Finding]:
-        never, pending = _in(statuses, "never"), _in(statuses, "pending")
-        found: list[Finding] = []
-        if never:
-            why = f"The processor has never accepted what would be sold, so it is not sold: {_names(never)}."
-            found.append(_waiting("checkout receipts", why, essential=not any(map(self._selling.sells, statuses))))
-        if pending:
-            why = f"The last accepted parameters are sold; newer ones wait for a preflight: {_names(pending)}."
-            found.append(_waiting("checkout parameters", why, essential=False))
-        accepted = _in(statuses, "accepted")
-        return found or (
-            [Finding("checkout receipts", "ok", f"{len(accepted)} accepted", essential=True)] if accepted else []
-        )
+        why, sold = "success_url or cancel_url is missing.", [one for one in statuses or () if one.sold]
+        if statuses is not None:
+            why += f" What was accepted last is sold: {_names(sold)}." if sold else " Nothing is sold."
+        return _broken(_ADDRESSES, why, _CORRECT, essential=statuses is not None and not sold)
 
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
@@ -288,47 +283,30 @@ class Preflight:
         )
 
 
-def _row(status: ProductStatus, now: datetime, *, sold: bool) -> tuple[str, ...]:
-    receipt = status.receipt
-    acceptance = (
-        (utc_text(receipt.accepted_at), _age(receipt.accepted_at, now), receipt.api_version)
-        if receipt
-        else ("",) * 3
-    )
-    words = _KEPT if sold and status.state == "mistake" else _WORDS[status.state]
-    return (status.product.name, words, *acceptance)
+def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
+    receipt, acceptance = status.receipt, ("", "", "")
+    if receipt:
+        age = f"{(now - receipt.accepted_at).days} d"
+        acceptance = utc_text(receipt.accepted_at), age, receipt.api_version
+    return (status.product.name, status.words, *acceptance)
 
 
-def _with_completed(trials: Sequence[PreflightTrial], panel: Panel) -> Panel:
-    """Return the panel with completed test sessions: whether they were refunded is not known."""
-    if not trials:
-        return panel
-    text = f"Completed test sessions: {', '.join(trial.session_id or '' for trial in trials)}."
-    todo = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
-    tone: Tone = "bad" if panel.tone == "bad" else "attention"
-    return replace(panel, tone=tone, todo=f"{text} {todo} {panel.todo}".rstrip())
+def _tone(statuses: Sequence[ProductStatus], *, livemode: bool) -> Tone:
+    states = {one.state for one in statuses}
+    if states == {"accepted"}:
+        return "good"
+    if not livemode and "mistake" not in states:
+        return "plain"
+    return "attention" if all(one.sold for one in statuses) else "bad"
 
 
-def _age(then: datetime, now: datetime) -> str:
-    passed = now - then
-    for size, unit in ((timedelta(days=1), "d"), (timedelta(hours=1), "h")):
-        if passed >= size:
-            return f"{passed // size} {unit}"
-    return f"{passed // timedelta(minutes=1)} min"
+def _said(*sentences: tuple[object, str]) -> str:
+    """Return the sentences whose conditions hold."""
+    return " ".join(sentence for holds, sentence in sentences if holds)
 
 
-def _waiting(part: str, why: str, *, essential: bool) -> Finding:
-    return Finding(part, "broken", why, _TODO, essential=essential, settled=True, of_settings=True)
-
-
-def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
-    without = [one for one in statuses if one.product.price_id is None]
-    if not without:
-        return []
-    why = f"Without a price it cannot be sold: {_names(without)}."
-    return [
-        Finding("checkout prices", "broken", why, "Set its price_id.", essential=False, of_settings=True),
-    ]
+def _broken(part: str, why: str, todo: str, *, essential: bool) -> Finding:
+    return Finding(part, "broken", why, todo, essential=essential, settled=True, of_settings=True)
 
 
 def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:

@@ -5,6 +5,7 @@ before the processor has accepted it, and one that Orrery itself refuses never d
 today's parameters are sold.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,6 +27,14 @@ from orrery.ports.processor import Parameters
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
 """The settings' parameters are accepted, wait for a preflight, never had one, lack a price, or hold a mistake."""
 
+_WORDS: dict[ProductState, str] = {
+    "accepted": "accepted",
+    "pending": "newer parameters wait for a preflight",
+    "never": "never accepted",
+    "no price": "names no price: it cannot be sold",
+    "mistake": "a mistake in the settings: not sold",
+}
+_KEPT = "a mistake in the settings: what was accepted last is sold"
 
 _NOT_ITS_OWN = "the account's first active price"
 """Replaces the price in the digest of a product without one, whose price is not known yet."""
@@ -50,15 +59,21 @@ class CurrentOffer:
 class ProductStatus:
     """One product with its last receipt, and how the settings' parameters differ from it.
 
-    `digest` is of the settings' parameters; `mistake` is why these cannot be used, with the state of that name.
+    `sold`: visitors can buy it, as `current_offer` decides. `digest` is of the settings' parameters; `mistake` is
+    why these cannot be used, with the state of that name.
     """
 
     product: Product
     state: ProductState
     receipt: Receipt | None
+    sold: bool
     changes: tuple[ParameterChange, ...] = ()
     mistake: str = ""
     digest: str = ""
+
+    @property
+    def words(self) -> str:
+        return _KEPT if self.sold and self.mistake else _WORDS[self.state]
 
 
 class Selling:
@@ -99,12 +114,6 @@ class Selling:
             raise NotPreflighted("The processor has not accepted this product's parameters yet.")
         return _current_offer(product, parameters_of(receipt), receipt.api_version, receipt)
 
-    def sells(self, status: ProductStatus) -> bool:
-        """Return whether visitors are sold a product, as `current_offer` decides it."""
-        if self.livemode:
-            return status.product.price_id is not None and status.receipt is not None
-        return status.state not in {"mistake", "no price"}
-
     def configured_parameters(self, product: Product) -> Parameters:
         """Return the parameters of the settings; raise `NotConfigured` without a price or with a mistake."""
         why = self._mistake(product)
@@ -128,21 +137,24 @@ class Selling:
         return receipt if (receipt.vendor_slug, receipt.cert_code, receipt.deployment) == here else None
 
     async def status(self, product: Product) -> ProductStatus:
+        """Return the state of a product from the store alone."""
         receipt = await self.receipt(product)
+        sold = product.price_id is not None and (receipt is not None or not self.livemode)
         if why := self._mistake(product):
-            return ProductStatus(product, "mistake", receipt, mistake=why)
+            return ProductStatus(product, "mistake", receipt, sold and self.livemode, mistake=why)
         priced = product if product.price_id else replace(product, price_id=_NOT_ITS_OWN)
         today = self.configured_parameters(priced)
         digest = digest_of(today, self.api_version)
         if product.price_id is None:
-            return ProductStatus(product, "no price", receipt, digest=digest)
+            return ProductStatus(product, "no price", receipt, sold, digest=digest)
         if receipt and receipt.digest == digest:
-            return ProductStatus(product, "accepted", receipt, digest=digest)
+            return ProductStatus(product, "accepted", receipt, sold, digest=digest)
         differing = tuple(changes(receipt, today, self.api_version))
-        return ProductStatus(product, "pending" if receipt else "never", receipt, differing, digest=digest)
+        return ProductStatus(product, "pending" if receipt else "never", receipt, sold, differing, digest=digest)
 
-    async def statuses(self) -> list[ProductStatus]:
-        return [await self.status(product) for product in self.catalogue.listed]
+    async def statuses(self, products: Sequence[Product] | None = None) -> list[ProductStatus]:
+        """Return the states of these products, or of all."""
+        return [await self.status(one) for one in (self.catalogue.listed if products is None else products)]
 
 
 def _current_offer(
