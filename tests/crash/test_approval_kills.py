@@ -59,7 +59,7 @@ async def see_the_truth(store_path: Path, lights: Path, key: Path, on: set[str])
             assert state in {"waiting", "done", "unknown", "failed"}
             assert (target in on) is (state == "done") or state == "unknown"
         for found in await approvals.proposals():
-            if found.progress and found.progress.open_targets():
+            if found.progress.open_targets():
                 settled = await approvals.settle(found.intent.id)
                 assert settled.state == ("done" if found.intent.target in on else "failed")
         assert (await approvals.verify()).holds

@@ -33,6 +33,11 @@ GUARDS = {
     "approvals/chain.py": ["tests/approvals/test_chain.py"],
     "approvals/execution.py": ["tests/approvals/test_approvals_lost.py", "tests/approvals/test_approvals.py"],
     "approvals/intents.py": ["tests/adapters/test_ssh_keygen.py", "tests/approvals/test_chain.py"],
+    "approvals/progress.py": [
+        "tests/approvals/test_approvals_use.py",
+        "tests/approvals/test_approvals_put_back.py",
+        "tests/approvals/test_approvals.py",
+    ],
     "approvals/public_keys.py": ["tests/approvals/test_public_keys.py"],
     "approvals/intent_store.py": [
         "tests/approvals/test_approvals.py",
@@ -67,6 +72,12 @@ MUTATIONS = [
     ),
     Mutation("the proposed digest is not compared", "approvals/approvals.py", " == progress.digest:", ":"),
     Mutation(
+        "what a restore made void counts",
+        "approvals/approvals.py",
+        "        if proposal.is_void:\n            raise ApprovalRefused(VOID)\n",
+        "",
+    ),
+    Mutation(
         "an approval counts twice",
         "approvals/approvals.py",
         "        if progress.state != state:\n",
@@ -86,18 +97,26 @@ MUTATIONS = [
     ),
     Mutation(
         "whoever is overtaken carries it out all the same",
-        "approvals/approvals.py",
-        "            if progress != proposal.progress:\n",
-        "            if False:\n",
+        "approvals/intent_store.py",
+        "raise Overtaken(why)",
+        "pass",
     ),
     Mutation(
         "a start is not fenced",
-        "approvals/intent_store.py",
-        "fenced = self._progress.changes(intent.id, known, changed)",
-        "fenced = Changes([self._progress.put(changed, intent.id)])",
+        "approvals/approval_log.py",
+        'self._head.changes("", head, entry)',
+        "Changes([self._head.put(entry)])",
     ),
-    Mutation("a target is used twice", "approvals/approvals.py", ' or (use and use.state == "done")', ""),
-    Mutation("a target that is under way is used again", "approvals/approvals.py", " or is_open(use)", ""),
+    Mutation("a target is used twice", "approvals/progress.py", '"unknown", "done")\n', '"unknown")\n'),
+    Mutation(
+        "a target that is under way is used again", "approvals/progress.py", '_USED = ("started", ', "_USED = ("
+    ),
+    Mutation(
+        "a second proposal begins anew",
+        "approvals/progress.py",
+        "_ = logged.setdefault(entry.intent_id, new)",
+        "logged[entry.intent_id] = new",
+    ),
     Mutation(
         "a standing approval covers everything",
         "approvals/approvals.py",
@@ -107,7 +126,7 @@ MUTATIONS = [
     Mutation(
         "a refusal is not logged",
         "approvals/approvals.py",
-        '            _ = await self.log.append("refused", intent, str(error), target=target, quiet=quiet)\n',
+        '            await self.log.append("refused", intent, str(error), target=target, quiet=quiet)\n',
         "",
     ),
     Mutation("nobody is told of a refusal", "approvals/approvals.py", "quiet=quiet", "quiet=True"),
@@ -139,13 +158,13 @@ MUTATIONS = [
     Mutation(
         "a look overrules an answer",
         "approvals/execution.py",
-        "not (answered or is_open(progress.of_target(call.target)))",
-        "False",
+        "return answered or is_open(progress.of_target(call.target))",
+        "return True",
     ),
     Mutation(
         "what is under way is settled",
         "approvals/execution.py",
-        "        if known and may_be_under_way(known, self._clock.now()):\n",
+        "        if known and is_open(known) and may_be_under_way(known, self._clock.now()):\n",
         "        if False:\n",
     ),
     Mutation(
@@ -168,22 +187,16 @@ MUTATIONS = [
     ),
     Mutation("what begins once erased holds", "approvals/audit.py", "confirmed.discard(entry.intent_id)", "pass"),
     Mutation(
-        "what cannot be read is as far as the log says",
-        "approvals/audit.py",
-        "return found.damaged is None",
-        "return True",
-    ),
-    Mutation(
         "an erased intent is begun",
-        "approvals/intent_store.py",
-        "if is_erased and kind in BEGINNINGS:",
+        "approvals/progress.py",
+        'if entry.kind == "erased" and known.state in ("proposed", "approved"):',
         "if False:",
     ),
     Mutation(
-        "a record that was set back counts",
+        "what begins is looked for in what was read of the log before",
         "approvals/intent_store.py",
-        "why = why_not_begun((await self._log.proven()).get(known.id), target)",
-        'why = ""',
+        "(self._log.proven() if begins else self._log.logged())",
+        "self._log.logged()",
     ),
     Mutation(
         "what is damaged lets something begin",
@@ -192,10 +205,10 @@ MUTATIONS = [
         "        if False:\n",
     ),
     Mutation(
-        "a standing approval that was set back stands",
+        "a standing approval in a damaged log stands",
         "approvals/approvals.py",
-        'return proven is not None and proven.state == "approved"',
-        "return True",
+        "        _ = await self.log.proven()\n",
+        "",
     ),
     Mutation(
         "a signature that counted twice holds",
@@ -203,23 +216,17 @@ MUTATIONS = [
         "repeated=tuple(begun_again(entries))",
         "repeated=()",
     ),
-    Mutation(
-        "what nobody can read is erased",
-        "approvals/intent_store.py",
-        "                raise Invalid(str(known))\n",
-        "                known = None\n",
-    ),
     Mutation("a mark without a word in the log passes", "approvals/audit.py", ", *(erased - confirmed)", ""),
     Mutation(
         "what waits is erased",
         "approvals/intent_store.py",
-        "if known and not is_over(known.record, now):",
+        "if not known.is_over(now):",
         "if False:",
     ),
     Mutation(
         "an altered intent is erased",
         "approvals/intent_store.py",
-        "            if known and known.record.digest != proposal.intent.digest():\n",
+        "            if not known.is_void and not known.is_intact:\n",
         "            if False:\n",
     ),
     Mutation(

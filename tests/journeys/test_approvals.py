@@ -210,12 +210,9 @@ def test_an_old_record_put_back(desk: Desk, tmp_path: Path) -> None:
     key, word = f"approval:{intent_id}", desk.word(tmp_path, intent_id)
     before = desk.shop.records.scan(key)[key]
     desk.does("sign", intent_id, *word)
-    after = desk.shop.records.scan(key)[key]
     desk.shop.records.write(key, before)
     desk.refuses(intent_id, word, "The approval is used: the intent is done.")
     assert desk.blocked().count(address) == 1
-    assert f"Not as in the log: {intent_id}." in desk.does("verify", code=1).stdout
-    desk.shop.records.write(key, after)
     desk.does("verify")
 
 

@@ -1,6 +1,6 @@
 """The approval log in the store: an entry is appended in the commit of the change it describes (decision 15)."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from orrery.approvals.chain import (
     EntryKind,
@@ -47,10 +47,11 @@ class ApprovalLog:
         target: str = "",
         signed: SignedStatement = UNSIGNED,
         quiet: bool = False,
-        changes: Changes = NOTHING,
-    ) -> bool:
-        """Append in one commit with `changes`; return False, with nothing written, when one of its checks failed.
+        changes: Callable[[LogEntry], Awaitable[Changes | None]] | None = None,
+    ) -> None:
+        """Append an entry in one commit with the changes that belong to it; None of them leaves all as it is.
 
+        `changes` is asked again when another process was first: what it reads is from after the last entry.
         The same commit enqueues a push about the entry, unless `quiet`.
         Raises `StoreUnavailable` rather than write over an entry.
         """
@@ -68,22 +69,22 @@ class ApprovalLog:
             signer=signed.signer,
         )
 
-        async def attempt() -> bool | Conflict:
+        async def attempt() -> Conflict | None:
             head = await self._sound_head()
             entry = following(head.record if head else None, new)
+            more = await changes(entry) if changes else NOTHING
+            if more is None:
+                return None
             stored = self._head.changes("", head, entry) + self._entries.changes(_number(entry), None, entry)
             enqueued = Changes([] if quiet else _pushes(entry))
-            outcome = await commit(self._store, stored + enqueued + changes)
+            outcome = await commit(self._store, stored + enqueued + more)
             if not isinstance(outcome, Conflict):
-                return True
-            if set(outcome.keys) - {check.key for check in stored.checks}:
-                return False
-            if HEAD not in outcome.keys:
+                return None
+            if HEAD not in outcome.keys and self._entries.key(_number(entry)) in outcome.keys:
                 raise StoreUnavailable(_DAMAGED)
             return outcome
 
-        busy = "The store is too busy to write the approval log; nothing was written."
-        return await compare_and_set(attempt, busy)
+        await compare_and_set(attempt, "The store is too busy to write the approval log; nothing was written.")
 
     async def entries(self) -> AsyncIterator[LogEntry | None]:
         """Yield the log, the oldest entry first; None for one that cannot be read."""

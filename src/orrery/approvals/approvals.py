@@ -19,17 +19,15 @@ from orrery.approvals.approval_log import HEAD, TOO_BUSY, ApprovalLog
 from orrery.approvals.audit import AuditResult, Head, audit
 from orrery.approvals.chain import SignedStatement
 from orrery.approvals.execution import Executor, OperationCall
-from orrery.approvals.intent_store import IntentStore, KnownIntent
+from orrery.approvals.intent_store import VOID, IntentStore, KnownIntent
 from orrery.approvals.intents import Statement, read_statement
 from orrery.approvals.progress import (
     AHEAD,
     LIFETIME,
     STANDING_LIFETIME,
-    UNDER_WAY,
     IntentProgress,
     IntentState,
     is_open,
-    may_be_under_way,
 )
 from orrery.approvals.waiting import panel_of
 from orrery.errors import ApprovalRefused, Invalid, Overtaken, RecordUnreadable
@@ -151,9 +149,9 @@ class Approvals:
         async with self._logging_refusals(proposal.intent):
             call = OperationCall(self._operation(proposal.intent), proposal.intent)
             signed = await self._checked(proposal, _text(statement), _text(signature))
-        async with self._logging_refusals(proposal.intent):
-            progress = await self._begin(proposal, "approved" if call.operation.covers else "started", signed)
-        if progress.state == "started":
+            kind: Literal["approved", "started"] = "approved" if call.operation.covers else "started"
+            progress = await self._intents.advance(call.intent, kind, signed=signed)
+        if kind == "started":
             progress, _ = await self._executor.carry_out(call)
         return progress
 
@@ -167,32 +165,27 @@ class Approvals:
         async with self._logging_refusals(proposal.intent, target):
             call = OperationCall(self._operation(proposal.intent), proposal.intent, target)
             signed = await self._checked_use(proposal, call)
-        if proposal.progress and is_open(proposal.progress.of_target(target)):
-            settled = (await self._executor.settle(call, proposal.progress)).uses[target]
-            if settled.state == "done":
-                return settled.note
-        async with self._logging_refusals(proposal.intent, target):
-            await self._begin_use(call, signed)
+            if is_open(proposal.progress.of_target(target)):
+                settled = (await self._executor.settle(call, proposal.progress)).uses[target]
+                if settled.state == "done":
+                    return settled.note
+            _ = await self._intents.advance(call.intent, "started", target=target, signed=signed)
         progress, error = await self._executor.carry_out(call)
         if error:
             raise error
         return progress.uses[target].note
 
     async def is_in_force(self, intent_id: str) -> bool:
-        """Return whether a standing approval is in force: the owner's, unaltered, not withdrawn and not over."""
-        proposal = await self.proposal(intent_id)
-        progress = proposal.progress
-        if progress is None:
-            return False
+        """Return whether a standing approval is in force: the owner's, unaltered, not withdrawn and not over.
+
+        Raises `StoreUnavailable` when the log does not hold.
+        """
         try:
-            _ = await self._checked(
-                proposal, progress.statement, progress.signature, state=progress.state, lifetime=STANDING_LIFETIME
-            )
+            _ = await self._checked_standing(await self.proposal(intent_id))
         except ApprovalRefused:
             return False
-        # The whole log decides: it must hold.
-        proven = (await self.log.proven()).get(intent_id)
-        return proven is not None and proven.state == "approved"
+        _ = await self.log.proven()
+        return True
 
     async def settle(self, intent_id: str) -> IntentProgress:
         """Read the missing outcomes of an intent.
@@ -200,15 +193,10 @@ class Approvals:
         Raises `Invalid` when the outcomes are known or the operation may still be under way, and the operation's
         errors.
         """
-        proposal = await self.proposal(intent_id)
-        progress = proposal.progress
-        if progress is None:
-            raise Invalid(f"{proposal.why_void} Look at the processor's own pages.")
-        if not progress.open_targets():
-            raise Invalid(f"There is nothing to settle: the intent is {proposal.in_words(self._clock.now())}.")
+        proposal = await self._open(intent_id, "settle")
         if not proposal.is_intact:
             raise Invalid("The intent was altered: a read could only show the outcome of something else.")
-        operation = self._operation(proposal.intent)
+        operation, progress = self._operation(proposal.intent), proposal.progress
         for target in progress.open_targets():
             progress = await self._executor.settle(OperationCall(operation, proposal.intent, target), progress)
         return progress
@@ -218,40 +206,23 @@ class Approvals:
 
         Raises `Invalid` when the outcome is known, the operation may still be under way, or the reason is empty.
         """
-        cause, proposal = normal_reason(reason), await self.proposal(intent_id)
-        progress = proposal.progress
-        if progress is None:
-            if proposal.damaged or proposal.in_words(self._clock.now()) != "unknown":
-                raise Invalid(proposal.why_void)
-            await self._intents.close_void(proposal, cause)
-            return
-        if not progress.open_targets():
-            raise Invalid(f"There is nothing to close: the intent is {proposal.in_words(self._clock.now())}.")
-
-        def closed(target: str, progress: IntentProgress) -> IntentProgress | None:
-            state, now = progress.of_target(target), self._clock.now()
-            if state is None or not is_open(state):
-                return None
-            if may_be_under_way(state, now):
-                raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
-            return progress.after(target, "closed", now, cause)
-
-        for target in progress.open_targets():
-            closing = partial(closed, target)
+        cause, proposal = normal_reason(reason), await self._open(intent_id, "close")
+        for target in proposal.progress.open_targets():
+            closing = partial(self._executor.may_be_noted, target)
             _ = await self._intents.advance(proposal.intent, "closed", closing, note=cause, target=target)
 
     async def withdraw(self, intent_id: str) -> IntentProgress:
         """Withdraw an intent that is not signed, or end a standing approval; raise `Invalid` otherwise."""
         proposal = await self.proposal(intent_id)
+        if proposal.is_void:
+            raise Invalid(VOID)
 
-        def withdrawn(progress: IntentProgress) -> IntentProgress:
+        def is_held(progress: IntentProgress) -> bool:
             if progress.state not in ("proposed", "approved"):
                 raise Invalid(f"Only what waits or is in force can be withdrawn; this is {progress.state}.")
-            return progress.change(state="withdrawn", changed_at=self._clock.now())
+            return True
 
-        if proposal.progress is None:
-            raise Invalid(proposal.why_void)
-        return await self._intents.advance(proposal.intent, "withdrawn", withdrawn)
+        return await self._intents.advance(proposal.intent, "withdrawn", is_held)
 
     async def erase(self, intent_id: str, reason: str) -> None:
         """Erase the content of an intent at a person's request; its digest and its outcome stay in the log.
@@ -313,8 +284,8 @@ class Approvals:
         stated, intent, progress = read_statement(statement), proposal.intent, proposal.progress
         if stated.intent_id != intent.id or intent.deployment != self.deployment:
             raise ApprovalRefused("The approval is foreign: it is for another intent or another deployment.")
-        if progress is None:
-            raise ApprovalRefused(proposal.why_void)
+        if proposal.is_void:
+            raise ApprovalRefused(VOID)
         if not stated.digest == intent.digest() == progress.digest:
             raise ApprovalRefused("The intent was altered: it is not what was signed.")
         if intent.model_extra:
@@ -331,43 +302,27 @@ class Approvals:
         signer = await self._signatures.check(statement.encode(), signature.encode())
         return SignedStatement(statement, signature, signer)
 
+    async def _checked_standing(self, proposal: KnownIntent) -> SignedStatement:
+        """Return the owner's signed statement of a standing approval in force, or raise `ApprovalRefused`."""
+        given = proposal.progress.statement, proposal.progress.signature
+        return await self._checked(proposal, *given, state="approved", lifetime=STANDING_LIFETIME)
+
     async def _checked_use(self, proposal: KnownIntent, call: OperationCall) -> SignedStatement:
         """Return the owner's signed statement that covers a target, or raise `ApprovalRefused`."""
-        progress, covers = proposal.progress, call.operation.covers
-        if progress is None or covers is None or not call.target:
+        covers = call.operation.covers
+        if covers is None or not call.target:
             raise ApprovalRefused("There is no standing approval of that name.")
-        signed = await self._checked(
-            proposal, progress.statement, progress.signature, state="approved", lifetime=STANDING_LIFETIME
-        )
+        signed = await self._checked_standing(proposal)
         if not await covers(call.intent, call.target):
             raise ApprovalRefused("The approval does not cover this target.")
         return signed
 
-    async def _begin(
-        self, proposal: KnownIntent, state: Literal["approved", "started"], signed: SignedStatement
-    ) -> IntentProgress:
-        """Mark the intent as approved or started; a second process finds the approval used."""
-
-        def begun(progress: IntentProgress) -> IntentProgress:
-            if progress != proposal.progress:
-                raise Overtaken("The approval is used: another process was first.")
-            now = self._clock.now()
-            return progress.change(
-                state=state, statement=signed.statement, signature=signed.signature, changed_at=now
-            )
-
-        return await self._intents.advance(proposal.intent, state, begun, signed=signed)
-
-    async def _begin_use(self, call: OperationCall, signed: SignedStatement) -> None:
-        """Mark one target of a standing approval as started; a second process finds it used."""
-
-        def begun(progress: IntentProgress) -> IntentProgress:
-            use = progress.of_target(call.target)
-            if progress.state != "approved" or is_open(use) or (use and use.state == "done"):
-                raise Overtaken("The approval is used for this target, or was withdrawn.")
-            return progress.after(call.target, "started", self._clock.now())
-
-        _ = await self._intents.advance(call.intent, "started", begun, target=call.target, signed=signed)
+    async def _open(self, intent_id: str, what: str) -> KnownIntent:
+        """Return an intent with a missing outcome; raise `Invalid` when no outcome is missing."""
+        proposal = await self.proposal(intent_id)
+        if not proposal.progress.open_targets():
+            raise Invalid(f"There is nothing to {what}: the intent is {proposal.in_words(self._clock.now())}.")
+        return proposal
 
     @asynccontextmanager
     async def _logging_refusals(self, intent: Intent, target: str = "") -> AsyncGenerator[None]:
@@ -376,7 +331,7 @@ class Approvals:
             yield
         except ApprovalRefused as error:
             quiet = isinstance(error, Overtaken)
-            _ = await self.log.append("refused", intent, str(error), target=target, quiet=quiet)
+            await self.log.append("refused", intent, str(error), target=target, quiet=quiet)
             raise
 
 

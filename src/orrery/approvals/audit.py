@@ -1,7 +1,7 @@
 """The check of the whole approval log, of the owner's signatures in it, and of every intent (decision 15)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -17,7 +17,6 @@ from orrery.approvals.intents import read_statement
 from orrery.approvals.progress import AHEAD, LIFETIME, STANDING_LIFETIME, begun_again
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from orrery.ports.signatures import Signatures
-from orrery.runtime.collection import StoredRecord
 
 _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}})")
 
@@ -52,7 +51,7 @@ class AuditResult:
     unchecked: str
     """Why signatures could not be checked; empty when they were, or when no entry has one."""
     altered: tuple[str, ...]
-    """The intents whose content or state differs from the log."""
+    """The intents whose content differs from the log."""
     missing: tuple[str, ...]
     """The intents in the log that are missing from the store or cannot be read."""
     remembered: bool | None
@@ -84,6 +83,7 @@ async def audit(
     entries = [entry for entry in log if entry]
     intents = {one.intent.id: one for one in proposals}
     proposed, confirmed = _proposed(entries), erased_as_proposed(entries)
+    altered = (name for name, found in intents.items() if proposed.get(name) != found.intent.digest())
     broken = broken_at(log, head)
     unproven, unchecked = await _unproven(entries, signatures)
     return AuditResult(
@@ -92,9 +92,7 @@ async def audit(
         broken_at=broken,
         unproven=unproven,
         unchecked=unchecked,
-        altered=tuple(
-            sorted({*_altered(intents, proposed), *(confirmed & intents.keys()), *(erased - confirmed)})
-        ),
+        altered=tuple(sorted({*altered, *(confirmed & intents.keys()), *(erased - confirmed)})),
         missing=tuple(sorted({entry.intent_id for entry in entries} - intents.keys() - erased)),
         erased=tuple(sorted(erased & confirmed)),
         repeated=tuple(begun_again(entries)),
@@ -122,21 +120,6 @@ def erased_as_proposed(entries: Sequence[LogEntry]) -> set[str]:
         elif entry.kind in BEGINNINGS:
             confirmed.discard(entry.intent_id)
     return confirmed
-
-
-def _altered(intents: Mapping[str, KnownIntent], proposed: Mapping[str, str]) -> list[str]:
-    """Return the intents that differ from the log, in content or in the record beside it."""
-    return [
-        intent_id
-        for intent_id, found in intents.items()
-        if proposed.get(intent_id) != found.intent.digest() or not _is_as_logged(found)
-    ]
-
-
-def _is_as_logged(found: KnownIntent) -> bool:
-    if not isinstance(found.kept, StoredRecord) or found.logged is None:
-        return found.damaged is None
-    return found.kept.record.claims() == found.logged.claims()
 
 
 async def _unproven(entries: Sequence[LogEntry], signatures: Signatures) -> tuple[tuple[int, ...], str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orrery.approvals.intent_store import IntentStore
-from orrery.approvals.progress import AFTER, UNDER_WAY, IntentProgress, is_open, may_be_under_way
+from orrery.approvals.progress import UNDER_WAY, IntentProgress, is_open, may_be_under_way
 from orrery.errors import (
     Invalid,
     NotConfigured,
@@ -83,9 +83,7 @@ class Executor:
 
     async def settle(self, call: OperationCall, progress: IntentProgress) -> IntentProgress:
         """Read the outcome; raise `Invalid` while the operation may be under way, and the operation's errors."""
-        known = progress.of_target(call.target)
-        if known and may_be_under_way(known, self._clock.now()):
-            raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
+        _ = self.may_be_noted(call.target, progress)
         try:
             happened = await call.happened()
         except PartlyDone as part:
@@ -94,15 +92,21 @@ class Executor:
             return await self._found(call, "happened", HAPPENED)
         return await self._found(call, "did not happen", NOTHING)
 
+    def may_be_noted(self, target: str, progress: IntentProgress) -> bool:
+        """Return whether the outcome of a target is missing; raise `Invalid` while it may be under way."""
+        known = progress.of_target(target)
+        if known and is_open(known) and may_be_under_way(known, self._clock.now()):
+            raise Invalid(f"It may still be under way; ask again in {UNDER_WAY.seconds} s.")
+        return is_open(known)
+
     async def _found(
         self, call: OperationCall, kind: OutcomeKind, note: str, *, logged: str = "", answered: bool = False
     ) -> IntentProgress:
         """Note the answer; or what a read has shown, unless an answer or another read was noted meanwhile."""
-        state = AFTER[kind]
 
-        def found(progress: IntentProgress) -> IntentProgress | None:
-            if state is None or not (answered or is_open(progress.of_target(call.target))):
-                return None
-            return progress.after(call.target, state, self._clock.now(), note)
+        def is_wanted(progress: IntentProgress) -> bool:
+            return answered or is_open(progress.of_target(call.target))
 
-        return await self._intents.advance(call.intent, kind, found, note=logged or note, target=call.target)
+        return await self._intents.advance(
+            call.intent, kind, is_wanted, note=note, logged=logged, target=call.target
+        )

@@ -73,7 +73,6 @@ async def _damaged(approvals: Approvals, terms: SearchTerms) -> list[StoreEntry]
 
 def _intent_json(proposal: KnownIntent) -> Mapping[str, object]:
     """Return the content and the progress of an intent, ready for JSON."""
-    progress = proposal.progress
     return proposal.intent.model_dump(mode="json") | {
-        "progress": progress.model_dump(mode="json") if progress else None
+        "progress": None if proposal.is_void else proposal.progress.model_dump(mode="json")
     }

@@ -35,7 +35,7 @@ IntentState = Literal["proposed", "withdrawn", "approved", "started", "done", "f
 
 
 AFTER: Mapping[EntryKind, IntentState | None] = {
-    "proposed": "proposed",
+    "proposed": None,
     "withdrawn": "withdrawn",
     "refused": None,
     "approved": "approved",
@@ -48,7 +48,7 @@ AFTER: Mapping[EntryKind, IntentState | None] = {
     "closed": "closed",
     "erased": None,
 }
-"""The state after an entry; None for one that changes nothing of what was done."""
+"""The state after an entry; None for one that changes nothing of what was done: a second proposal among them."""
 
 _USED = ("started", "unknown", "done")
 
@@ -64,9 +64,9 @@ class Use(RecordPart):
 class IntentProgress(Record):
     """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval.
 
-    It is also the record beside the log. Of that record only the notes and its presence count: a note may be
-    personal, so the log does not have it, and a restore deletes the record, which makes the approval void. The
-    release before this one reads the state in it (decision 45).
+    It is also the record beside the log. This release reads two things of that record: its notes, which may be
+    personal and so are not in the log, and that it is there, because a restore deletes it and thereby makes the
+    approval void. `verify` of the release before this one compares the rest (decision 45).
     """
 
     intent_id: Id
@@ -104,16 +104,6 @@ class IntentProgress(Record):
             uses=uses,
         )
 
-    def claims(self) -> object:
-        """Return the state in the record: it must be the one in the log."""
-        uses = {target: use.state for target, use in self.uses.items()}
-        return self.digest, self.state, self.statement, self.signature, uses
-
-    def without_notes(self) -> "IntentProgress":
-        """Return a copy without notes and unknown fields: a sentence or a newer field may name someone."""
-        uses = {target: use.without_unknown_fields().change(note="") for target, use in self.uses.items()}
-        return self.without_unknown_fields().change(note="", uses=uses)
-
     def open_targets(self) -> list[str]:
         """Return the targets of a standing approval that are started or unknown, or [""] for the intent itself."""
         if is_open(self):
@@ -131,27 +121,31 @@ def fold(entries: Iterable[LogEntry], before: Mapping[str, IntentProgress]) -> d
 
 def _follow(logged: dict[str, IntentProgress], entry: LogEntry) -> None:
     """Bring the states to what they are after one more entry; an intent is there from its proposal on."""
-    known = logged.get(entry.intent_id)
-    if known is None:
-        if entry.kind != "proposed":
-            return
-        known = IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
+    if entry.kind == "proposed":
+        new = IntentProgress(intent_id=entry.intent_id, digest=entry.digest, changed_at=entry.at)
+        _ = logged.setdefault(entry.intent_id, new)
+    elif known := logged.get(entry.intent_id):
+        logged[entry.intent_id] = followed(known, entry)
+
+
+def followed(known: IntentProgress, entry: LogEntry, note: str = "") -> IntentProgress:
+    """Return the state after one more entry, with a note."""
     if state := AFTER[entry.kind]:
-        known = known.after(entry.target, state, entry.at)
+        known = known.after(entry.target, state, entry.at, note)
     if entry.kind == "erased" and known.state in ("proposed", "approved"):
         known = known.after("", "withdrawn", entry.at)  # what was erased begins no more
     if entry.kind in BEGINNINGS:
         known = known.change(statement=entry.statement, signature=entry.signature)
-    logged[entry.intent_id] = known
+    return known
 
 
 def why_not_begun(progress: IntentProgress | None, target: str) -> str:
     """Return why, by the log, nothing may begin; empty where it may: a signature begins once."""
     state = progress.state if progress else "not proposed"
     if progress is None or state != ("approved" if target else "proposed"):
-        return f"in the log the intent is {state}"
+        return f"The approval is used: the intent is {state}."
     use = progress.uses.get(target)
-    return f"in the log the target is {use.state}" if use and use.state in _USED else ""
+    return f"The approval is used for this target: it is {use.state}." if use and use.state in _USED else ""
 
 
 def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
@@ -174,11 +168,6 @@ def may_be_under_way(state: IntentProgress | Use, now: datetime) -> bool:
     return abs(now - state.changed_at) < UNDER_WAY
 
 
-def is_over(progress: IntentProgress, now: datetime) -> bool:
-    """Return whether the intent can no longer be carried out and no outcome is missing."""
-    return not progress.open_targets() and in_words(progress, now) not in ("waiting", "in force")
-
-
 def _is_in_force(progress: IntentProgress, now: datetime) -> bool:
     try:
         return -AHEAD <= now - read_statement(progress.statement).at <= STANDING_LIFETIME
@@ -191,14 +180,6 @@ def in_words(progress: IntentProgress, now: datetime) -> str:
     found = [progress.of_target(target) for target in progress.open_targets()]
     if any(state is not None and not may_be_under_way(state, now) for state in found):
         return "unknown"
-    match progress.state:
-        case "proposed":
-            return "waiting"
-        case "started":
-            return "under way"
-        case "approved":
-            return "in force" if _is_in_force(progress, now) else "over"
-        case "unknown":
-            return "unknown"
-        case ended:
-            return ended
+    if progress.state == "approved":
+        return "in force" if _is_in_force(progress, now) else "over"
+    return {"proposed": "waiting", "started": "under way"}.get(progress.state, progress.state)

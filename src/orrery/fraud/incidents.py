@@ -89,4 +89,4 @@ def _incident(entries: list[LogEntry], proposal: KnownIntent | None, gone: str) 
 
 
 def _is_void(last: LogEntry, proposal: KnownIntent | None) -> bool:
-    return last.kind == "proposed" and proposal is not None and proposal.progress is None
+    return last.kind == "proposed" and proposal is not None and proposal.is_void

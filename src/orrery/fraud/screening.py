@@ -87,10 +87,10 @@ class Screening:
 
     async def _refuse_twice(self, operation: str, wanted: BlocklistValue) -> None:
         for proposal in await self._approvals.proposals():
-            intent, progress = proposal.intent, proposal.progress
+            intent = proposal.intent
             if intent.operation != operation or not proposal.is_intact:
                 continue
-            if progress is None or progress.state not in PENDING:
+            if proposal.is_void or proposal.progress.state not in PENDING:
                 continue
             if any(_is_for(entry, wanted) for entry in body_of(intent).entries):
                 raise Invalid(

@@ -12,7 +12,6 @@ from orrery.approvals.audit import AuditResult, Head
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.approvals.progress import IntentProgress, Use
-from orrery.runtime.collection import StoredRecord
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
@@ -57,7 +56,7 @@ def see_plain(text: str) -> None:
 
 def proposal(progress: IntentProgress) -> KnownIntent:
     """Return the intent, which has come so far."""
-    return KnownIntent(INTENT, progress, StoredRecord(INTENT.id, progress, 1))
+    return KnownIntent(INTENT, progress, is_void=False)
 
 
 def test_what_is_shown_before_the_signature(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +157,8 @@ def test_unknown_tells_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
 def test_log_rows_of_what_is_gone() -> None:
     """An entry that cannot be read, or whose intent is gone or altered, says so and gives no reason."""
     assert log_row(None, {}) == {"kind": "cannot be read"}
-    for known in ({}, {INTENT.id: KnownIntent(INTENT.model_copy(update={"target": "other"}), None, None)}):
+    other = INTENT.model_copy(update={"target": "other"})
+    for known in ({}, {INTENT.id: KnownIntent(other, PROGRESS, is_void=True)}):
         assert log_row(ENTRY, known)["reason"] == "(the intent is gone or altered)"
     assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"
 

@@ -23,7 +23,7 @@ _STYLES = {"+": "green", "-": "red"}
 
 def intent_row(found: "KnownIntent", now: datetime) -> Row:
     """Return an intent as a row: with every field for machines."""
-    progress = found.progress.model_dump(exclude={"v", "intent_id", "digest"}) if found.progress else None
+    progress = found.progress.model_dump(exclude={"v", "intent_id", "digest"}) if not found.is_void else None
     return found.intent.model_dump(exclude={"v"}) | {
         "state": found.in_words(now),
         "digest": found.intent.digest(),
@@ -52,7 +52,7 @@ def print_intent(found: "KnownIntent", now: datetime, *, for_signing: bool = Fal
     console.print(Text("\nWhat is sent (+), and the value when it was proposed (-):", "bold"))
     for line in changes(intent.body, intent.before or {}):
         console.print(Text(f"  {line}", _STYLES.get(line[0], "")))
-    for line in _outcome(found.progress) if found.progress else ():
+    for line in _outcome(found.progress) if not found.is_void else ():
         console.print(Text(line))
     if state == "waiting" and not for_signing:
         console.print(Text(_how_to_sign(intent.id)))

@@ -101,7 +101,7 @@ class Expiry:
         for proposal in await self._approvals.proposals():
             intent = proposal.intent
             is_same = (intent.operation, intent.target) == (EXPIRE_SESSION, session_id)
-            if is_same and proposal.progress and proposal.progress.state == "proposed":
+            if is_same and not proposal.is_void and proposal.progress.state == "proposed":
                 return intent
         summary = f"Expire the open session {session_id}"
         return await self._approvals.propose(IntentDraft(EXPIRE_SESSION, session_id, {}, summary, reason, by=by))
