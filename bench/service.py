@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -84,6 +85,16 @@ def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "")
     return settings
 
 
+def beside(settings: Path) -> Path:
+    """Write the settings of another process on the same store, and return the file."""
+    other = settings.with_stem(f"{settings.stem}-beside")
+    text = re.sub(
+        r"(?m)^(port|private_port) = .*", lambda found: f"{found[1]} = {free_port()}", settings.read_text()
+    )
+    other.write_text(text)
+    return other
+
+
 async def _begin(path: Path) -> None:
     """Give the store its key, as the first start does: a filled store without one counts as emptied."""
     store = await SqliteStore.open(path, SystemClock())
@@ -95,11 +106,18 @@ async def _begin(path: Path) -> None:
 def serving(settings: Path, before: Sequence[str] = ()) -> Generator[Service]:
     """Run `orrery serve` until the end of the block; `before` is put ahead of the command."""
     port = int(next(line for line in settings.read_text().splitlines() if line.startswith("port")).split("=")[1])
-    begin = time.perf_counter()
     command = [*before, sys.executable, "-c", _AS_DEPLOYED, "serve", "--config", str(settings)]
-    process = subprocess.Popen(command)  # noqa: S603  our own command
+    with started(command, port, "/healthz") as service:
+        yield service
+
+
+@contextmanager
+def started(command: Sequence[str], port: int, path: str) -> Generator[Service]:
+    """Run a server that answers `path` once it is ready, until the end of the block."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  our own command
     try:
-        yield Service(port, process, wait_for(f"http://127.0.0.1:{port}/healthz", begin))
+        yield Service(port, process, wait_for(f"http://127.0.0.1:{port}{path}", begin))
     finally:
         process.terminate()
         process.wait(20)
@@ -112,13 +130,8 @@ def sandbox(folder: Path, smtp_port: int | None = None) -> Generator[int]:
     options = ["--port", str(port), "--smtp-port", str(smtp_port or free_port()), "--data", str(folder)]
     sends_to = ("--webhook-url", "http://127.0.0.1:9/")
     command = [*pinned(LOAD_CORE), sys.executable, "-m", "orrery", "sandbox", *sends_to, *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603  our own command
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_clock", time.perf_counter())
+    with started(command, port, "/_clock"):
         yield port
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 def pinned(core: int) -> list[str]:

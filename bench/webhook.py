@@ -1,21 +1,25 @@
-"""Acknowledged webhooks a second with full durability, beside bare SQLite on the same disk.
+"""Acknowledged webhooks a second with full durability, beside bare SQLite and two peers on the same disk.
 
 Every webhook is a new, signed `checkout.session.completed` of a session that was offered: it becomes an event, an
-access record, its index keys and two notifications in one durable commit before it is answered.
+access record, its index keys and two notifications in one durable commit before it is answered. The peers are a
+handler as a site's owner would write it, which does the same in one transaction (`bench/handwritten.py`), and a
+Django site with dj-stripe, which keeps the event, the session and the payment, and grants nothing
+(`bench/django_site.py`).
 """
 
 import asyncio
-import hmac
-import json
 import statistics
-import time
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
+from bench import webhook_peers
 from bench.bare_sqlite import Bare
+from bench.events import deliver, request
 from bench.measurement import Figure, Measurement, Round, scratch
-from bench.service import LOAD_CORE, SECRET, bound_to, prepare, processor_seconds, serving
+from bench.service import LOAD_CORE, Service, beside, bound_to, prepare, processor_seconds, serving
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.checkout.records import Offer
@@ -23,9 +27,32 @@ from orrery.ports.store import Put
 
 CONNECTIONS = 64
 """Deliveries under way at once."""
+CONNECTIONS_TO_DJANGO = 4
+"""As many as it can have: with more, its transactions wait for one another until they fail."""
 KEYS = 13
 """As many keys as the commit of a paid session writes."""
 BARE = "bare SQLite, one key a transaction"
+OURS = f"webhook to 200, {CONNECTIONS} at once"
+HAND_WRITTEN = "a hand-written handler"
+DJ_STRIPE = "dj-stripe"
+AIMS = {HAND_WRITTEN: 2.0, DJ_STRIPE: 30.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Many webhooks at once: how many a second, the seconds of each, and the processor's milliseconds of one."""
+
+    speed: float
+    times: list[float]
+    cost: float
+
+
+def many_at_once(service: Service, requests: list[bytes], connections: int = CONNECTIONS) -> Load:
+    """Deliver all, and measure."""
+    before = processor_seconds(service.process.pid)
+    speed, times = asyncio.run(deliver(requests, service.port, connections))
+    cost = processor_seconds(service.process.pid) - before
+    return Load(speed, times, cost / len(requests) * 1000)
 
 
 async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
@@ -52,73 +79,21 @@ async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
     await store.close()
 
 
-def request(session: str, port: int) -> bytes:
-    """Return one signed webhook as it goes over the wire."""
-    now = int(time.time())  # noqa: TID251  the signature's time
-    body = json.dumps(
-        {
-            "id": f"evt_{session}",
-            "object": "event",
-            "api_version": "2026-08-26.dahlia",
-            "created": now,
-            "livemode": False,
-            "type": "checkout.session.completed",
-            "data": {"object": _session(session, now)},
-        }
-    ).encode()
-    signature = hmac.digest(SECRET.encode(), f"{now}.".encode() + body, "sha256").hex()
-    head = (
-        f"POST /guided/api/webhook HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
-        f"Stripe-Signature: t={now},v1={signature}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
+def of_peers(folder: Path, sessions: list[str], to_django: int) -> dict[str, Load]:
+    """Measure the peers: dj-stripe, if it is here, with fewer."""
+    with webhook_peers.handwritten(folder / "site.db", sessions) as service, bound_to(LOAD_CORE):
+        found = {HAND_WRITTEN: many_at_once(service, [request(one, service.port) for one in sessions])}
+    if find_spec("djstripe"):
+        with webhook_peers.django_site(folder / "django") as service, bound_to(LOAD_CORE):
+            address = service.port, webhook_peers.DJANGO_WEBHOOK
+            requests = [request(one, *address) for one in sessions[:to_django]]
+            found[DJ_STRIPE] = many_at_once(service, requests, CONNECTIONS_TO_DJANGO)
+    return found
 
 
-def _session(session: str, now: int) -> dict[str, object]:
-    return {
-        "id": session,
-        "object": "checkout.session",
-        "status": "complete",
-        "payment_status": "paid",
-        "created": now,
-        "livemode": False,
-        "amount_total": 4900,
-        "currency": "usd",
-        "customer_details": {"email": f"{session}@example.org", "name": "Bench", "address": {"country": "NZ"}},
-        "payment_intent": f"pi_{session}",
-        "custom_fields": [{"key": "marketing_consent", "dropdown": {"value": "yes"}, "type": "dropdown"}],
-        "metadata": {"productType": "cert", "certCode": "cloud-navigator", "vendorSlug": "northwind"},
-        "payment_method_types": ["card", "link"],
-        "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
-        "custom_text": {"submit": {"message": "Instant access: one year of practice questions. " * 4}},
-    }
-
-
-async def deliver(requests: list[bytes], port: int, connections: int) -> tuple[float, list[float]]:
-    """Send all `requests` over `connections`; return the acknowledged ones a second and each one's seconds."""
-    waiting, times = iter(requests), list[float]()
-
-    async def connection() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for one in waiting:
-            begin = time.perf_counter()
-            writer.write(one)
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-            body = await reader.readexactly(length)
-            if b'"granted"' not in body:
-                raise RuntimeError(f"Not granted: {body!r}")
-            times.append(time.perf_counter() - begin)
-        writer.close()
-
-    begin = time.perf_counter()
-    await asyncio.gather(*(connection() for _ in range(connections)))
-    return len(requests) / (time.perf_counter() - begin), times
-
-
-def measure(webhooks: int = 2_000, alone: int = 200, commits: int = 1_000) -> Round:
-    """Measure bare SQLite, webhooks one at a time, and many at once."""
-    sessions = [f"cs_test_bench{number}" for number in range(webhooks + alone)]
+def measure(webhooks: int = 2_000, alone: int = 200, commits: int = 1_000, to_django: int = 300) -> Round:
+    """Measure bare SQLite, webhooks one at a time and many at once, two processes on one store, and the peers."""
+    sessions = [f"cs_test_bench{number}" for number in range(2 * webhooks + alone)]
     with scratch() as folder:
         settings = prepare(folder / "service")
         asyncio.run(offer_sessions(folder / "service" / "orrery.db", sessions))
@@ -127,18 +102,25 @@ def measure(webhooks: int = 2_000, alone: int = 200, commits: int = 1_000) -> Ro
         with serving(settings) as service, bound_to(LOAD_CORE):
             requests = [request(session, service.port) for session in sessions]
             _, quiet = asyncio.run(deliver(requests[:alone], service.port, 1))
-            before = processor_seconds(service.process.pid)
-            speed, times = asyncio.run(deliver(requests[alone:], service.port, CONNECTIONS))
-            cost = processor_seconds(service.process.pid) - before
+            ours = many_at_once(service, requests[alone : alone + webhooks])
+            with serving(beside(settings)) as second:
+                last = requests[alone + webhooks :]
+                both, _ = asyncio.run(deliver(last, service.port, CONNECTIONS, second.port))
+        peers = of_peers(folder, sessions[:webhooks], to_django)
+    percentiles = statistics.quantiles(ours.times, n=100)
     return [
         Figure(BARE, one, "a second"),
         Figure(f"bare SQLite, {KEYS} keys a transaction", many, "a second", BARE),
-        Figure(f"webhook to 200, {CONNECTIONS} at once", speed, "a second", BARE, aim=0.35),
-        Figure("processor time of a webhook", cost / webhooks * 1000, "ms", aim=0.25),
+        *(Figure(name, peer.speed, "a second") for name, peer in peers.items()),
+        Figure(OURS, ours.speed, "a second", BARE, aim=0.35),
+        *(Figure(f"{OURS}, beside {name}", ours.speed, "a second", name, aim=AIMS[name]) for name in peers),
+        Figure(f"{OURS}, two processes on one store", both, "a second", OURS),
+        Figure("processor time of a webhook", ours.cost, "ms", aim=0.25),
+        *(Figure(f"processor time of a webhook, {name}", peer.cost, "ms") for name, peer in peers.items()),
         Figure("time to 200, one at a time, p50", statistics.median(quiet) * 1000, "ms"),
-        Figure(f"time to 200, {CONNECTIONS} at once, p50", statistics.median(times) * 1000, "ms"),
-        Figure(f"time to 200, {CONNECTIONS} at once, p99", statistics.quantiles(times, n=100)[98] * 1000, "ms"),
+        Figure(f"time to 200, {CONNECTIONS} at once, p50", percentiles[49] * 1000, "ms"),
+        Figure(f"time to 200, {CONNECTIONS} at once, p99", percentiles[98] * 1000, "ms"),
     ]
 
 
-MEASUREMENT = Measurement(measure, short={"webhooks": 20, "alone": 2, "commits": 10})
+MEASUREMENT = Measurement(measure, short={"webhooks": 20, "alone": 2, "commits": 10, "to_django": 2})

@@ -189,7 +189,7 @@ ensure_bench() {
 }
 
 ensure_peers() {
-  .venv/bin/python -c 'import bs4, detect_secrets, html2text, inscriptis, lxml' 2>/dev/null && return
+  .venv/bin/python -c 'import bs4, detect_secrets, djstripe.apps, html2text, inscriptis, lxml' 2>/dev/null && return
   step "peers to measure beside" install_locked bench || fail "The peers could not be installed; pip's output is above."
 }
 
