@@ -7,7 +7,7 @@ from typing import cast
 
 import apsw
 
-from orrery.adapters.sqlite.batches import BatchThread
+from orrery.adapters.batches import BatchThread
 from orrery.adapters.sqlite.connection import SqliteConnection
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.trouble import unavailable
