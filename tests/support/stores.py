@@ -1,6 +1,6 @@
 """Every adapter of the store port, opened for a test."""
 
-import asyncio, time
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -13,23 +13,13 @@ from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Inspection, Put, Store, StoreEntry, Write
 
-ADAPTERS = ("memory", "sqlite", "postgres")
+ADAPTERS = ("memory", "sqlite")
 
 
 @asynccontextmanager
 async def opened(adapter: str, directory: Path, clock: Clock) -> AsyncGenerator[Store]:
     """Yield a new store of the named adapter, and close it."""
-    store: Store
-    if adapter == "postgres":
-        import psycopg
-        from orrery.adapters.postgres import PostgresStore, create as pcreate
-        base="host=127.0.0.1 port=55432 user=orrery dbname=orrery"
-        schema="t%d" % time.time_ns()
-        with psycopg.connect(base, autocommit=True) as c: c.execute(f"create schema {schema}")
-        address = base + f" options='-c search_path={schema}'"
-        pcreate(address)
-        store = await PostgresStore.open(address, clock)
-    else: store = MemoryStore(clock) if adapter == "memory" else await new_store(directory / "store.db", clock)
+    store: Store = MemoryStore(clock) if adapter == "memory" else await new_store(directory / "store.db", clock)
     try:
         yield store
     finally:

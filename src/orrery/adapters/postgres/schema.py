@@ -40,7 +40,9 @@ CREATE SEQUENCE orrery_versions CACHE 1;
 INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES ({SCHEMA_VERSION}, 1, 0, '');
 """
 
-_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+_TABLES = (
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+)
 
 
 def create(connection_string: str) -> None:

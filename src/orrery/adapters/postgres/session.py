@@ -24,7 +24,7 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
 _TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-_FOUND = f"""
+_FOUND = """
 SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid(), pg_is_in_recovery()
 """
 _TURN = f"SELECT schema, epoch, timeline, {_TIMELINE} FROM orrery_store FOR UPDATE"
@@ -70,7 +70,9 @@ class Session:
         return connection
 
     def _begin(self, connection: psycopg.Connection) -> None:
-        connection.adapters.register_dumper(int, Int8BinaryDumper)  # else each size of a number is another statement
+        connection.adapters.register_dumper(
+            int, Int8BinaryDumper
+        )  # else each size of a number is another statement
         connection.add_notice_handler(self._hear)
         self._refuse(connection)
         _ = connection.execute(_SETTINGS)

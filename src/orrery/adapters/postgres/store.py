@@ -34,7 +34,12 @@ class PostgresStore:
     """A `Store` in one database, for any number of processes on any number of machines; get one from `open`."""
 
     def __init__(
-        self, connection_string: str, reading: Session, deadline: Deadline, clock: Clock, loop: asyncio.AbstractEventLoop
+        self,
+        connection_string: str,
+        reading: Session,
+        deadline: Deadline,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._connection_string = connection_string
         self._deadline = deadline
@@ -77,7 +82,9 @@ class PostgresStore:
         """Return a page of the live entries under `prefix`."""
         low, high = scan_bounds(prefix, after, reverse=reverse)
         statement = SCAN_REVERSE if reverse else SCAN
-        return [_entry(row) for row in await self._read(Select(statement, (low, high, self._now(), max(limit, 0))))]
+        return [
+            _entry(row) for row in await self._read(Select(statement, (low, high, self._now(), max(limit, 0))))
+        ]
 
     async def commit(
         self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None

@@ -108,4 +108,8 @@ class Writer:
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
-        return lost(error.__cause__ or error, request.commit_id) if isinstance(error, _CommitLost) else unavailable(error)
+        return (
+            lost(error.__cause__ or error, request.commit_id)
+            if isinstance(error, _CommitLost)
+            else unavailable(error)
+        )

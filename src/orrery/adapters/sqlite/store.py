@@ -12,11 +12,11 @@ from uuid import uuid4
 
 import apsw
 
-from orrery.adapters.store_requests import Request, from_microseconds, microseconds, scan_bounds
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.reader import Reader, Row, Rows
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
+from orrery.adapters.store_requests import Request, from_microseconds, microseconds, scan_bounds
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import (

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from orrery.adapters.store_requests import REMEMBERED, Request, microseconds
 from orrery.adapters.sqlite.database import Database
+from orrery.adapters.store_requests import REMEMBERED, Request, microseconds
 from orrery.ports.store import (
     Absent,
     Check,
