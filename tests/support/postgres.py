@@ -111,17 +111,25 @@ class Server:
         standby.start()
         return standby
 
-    def wait_for_standby(self, standbys: str = "b") -> None:
+    def wait_for_standby(self) -> None:
         """Have each commit wait for the standby from now on; return once that streams."""
-        with self.connected() as connection:
-            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{standbys}'")
-            connection.execute("SELECT pg_reload_conf()")
+        self._name_standbys("b")
 
-            def look() -> None:
+        def look() -> None:
+            with self.connected() as connection:
                 found = connection.execute("SELECT sync_state FROM pg_stat_replication").fetchall()
-                assert found == [("sync" if standbys else "async",)]
+            assert found == [("sync",)]
 
-            eventually(look)
+        eventually(look)
+
+    def wait_for_none(self) -> None:
+        """Have no commit wait for a standby from now on."""
+        self._name_standbys("")
+
+    def _name_standbys(self, names: str) -> None:
+        with self.connected() as connection:
+            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")  # noqa: S608  of a test
+            connection.execute("SELECT pg_reload_conf()")
 
     def _require_up(self) -> None:
         assert self.process

@@ -11,20 +11,9 @@ from orrery.errors import Invalid
 
 PREFIXES = ("postgresql://", "postgres://")
 
-_FIXED: dict[str, int | str] = {
-    "application_name": "orrery",
-    "client_encoding": "UTF8",
-    "connect_timeout": 5,
-    "target_session_attrs": "read-write",
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 2,
-    "tcp_user_timeout": 4000,
-}
-
 
 def connection_string(address: str, password: str | None, authorities: Path | None) -> str:
-    """Return what the client library connects by; raise `Invalid` for an address that cannot be used or is not safe.
+    """Return what the client library connects by; raise `Invalid` for an address that is not usable or not safe.
 
     On anything but loopback the server's certificate is verified, by the authorities of `authorities`.
     """
@@ -34,11 +23,11 @@ def connection_string(address: str, password: str | None, authorities: Path | No
         raise Invalid("The address of the store cannot be read: write postgresql://USER@HOST/DATABASE.") from None
     if given.get("password"):
         raise Invalid(
-            "The address of the store may not contain a password: put it into the secret store_password."
+            "The address of the store may not have a password in it: that is the secret store_password."
         )
     if not given.get("dbname"):
         raise Invalid("The address of the store names no database: write postgresql://USER@HOST/DATABASE.")
-    return make_conninfo("", **{**given, **_FIXED, **_transport(given, authorities), **_login(password)})
+    return make_conninfo("", **{**given, **_transport(given, authorities), **_login(password)})
 
 
 def _login(password: str | None) -> dict[str, str]:
@@ -51,7 +40,8 @@ def _transport(given: Mapping[str, object], authorities: Path | None) -> dict[st
         return {}
     if given.get("sslmode") not in (None, "verify-full"):
         raise Invalid(
-            "The address of the store must not weaken sslmode: beyond this machine the server's certificate is verified."
+            "The address of the store may not weaken sslmode: "
+            "beyond this machine the server's certificate is verified."
         )
     return {"sslmode": "verify-full", "sslrootcert": str(given.get("sslrootcert") or authorities or "system")}
 

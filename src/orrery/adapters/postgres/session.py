@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import Final
 
 import psycopg
 from psycopg.errors import Diagnostic
@@ -15,6 +16,17 @@ from orrery.ports.clock import Clock
 
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
+
+_CONNECTION: Final[dict[str, int | str]] = {
+    "application_name": "orrery",
+    "client_encoding": "UTF8",
+    "connect_timeout": 2,  # for each host: the one that is frozen may be the first
+    "target_session_attrs": "read-write",
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 4000,
+}
 
 _SETTINGS = """
 SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; SET synchronous_commit = on;
@@ -60,7 +72,7 @@ class Session:
                 connection.close()
 
     def _connect(self) -> psycopg.Connection:
-        connection = psycopg.connect(self._connection_string, autocommit=True)
+        connection = psycopg.connect(self._connection_string, autocommit=True, **_CONNECTION)
         try:
             with self._deadline.over(connection.fileno()):
                 self._begin(connection)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from datetime import timedelta
 from typing import Self
 from uuid import uuid4
 
@@ -51,17 +52,17 @@ class PostgresStore:
         self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
 
     @classmethod
-    async def open(cls, connection_string: str, clock: Clock) -> Self:
-        """Open the store that `create` has made, over two connections.
+    async def open(cls, connection_string: str, clock: Clock, *, limit: timedelta = LIMIT) -> Self:
+        """Open the store that `create` has made, over two connections; `limit` is how long a call may take.
 
         Raises `StoreMissing` without one, `StoreUnavailable` when the database cannot be used.
         """
-        return await asyncio.to_thread(cls._open, connection_string, clock, asyncio.get_running_loop())
+        return await asyncio.to_thread(cls._open, connection_string, clock, limit, asyncio.get_running_loop())
 
     @classmethod
-    def _open(cls, connection_string: str, clock: Clock, loop: asyncio.AbstractEventLoop) -> Self:
+    def _open(cls, connection_string: str, clock: Clock, limit: timedelta, loop: asyncio.AbstractEventLoop) -> Self:
         with ExitStack() as undo:
-            deadline = undo.enter_context(closing(Deadline(LIMIT)))
+            deadline = undo.enter_context(closing(Deadline(limit)))
             reading = Session(connection_string, clock, deadline)
             try:
                 with reading.opened():  # a database that cannot be used is an error at once
