@@ -16,7 +16,6 @@ from pathlib import Path
 from threading import Event, Thread
 
 import aiosmtplib
-import structlog
 import uvloop
 
 from bench.measurement import Figure, Measurement, Round, scratch
@@ -25,6 +24,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.serve import TURN
+from orrery.logs import log
 from orrery.ports.store import Store
 from orrery.runtime.outbox import Outbox, OutboxDraft, enqueue
 
@@ -115,7 +115,7 @@ async def speeds(directory: Path, port: int, mails: int) -> dict[str, float]:
 
 def measure(mails: int = 150) -> Round:
     """Send so many e-mails each way."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    log.setLevel(logging.ERROR)
     smtp_port = free_port()
     with scratch() as folder, sandbox(folder / "sandbox", smtp_port):
         found = uvloop.run(speeds(folder, smtp_port, mails))

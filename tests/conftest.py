@@ -7,6 +7,7 @@ are the suite `unit`, which opens no sockets; the suites in `LOOPBACK` may conne
 import ctypes
 import gc
 import json
+import logging
 import os
 import shutil
 import signal
@@ -19,7 +20,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-import structlog
 
 collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
@@ -35,6 +35,8 @@ PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
 OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - the same; test runs within tests have none
 
+gc.disable()  # until all tests are collected: what that makes stays to the end, and would be walked for nothing
+
 hypothesis.settings.register_profile(
     "orrery",
     deadline=None,
@@ -48,9 +50,13 @@ hypothesis.settings.load_profile("orrery")
 
 @pytest.fixture(autouse=True)
 def _log_as_before() -> Iterator[None]:
-    """Forget the log that a command set up in this process: the next test in it captures every line."""
+    """Forget the log that a command set up in this process: it writes to what the test has closed by then."""
+    root, package = logging.getLogger(), logging.getLogger("orrery")
+    before = [(one, one.level, [*one.handlers]) for one in (root, package)]
     yield
-    structlog.reset_defaults()
+    for one, level, handlers in before:
+        one.setLevel(level)
+        one.handlers[:] = handlers
 
 
 @pytest.fixture
@@ -106,6 +112,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

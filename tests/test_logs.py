@@ -7,15 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from traceback import format_exception
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structlog.processors import JSONRenderer, format_exc_info
-from structlog.typing import EventDict
 
-from orrery.logs import HIDDEN, Redaction, refer_to_sessions
+from orrery.logs import HIDDEN, LogEvent, Redaction, refer_to_sessions
 from orrery.runtime.references import References
 from tests.support.log_speaker import SECRETS, fail
 from tests.support.tables import each_case
@@ -27,9 +26,9 @@ REDACTION = Redaction([SECRET])
 REFERENCES = References.of_store(b"k" * 32)
 
 
-def redacted(redaction: Redaction = REDACTION, /, **event: object) -> EventDict:
+def redacted(redaction: Redaction = REDACTION, /, **event: object) -> LogEvent:
     """Return an event as it is handed to the renderer."""
-    return redaction(None, "info", event)
+    return redaction(event)
 
 
 @each_case(
@@ -177,7 +176,7 @@ def traceback_of(secret: str) -> str:
     try:
         fail(secret)
     except ValueError as error:
-        return str(format_exc_info(None, "", {"exc_info": error})["exception"])
+        return "".join(format_exception(error))
 
 
 PLACES: dict[str, Callable[[str], object]] = {
@@ -213,10 +212,8 @@ def test_a_secret_never_survives(place: str, secret: str) -> None:
     """Wherever a registered secret is placed in an event, the line holds neither it nor a spelling of it."""
     if secret in HIDDEN or secret in f"before {HIDDEN} after x.example":
         return
-    line = JSONRenderer(ensure_ascii=False)(
-        None, "", redacted(Redaction([secret]), event="x", found=PLACES[place](secret))
-    )
-    assert isinstance(line, str)
+    shown = redacted(Redaction([secret]), event="x", found=PLACES[place](secret))
+    line = json.dumps(shown, ensure_ascii=False)
     texts = [line, str(json.loads(line)["found"])]
     for spelling in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")):
         assert all(spelling not in text for text in texts)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import pytest
 from hypothesis import given
@@ -12,11 +12,11 @@ from pydantic import AwareDatetime
 
 from orrery.approvals.chain import LogEntry, first_break, following
 from orrery.approvals.progress import IntentProgress, Use
-from orrery.record import Code, Id, Personal, PersonalText, Record, Sealed, personal_fields
+from orrery.record import Code, Id, Personal, PersonalText, Record, RecordPart, Sealed, personal_fields
 from orrery.runtime.operations import Intent
 
 
-class Part(Record):
+class Part(RecordPart):
     """A part of a record of the tests."""
 
     count: int
@@ -25,7 +25,6 @@ class Part(Record):
 class Whole(Record):
     """A record of the tests."""
 
-    v: Literal[1] = 1
     at: AwareDatetime
     parts: tuple[Part, ...] = ()
 
@@ -149,7 +148,7 @@ def test_sealed_records_are_compared_by_what_is_stored() -> None:
     assert hash(INTENT) == hash(Intent.from_bytes(INTENT.to_bytes()))
 
 
-class Guest(Record):
+class Guest(RecordPart):
     """A record of the tests with a mark in a record inside."""
 
     number: Code
@@ -158,7 +157,7 @@ class Guest(Record):
     inside: Mapping[Id, "Companion"] = {}
 
 
-class Companion(Record):
+class Companion(RecordPart):
     """A part with a mark."""
 
     name: PersonalText

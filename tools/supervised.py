@@ -3,20 +3,18 @@
 usage: python -m tools.supervised COMMAND [ARGUMENT ...]
 
 A test run starts services, browsers and servers in their own sessions, which outlive it when a signal ends it.
-SIGTERM and SIGHUP reach the command as SIGINT, so that pytest takes its fixtures down. Whatever still runs two
-seconds after the command's end is killed, and named. Ctrl-C at a terminal reaches the command by itself: both are
-of one group.
+SIGTERM, SIGHUP and SIGINT reach the command as SIGINT, so that pytest takes its fixtures down. Ctrl-C
+at a terminal reaches it by itself, as both are of one group. Whatever still runs two seconds after the command's
+end is killed, and named.
 """
 
 import ctypes
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 PR_SET_CHILD_SUBREAPER = 36
 GRACE = 30
@@ -24,36 +22,33 @@ GRACE = 30
 LAST_STEPS = 2
 """Seconds that its processes have to end by themselves: a browser's take a moment."""
 
+AWAITED = {signal.SIGCHLD, signal.SIGALRM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
 
 def main(command: list[str]) -> int:
     """Run the command to its end, and return its exit code as a shell would."""
     _ = ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans become children of this process
-    child: subprocess.Popen[bytes] | None = None
-    is_interrupted = False
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        nonlocal is_interrupted
-        is_interrupted = True  # the command may not have started yet
-        if child:
-            child.send_signal(signal.SIGINT)
-            signal.alarm(GRACE)
-
-    def kill(_number: int, _frame: FrameType | None) -> None:
-        if child:
-            child.kill()
-
-    signal.signal(signal.SIGTERM, interrupt)
-    signal.signal(signal.SIGHUP, interrupt)
-    signal.signal(signal.SIGALRM, kill)
-    child = subprocess.Popen(command)  # noqa: S603  our own command
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if is_interrupted:
-        interrupt(signal.SIGTERM, None)
-    code = child.wait()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
+    child = os.posix_spawnp(command[0], command, os.environ, setsigmask=before)  # noqa: TID251  passed on
+    code = end_of(child)
     left = sorted(end_what_is_left())
     if left:
         sys.stderr.write(f"Still running after the end, and killed: {', '.join(left)}\n")
     return code if code >= 0 else 128 - code
+
+
+def end_of(child: int) -> int:
+    """Wait for the command's end, passing signals on, and return its exit code."""
+    ended = status = 0
+    while not ended:
+        came = signal.sigwaitinfo(AWAITED)
+        if came.si_signo == signal.SIGALRM:
+            os.kill(child, signal.SIGKILL)
+        elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # a process sent it, and not a terminal
+            os.kill(child, signal.SIGINT)
+            signal.alarm(GRACE)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status)
 
 
 def end_what_is_left() -> Iterator[str]:

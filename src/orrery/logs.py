@@ -9,16 +9,29 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Literal, cast
+from typing import Any, Literal, cast
 from urllib.parse import quote, quote_plus
 
-import structlog
-from structlog.typing import EventDict, WrappedLogger
+from orrery.syntax.session_id import SESSION_ID
 
-from orrery.runtime.references import SESSION_ID
+LogEvent = dict[str, object]
+"""What a line says, by the names of its fields."""
+
+
+class EventLog(logging.LoggerAdapter[logging.Logger]):
+    """Logs events with fields: `log.info("session created", product="example-101")`."""
+
+    def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
+        error = kwargs.pop("exc_info", None)
+        return msg, {"exc_info": error, "extra": {"fields": kwargs}}
+
+
+log = EventLog(logging.getLogger("orrery"))
+"""The log of the whole package."""
 
 HIDDEN = "[hidden]"
 
@@ -39,8 +52,8 @@ class Redaction:
         spellings = {spelling for value in values if value for spelling in _spellings(value)}
         self._values = sorted(spellings, key=len, reverse=True)
 
-    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """Return the event with everything secret or personal hidden: a structlog processor."""
+    def __call__(self, event: Mapping[str, object]) -> LogEvent:
+        """Return the event with everything secret or personal hidden."""
         return {
             self.text(name): HIDDEN if _NAMES.search(name) else self.hide(value) for name, value in event.items()
         }
@@ -50,7 +63,7 @@ class Redaction:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return self(None, "", {str(name): one for name, one in cast("Mapping[object, object]", value).items()})
+            return self({str(name): one for name, one in cast("Mapping[object, object]", value).items()})
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self.hide(one) for one in cast("Iterable[object]", value)]
         shown = str(value)
@@ -81,50 +94,73 @@ def refer_to_sessions(within: Callable[[str], str]) -> None:
     _ = _REFERRING.set(within)
 
 
+_OF_EACH_RECORD = {*vars(logging.makeLogRecord({})), "message", "asctime"}
+
+
+def event_of(record: logging.LogRecord) -> LogEvent:
+    """Return what a record says, a library's with its extra fields, too."""
+    more = {name: value for name, value in vars(record).items() if name not in _OF_EACH_RECORD}
+    event: LogEvent = {**more.pop("fields", {}), **more, "event": record.getMessage()}
+    event["level"] = record.levelname.lower()
+    event["timestamp"] = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    if record.exc_info:
+        event["exception"] = logging.Formatter().formatException(record.exc_info)
+    return event
+
+
+class EventFormatter(logging.Formatter):
+    """Writes a record as the line of its redacted event."""
+
+    def __init__(self, line: Callable[[LogEvent], str], redaction: Redaction) -> None:
+        super().__init__()
+        self._line = line
+        self._redaction = redaction
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._line(self._redaction(event_of(record)))
+
+
+_PLAIN, _BRIGHT, _DIM, _RED, _CYAN = (f"\x1b[{number}m" for number in (0, 1, 2, 31, 36))
+_COLOURS = {"debug": "\x1b[32m", "info": "\x1b[32m", "warning": "\x1b[33m"}
+
+
+def _in_colour(event: LogEvent) -> str:
+    time, level, said, error = (str(event.pop(name, "")) for name in ("timestamp", "level", "event", "exception"))
+    head = f"{_DIM}{time}{_PLAIN} [{_COLOURS.get(level, _RED)}{level:<8}{_PLAIN}] {_BRIGHT}{said:<30}{_PLAIN}"
+    fields = "".join(f" {_CYAN}{name}{_PLAIN}={_quoted(value)}" for name, value in event.items())
+    return f"{head}{fields}\n{error}" if error else head + fields
+
+
+def _quoted(value: object) -> str:
+    """Return a word as it is, and anything else as Python writes it."""
+    is_word = isinstance(value, str) and value.isprintable() and re.fullmatch(r"[^\s\"'=]+", value)
+    return str(value) if is_word else repr(value)
+
+
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:
     """Send every log line of the process to standard error, redacted."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        redaction,
-    ]
-    renderer = structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
-        )
-    )
+    handler.setFormatter(EventFormatter(_in_colour if console else json.dumps, redaction))
     chosen = logging.getLevelNamesMapping()[level.upper()]
     # Libraries speak from warnings on: below, the processor's quotes a part of a refused key, and whole bodies.
     logging.basicConfig(handlers=[handler], level=max(chosen, logging.WARNING), force=True)
     logging.getLogger("orrery").setLevel(chosen)
     logging.captureWarnings(capture=True)
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(chosen),
-        logger_factory=structlog.stdlib.LoggerFactory(),
-    )
     sys.excepthook = _end_with_sentence
-    threading.excepthook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
-    sys.unraisablehook = lambda crash: _log_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
+    threading.excepthook = lambda crash: _log_crash(crash.exc_type, crash.exc_value)
+    sys.unraisablehook = lambda crash: _log_crash(crash.exc_type, crash.exc_value)
 
 
-def _end_with_sentence(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _end_with_sentence(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
     """Log what ended the process; the sentence comes last, and the trace is for who looks for the fault."""
-    _log_crash(kind, error, trace)
+    _log_crash(kind, error)
     if not issubclass(kind, KeyboardInterrupt | SystemExit):
         when = "".join(f" {note}" for note in getattr(error, "__notes__", ()) if note.startswith("while "))
         sentence = f"Orrery ended by an error in its code{when}: {kind.__name__}, traced above."
-        structlog.get_logger().critical(sentence)
+        log.critical(sentence)
 
 
-def _log_crash(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-    if issubclass(kind, KeyboardInterrupt | SystemExit):
-        return
-    structlog.get_logger().critical("crashed", exc_info=(kind, error, trace))
+def _log_crash(kind: type[BaseException], error: BaseException | None) -> None:
+    if not issubclass(kind, KeyboardInterrupt | SystemExit):
+        log.critical("crashed", exc_info=error)

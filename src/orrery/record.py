@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Annotated, Any, Self, get_args, get_type_hints
+from typing import Annotated, Any, Literal, Self, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -37,8 +37,8 @@ Sentence = Annotated[str, Impersonal]
 """A text in Orrery's words, or a reason of the owner's, which may hold no address (`checked_reason`)."""
 
 
-class Record(BaseModel):
-    """A frozen value that is stored as JSON and keeps the fields that this release does not know.
+class RecordPart(BaseModel):
+    """A frozen value within a record: it is stored as JSON and keeps the fields that this release does not know.
 
     Those fields may name a person, as the marked ones do: no `repr`, and so no log, shows either, and an erasure
     drops them.
@@ -82,6 +82,12 @@ class Record(BaseModel):
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         shown = type(self).model_fields.keys() - personal_fields(type(self))
         return [pair for pair in super().__repr_args__() if pair[0] in shown]
+
+
+class Record(RecordPart):
+    """What is stored under one key, or in one file, with the version of its meaning."""
+
+    v: Literal[1] = 1
 
 
 @cache
@@ -139,14 +145,14 @@ class Sealed(Record):
         return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sealed) and type(other) is type(self) and _content(self) == _content(other)
+        return (
+            isinstance(other, Sealed)
+            and type(other) is type(self)
+            and json.loads(self.to_bytes()) == json.loads(other.to_bytes())
+        )
 
     def __hash__(self) -> int:
         return hash(self.sha256(without=frozenset()))
-
-
-def _content(record: Sealed) -> object:
-    return json.loads(record.to_bytes())
 
 
 def _refuse_unknown(kind: type[BaseModel], fields: dict[str, object]) -> None:

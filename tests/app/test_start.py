@@ -20,9 +20,9 @@ from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import MOST_COUNTED, ROW, Notification
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.tasks import Tasks
-from tests.support.counting_store import CountingStore
 from tests.support.marked import SECRETS
 from tests.support.requests import client_of
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -79,7 +79,7 @@ def of_notifications(count: int, now: datetime) -> Iterator[Write]:
 async def reads_to_the_first_answer(content: Content, count: int) -> Counter[str]:
     """Start over a store with this content; return how many entries were read of it until the service answers."""
     clock, tasks = clock_of(SETTINGS), Tasks()
-    store = CountingStore(MemoryStore(clock))
+    store = UnreliableStore(MemoryStore(clock))
     _ = await index_key(store)
     _ = await store.commit(list(content(count, clock.now())))
     orrery = await migrated(Adapters(SETTINGS, Secrets.of(SECRETS), clock), store, tasks)

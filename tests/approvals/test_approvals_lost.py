@@ -17,7 +17,7 @@ from orrery.ports.store import Delete, Put
 from orrery.runtime.operations import Intent
 from orrery.runtime.restored import Restoration
 from tests.support.approving import Desk
-from tests.support.killed import NEVER, Fuse, FusedStore, Killed
+from tests.support.killed import NEVER, Fuse, Killed
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -215,7 +215,7 @@ class Scene:
         self.fuse = Fuse(at)
         self.desk = Desk()
         self.after = self.desk.approvals
-        self.desk.store = FusedStore(self.desk.store, self.fuse)
+        self.desk.store = UnreliableStore(self.desk.store, fuse=self.fuse)
         self.before = self.desk.another()
         turn_on = self.desk.switches.turn_on
 
@@ -322,7 +322,7 @@ async def test_the_points_are_many() -> None:
     scene = Scene(NEVER)
     await an_approval(scene)
     assert scene.fuse.steps == 8
-    assert isinstance(scene.desk.store, FusedStore)
+    assert isinstance(scene.desk.store, UnreliableStore)
     assert isinstance(scene.desk.store.inside, MemoryStore)
 
 

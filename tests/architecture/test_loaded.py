@@ -30,7 +30,7 @@ STORE = {"apsw", "httpx2"}
 """What is needed to open a store and to compose modules over it."""
 
 DEAR = {
-    *(*FRAMEWORK, *STORE, "pydantic", "rich", "typer", "structlog", "uvloop", "httptools", "jinja2", "stamina"),
+    *(*FRAMEWORK, *STORE, "pydantic", "rich", "typer", "uvloop", "httptools", "jinja2", "stamina"),
     *("stripe", "requests", "urllib3", "google", "msal", "jwt", "cryptography", "azure", "aiosmtplib", "aiosmtpd"),
     *("publicsuffixlist", "selectolax", "pypdf"),
 }
@@ -39,8 +39,7 @@ DEAR = {
 CONSOLE = {"typer", "rich", "pydantic"}
 """What any command has that shows a table of what it has read."""
 
-LOGS = {"structlog"}
-SERVICES = CONSOLE | LOGS | STORE
+SERVICES = CONSOLE | STORE
 SITE = SERVICES | {"publicsuffixlist"}
 
 COMMANDS = {
@@ -48,8 +47,8 @@ COMMANDS = {
     **dict.fromkeys(("gateway cloud", "gateway start", "gateway timeline"), CONSOLE),
     "cockpit": {"typer"},
     "init": CONSOLE | {"apsw"},
-    "admin": CONSOLE | LOGS,
-    **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | LOGS | {"apsw"}),
+    "admin": CONSOLE,
+    **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | {"apsw"}),
     **dict.fromkeys(("config", "doctor", "notifications", "backup", "restore"), SERVICES),
     **dict.fromkeys(("cockpit backup", "cockpit restore"), SERVICES),
     "role site": SITE,
@@ -60,7 +59,7 @@ COMMANDS = {
     "role cockpit": SERVICES,
     **dict.fromkeys(("tenants", "tenants run", "tenants journal", "tenants publish", "tenants doctor"), SERVICES),
     **dict.fromkeys(("cockpit ledger", "cockpit doctor"), SERVICES | {"publicsuffixlist", "selectolax"}),
-    "listening": SITE | FRAMEWORK | {"stamina", "uvloop", "httptools"},
+    "listening": SITE - {"rich"} | FRAMEWORK | {"stamina", "uvloop", "httptools"},
 }
 """What each loads of the dear ones, before it does anything. A new command is added here, with what it costs."""
 

@@ -180,7 +180,7 @@ def test_its_commands_are_listed_and_load_little(copy: Path, tmp_path: Path) -> 
         "typer",
         "pydantic",
         "asyncio",
-        "structlog",
+        "orrery.logs",
         "importlib.metadata",
         "orrery.recipes.service",
     }

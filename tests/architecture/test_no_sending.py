@@ -100,7 +100,7 @@ LIBRARIES = {
     *("importlib.resources", "importlib.resources.abc", "pathlib", "typing", "urllib.parse"),
     *("email", "email.errors", "email.header", "email.mime.text", "email.policy", "email.utils", "imaplib"),
     *("cachetools", "fastapi", "fastapi.responses", "httpx2", "pydantic", "pydantic.alias_generators"),
-    *("quopri", "bisect", "zoneinfo", "selectolax.lexbor", "structlog", "typer", "uvicorn", "uvloop", "_typeshed"),
+    *("quopri", "bisect", "zoneinfo", "selectolax.lexbor", "typer", "uvicorn", "uvloop", "_typeshed"),
 }
 """What the cockpit and its adapters import. None of it can send mail, but for an HTTP client that is asked to."""
 

@@ -15,7 +15,7 @@ from orrery.app.settings.reader import Secrets, settings_from
 from orrery.approvals.progress import IntentProgress
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.cockpit.records import LedgerItem
-from orrery.record import Impersonal, Personal, Record, personal_fields
+from orrery.record import Impersonal, Personal, Record, RecordPart, personal_fields
 from orrery.runtime.module import Role
 from orrery.runtime.operations import Intent
 from orrery.runtime.outbox import Notification
@@ -54,7 +54,7 @@ def _has_pattern(given: object) -> bool:
     return bool(getattr(given, "pattern", None) or any(map(_has_pattern, getattr(given, "metadata", ()))))
 
 
-def faults(kind: type[Record]) -> list[str]:
+def faults(kind: type[RecordPart]) -> list[str]:
     """Return the fields of a record in which a text has no mark."""
     hints = get_type_hints(kind, include_extras=True)
     return [name for name in kind.model_fields if any(unmarked(hints[name]))]

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from orrery.record import Record
+from orrery.record import RecordPart
 from tests.support.modules import folders
 from tests.support.reading import KINDS
 from tests.support.tables import each_case
@@ -54,7 +54,7 @@ def name_of(kind: type[BaseModel]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-RECORDS = {name_of(kind): kind for kind in classes() if issubclass(kind, Record)}
+RECORDS = {name_of(kind): kind for kind in classes() if issubclass(kind, RecordPart)}
 
 
 class Bare(GenerateJsonSchema):
@@ -70,7 +70,7 @@ class Bare(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
 
-def shape(kind: type[Record]) -> dict[str, Any]:
+def shape(kind: type[RecordPart]) -> dict[str, Any]:
     """Return what is stored of a record: each field's schema, and which fields are required."""
     schema = kind.model_json_schema(schema_generator=Bare)
     return {"fields": schema.get("properties", {}), "required": sorted(schema.get("required", []))}
@@ -78,7 +78,7 @@ def shape(kind: type[Record]) -> dict[str, Any]:
 
 def test_every_stored_model_is_a_record() -> None:
     """A model that drops or refuses unknown fields would end the way back to an older release."""
-    others = {name_of(kind) for kind in classes() if not issubclass(kind, Record)}
+    others = {name_of(kind) for kind in classes() if not issubclass(kind, RecordPart)}
     assert others == NOT_STORED_ALONE | READ_ONLY
 
 

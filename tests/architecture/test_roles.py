@@ -9,7 +9,7 @@ from orrery.runtime.modules import RUNTIME
 from orrery.scanner.watch_list import WatchList, WatchListEntry, WatchListKeys, sealed
 from tests.support.package_copy import LISTING, ROOT, loaded, run_python
 
-PLAIN = {"typer", "pydantic", "asyncio", "structlog", "importlib.metadata"}
+PLAIN = {"typer", "pydantic", "asyncio", "orrery.logs", "importlib.metadata"}
 """What takes longer than a hook may."""
 
 NO_SCAN = {
@@ -17,7 +17,7 @@ NO_SCAN = {
         "typer",
         "rich",
         "asyncio",
-        "structlog",
+        "orrery.logs",
         "stamina",
         "httpx2",
         "pydantic_settings",

@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STARTS_ANOTHER = "setsid sleep 600 & echo $!; exec sleep {seconds}"
 
 
-@pytest.mark.parametrize(("number", "code"), [(None, 0), (signal.SIGTERM, 130), (signal.SIGHUP, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(None, 0), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGINT, 130)]
+)
 def test_nothing_is_left(number: signal.Signals | None, code: int) -> None:
     """A process in a session of its own is killed and named after the command's end, which a signal may bring."""
     shell = STARTS_ANOTHER.format(seconds=600 if number else 0)

@@ -18,8 +18,11 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.support.analytics_provider import module_provider, provider
 from tests.support.soak import SOAKING
 from tests.support.waiting import PATIENCE
+
+__all__ = ["module_provider", "provider"]
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 SHELL = ("chromium-headless-shell", *CHROMIUM)

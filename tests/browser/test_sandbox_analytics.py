@@ -1,13 +1,11 @@
 """The sandbox's analytics page in a real browser: by pointer, by keyboard, without script, on a phone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, Watch, looks
-from tests.support.analytics_provider import VISITORS, Provider, providing
+from tests.support.analytics_provider import VISITORS, Provider
 
 UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, output, a')].filter(one => {
   if (one.type === 'hidden') return false;
@@ -15,20 +13,6 @@ UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, 
   const words = [...(one.labels || []), one, ...named].map(each => each && each.textContent).join('').trim();
   return !words && !one.getAttribute('aria-label');
 }).map(one => one.outerHTML)"""
-
-
-@pytest.fixture(scope="module")
-def module_provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    """One sandbox with an analytics provider for these tests."""
-    with providing(tmp_path_factory.mktemp("provider")) as one:
-        yield one
-
-
-@pytest.fixture
-def provider(module_provider: Provider) -> Provider:
-    """The provider with every fault off, full quotas and the usual visitors."""
-    module_provider.reset()
-    return module_provider
 
 
 def test_the_slider(page: Page, provider: Provider) -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from structlog.testing import capture_logs
 
 from orrery.cockpit.inbox import LATE, Inbox
 from orrery.cockpit.settings import SCORES
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.runtime.tasks import Tasks
 from tests.support.clock import ManualClock, settled
+from tests.support.logged import logged
 from tests.support.mailboxes import ScriptedMailbox, a_message
 
 pytestmark = pytest.mark.anyio
@@ -177,7 +177,7 @@ async def test_a_bug_empties_no_list(desk: Desk) -> None:
     """An unexpected error is a state like any other; the log has where it was, and nothing of a message."""
     await desk.inbox.read()
     desk.mailbox.broken = KeyError("Dear Ann, the offer")
-    with capture_logs() as logs:
+    with logged() as logs:
         await desk.inbox.read()
     assert (desk.inbox.state, len(desk.subjects)) == ("stale", 3)
     assert desk.inbox.why == "The mailbox could not be read: unexpected KeyError."

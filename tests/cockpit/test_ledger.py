@@ -11,8 +11,9 @@ from orrery.cockpit.records import LedgerItem
 from orrery.errors import Invalid
 from orrery.ports.comms.errors import RowGone
 from tests.support.clock import ManualClock
-from tests.support.stores import ADAPTERS, LossyStore, opened
+from tests.support.stores import ADAPTERS, opened
 from tests.support.tasks import a_task
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
 class Desk:
     """A ledger whose store can lose an answer."""
 
-    def __init__(self, store: LossyStore, clock: ManualClock) -> None:
+    def __init__(self, store: UnreliableStore, clock: ManualClock) -> None:
         self.store, self.clock = store, clock
         self.ledger = Ledger(store, clock)
 
@@ -34,7 +35,7 @@ async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator
     """Return a ledger over a new store."""
     clock = ManualClock()
     async with opened(request.param, tmp_path, clock) as store:
-        yield Desk(LossyStore(store), clock)
+        yield Desk(UnreliableStore(store), clock)
 
 
 async def test_an_item_is_kept(desk: Desk) -> None:

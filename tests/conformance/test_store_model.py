@@ -19,7 +19,8 @@ from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, 
 from tests.support.clock import ManualClock
 from tests.support.postgres import Server, in_new_schema
 from tests.support.soak import rounds
-from tests.support.stores import LossyStore, opened
+from tests.support.stores import opened
+from tests.support.unreliable_store import UnreliableStore
 
 EXAMPLES = rounds(25)
 KEYS = st.sampled_from(["a", "a:", "a:1", "a:\uffff", "a:🦄", "b", "b\x00", "\U0010ffff"])
@@ -70,10 +71,14 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = LossyStore(
             self.run(self.resources.enter_async_context(self.opened(Path(self.directory.name))))
         )
+<<<<<<< HEAD
 
     def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
         """Return an empty store of the adapter."""
         raise NotImplementedError
+=======
+        self.store = UnreliableStore(store)
+>>>>>>> b261465f3eaae9ee1b1ee268cf6c200ccc3cb46c
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         """Run `work` on the machine's event loop."""

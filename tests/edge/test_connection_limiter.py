@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from structlog.testing import capture_logs
 
 from orrery.edge.connection_limiter import (
     ANSWER_SECONDS,
@@ -17,6 +16,7 @@ from orrery.edge.connection_limiter import (
     most_connections,
 )
 from tests.support.hasty_loop import HastyLoop
+from tests.support.logged import logged
 from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
@@ -102,7 +102,7 @@ async def test_large_requests_go_when_there_is_too_much() -> None:
 
 async def test_each_trouble_is_one_line_a_minute() -> None:
     """However many are let go, the log says so once a minute, and each trouble by itself."""
-    with capture_logs() as lines:
+    with logged() as lines:
         limiter, guests = full_limiter(1)
         for _ in range(100):
             limiter.enter(Guest())
@@ -119,7 +119,7 @@ def test_a_trouble_that_lasts_is_told_again() -> None:
 
     async def trouble() -> int:
         limiter, _ = full_limiter(1)
-        with capture_logs() as lines:
+        with logged() as lines:
             limiter.enter(Guest())
             loop.ahead += LOG_EVERY
             limiter.enter(Guest())

@@ -15,7 +15,6 @@ from aiosmtpd.smtp import SMTP
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from structlog.testing import capture_logs
 from typer.testing import CliRunner, Result
 
 from orrery.adapters.clock import SystemClock
@@ -49,6 +48,7 @@ from orrery.sandbox.tracker import REPOSITORY
 from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from orrery.trust import Trust
 from tests.support.certificates import Authority, make_authority, server_context
+from tests.support.logged import logged
 from tests.support.package_copy import ROOT
 from tests.support.program import run_orrery
 from tests.support.refresh_endpoint import DONE
@@ -167,10 +167,10 @@ class Deployment:
 
     async def counter(self) -> None:
         """Read the counter as the monitor does."""
-        with capture_logs() as logged:
+        with logged() as events:
             read = await self.port(Counter).read("site")
         if read is None:
-            raise OrreryError(str(logged))
+            raise OrreryError(str(events))
 
     async def shop(self) -> None:
         """Start a session as `orrery checkout verify` does."""

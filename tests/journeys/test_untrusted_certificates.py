@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from structlog.testing import capture_logs
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
@@ -27,6 +26,7 @@ from orrery.ports.processor.errors import ProcessorError
 from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from tests.support.certificates import make_certificate, serving_tls
 from tests.support.clock import ManualClock
+from tests.support.logged import logged
 from tests.support.marked import analytics_key
 
 AUTHORITY = "'s certificate comes from an unknown authority: check whether a proxy or firewall on the way"
@@ -121,6 +121,6 @@ def test_our_own_addresses_from_outside(url: str) -> None:
     """The checkout that `orrery checkout verify` tries says it, and the monitor's look is logged with it."""
     started = asyncio.run(HttpShop(url).start(product_type="cert", vendor_slug="v", cert_code="c", key="k"))
     assert started.why.startswith("The operation" + AUTHORITY)
-    with capture_logs() as logged:
+    with logged() as events:
         assert asyncio.run(HttpCounter(url).read("site")) is None
-    assert logged[0]["why"].startswith("The counter" + AUTHORITY)
+    assert events[0]["why"].startswith("The counter" + AUTHORITY)

@@ -15,7 +15,6 @@ from orrery.ports.tracker import Issue
 from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_ahead
-from tests.support.stores import LossyStore
 from tests.support.trackers import Kept, MemoryTracker
 from tests.support.unreliable_store import UnreliableStore
 
@@ -127,7 +126,7 @@ async def test_a_store_that_fails() -> None:
 async def test_a_commit_whose_answer_was_lost() -> None:
     """A check that asks for a lost answer once more learns that it counted, and opens the issue; one push."""
     clock = ManualClock()
-    store = LossyStore(MemoryStore(clock))
+    store = UnreliableStore(MemoryStore(clock))
     post = Post(store, clock)
     await post.checks("b")
     store.lose = "after"
@@ -138,7 +137,7 @@ async def test_a_commit_whose_answer_was_lost() -> None:
 async def test_a_store_that_never_answers() -> None:
     """When the count was stored without our learning of it, the next check opens the issue; the push is one."""
     clock = ManualClock()
-    lossy = LossyStore(MemoryStore(clock))
+    lossy = UnreliableStore(MemoryStore(clock))
     store = UnreliableStore(lossy)
     post = Post(store, clock)
     await post.checks("b")

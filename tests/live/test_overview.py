@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
 from orrery.edge.auth import AdminBearer, GuessLimiter
@@ -19,6 +18,7 @@ from orrery.runtime.secret_probe import ProbeContext, Remark
 from orrery.syntax.admin_password import hashed
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import START, ManualClock
+from tests.support.logged import logged
 
 pytestmark = pytest.mark.anyio
 
@@ -65,7 +65,7 @@ async def test_a_count_that_cannot_be_read() -> None:
     clock = ManualClock()
     store = MemoryStore(clock)
     await store.commit([Put(keys.ACTIVE, b'{"v": 2}')])
-    with capture_logs() as log:
+    with logged() as log:
         found = await health(store, clock).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
     assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]

@@ -31,8 +31,12 @@ from orrery.runtime.collection import (
     sortable,
 )
 from tests.support.clock import ManualClock
+<<<<<<< HEAD
 from tests.support.hasty_loop import run_without_pauses
 from tests.support.stores import LossyStore, keys_of
+=======
+from tests.support.stores import keys_of
+>>>>>>> b261465f3eaae9ee1b1ee268cf6c200ccc3cb46c
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +48,6 @@ LIFE = {"open": None, "sent": 30 * DAY, "lost": 60 * DAY}
 class Parcel(Record):
     """A record of the tests."""
 
-    v: Literal[1] = 1
     id: str
     to: str = "somebody"
     state: Literal["open", "sent", "lost"] = "open"
@@ -334,7 +337,7 @@ async def test_several_collections_in_one_commit(parcels: Collection[Parcel]) ->
 @pytest.mark.parametrize("lose", ["before", "after"])
 async def test_a_lost_answer(parcels: Collection[Parcel], lose: str) -> None:
     """A commit whose answer was lost is repeated under its id, and done once."""
-    store = LossyStore(parcels.store)
+    store = UnreliableStore(parcels.store)
     store.lose = lose
     outcome = await commit(store, parcels.changes("p1", None, Parcel(id="p1")))
     assert isinstance(outcome, Committed)

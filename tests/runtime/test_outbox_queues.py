@@ -12,8 +12,8 @@ from orrery.runtime.collection import sortable
 from orrery.runtime.outbox import MOST_COUNTED, UNDELIVERABLE, Outbox, OutboxDraft
 from orrery.runtime.outbox_lanes import Channel
 from tests.support.clock import ManualClock
-from tests.support.counting_store import CountingStore
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ class Queue:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.store = CountingStore(MemoryStore(self.clock))
+        self.store = UnreliableStore(MemoryStore(self.clock))
         self.push, self.email = ScriptedNotifier(), ScriptedNotifier()
         self.outbox = Outbox(self.store, self.clock, {"push": self.push, "email": self.email})
 

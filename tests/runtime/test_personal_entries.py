@@ -1,7 +1,5 @@
 """What follows from a mark alone: a collection that no source of its module answers for is exported and erased."""
 
-from typing import Literal
-
 import pytest
 from pydantic import AwareDatetime
 
@@ -25,7 +23,6 @@ MODULE = Module("guests", prefixes=("guest:", "visit:"))
 class Guest(Record):
     """A record of the tests with marked fields of each shape."""
 
-    v: Literal[1] = 1
     email: PersonalText
     phone: PersonalText | None
     notes: tuple[PersonalText, ...] = ()
@@ -35,7 +32,6 @@ class Guest(Record):
 class Visit(Record):
     """A record of the tests without a mark."""
 
-    v: Literal[1] = 1
     at: AwareDatetime
 
 

@@ -17,7 +17,6 @@ from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OUTAGE, OVER_AFTER, OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.secrets_checked import KEY, TOKEN, CheckedSecrets
-from tests.support.stores import LossyStore
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -263,7 +262,7 @@ async def test_push_and_outage_are_one_commit() -> None:
 async def test_a_lost_answer_repeats_nothing(lost: str) -> None:
     """When the answer of the commit is lost, the owner is told once."""
     desk = Desk()
-    desk.store = store = LossyStore(desk.store)
+    desk.store = store = UnreliableStore(desk.store)
     desk.watch = desk.another()
     await desk.looks(1, SECRET)
     store.lose = lost

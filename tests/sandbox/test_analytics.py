@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -152,7 +153,7 @@ def test_quotas_come_back(name: str, used: datetime, refilled: datetime) -> None
 
 def test_assertions_that_open_nothing(provider: Provider) -> None:
     """An assertion of another account, by another key or for another audience, and another grant, are refused."""
-    other = Provider(provider.url, service_account_key(provider.url), provider.clock, provider.web)
+    other = replace(provider, key=service_account_key(provider.url))
     for refused, error in (
         (provider.mint(provider.assertion(iss="another@example.test")), "invalid_grant"),
         (provider.mint(provider.assertion(aud="https://accounts.example.test/token")), "invalid_grant"),

@@ -21,7 +21,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, CheckedSecrets
 from tests.support.shift import at_work
-from tests.support.stores import LossyStore
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -266,7 +265,7 @@ async def test_two_processes_tell_once() -> None:
 @pytest.mark.parametrize("lose", ["before", "after"])
 async def test_a_lost_answer(lose: str) -> None:
     """When the answer of the commit is lost, the loss is told once all the same, whether it was stored or not."""
-    checked = CheckedSecrets(store=(store := LossyStore(MemoryStore(clock := ManualClock()))), clock=clock)
+    checked = CheckedSecrets(store=(store := UnreliableStore(MemoryStore(clock := ManualClock()))), clock=clock)
     await checked.look()
     checked.lying[KEY] = GONE
     store.lose = lose

@@ -1,7 +1,6 @@
 """The sandbox's analytics provider over real sockets, seen from outside, and its published contract."""
 
 import json
-import socket
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,12 +12,10 @@ import pytest
 from google.auth import crypt, jwt
 
 from orrery.adapters.ga4 import SCOPE, GoogleAnalytics
-from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.analytics.access import AUDIENCE, GRANT, TOKEN_PATH, config_of, service_account_key
-from orrery.sandbox.app import SandboxConfig, create_app
+from orrery.sandbox.app import SandboxConfig
 from orrery.sandbox.ground import Document
-from tests.support.serving import serving
-from tests.support.waiting import IN_CLEAR, PATIENCE
+from tests.support.sandbox_box import SandboxBox, running_box
 
 PROPERTY = "123456789"
 PAGE, PLANET = "unifiedScreenName", "streamName"
@@ -54,13 +51,10 @@ def signed_assertion(key: str, now: float, header: Document | None = None, **cla
 
 
 @dataclass(frozen=True)
-class Provider:
+class Provider(SandboxBox):
     """A running sandbox with an analytics provider. `key` is the service account's."""
 
-    url: str
     key: str = field(repr=False)
-    clock: MovableClock
-    web: httpx2.Client
 
     def adapter(
         self,
@@ -82,7 +76,7 @@ class Provider:
 
     def assertion(self, header: Document | None = None, **claims: object) -> str:
         """Return what the service account signs for a token, with other claims where given."""
-        return signed_assertion(self.key, self.clock.now().timestamp(), header, **claims)
+        return signed_assertion(self.key, self.now(), header, **claims)
 
     def mint(self, assertion: str | None = None, **form: str) -> httpx2.Response:
         """Ask for a token."""
@@ -122,25 +116,21 @@ class Provider:
         assert answer.json()["error"]["code"] == answer.status_code
         return answer.json()["error"]
 
-    def fault(self, kind: str, **more: object) -> None:
-        """Switch a fault on."""
-        assert self.web.post("/_faults", json={"kind": kind, **more}).status_code == 200
-
     def visitors(self, count: int) -> None:
         """Let there be that many visitors."""
-        assert self.web.post("/_visitors", json={"count": count}).status_code == 200
+        self.asked("POST", "/_visitors", {"count": count})
 
     def quota(self, **given: object) -> None:
         """Set a figure of the quotas."""
-        assert self.web.post("/_quota", json=given).status_code == 200
+        self.asked("POST", "/_quota", given)
 
     def advance(self, seconds: float) -> None:
         """Move the sandbox's clock forward."""
-        assert self.web.post("/_clock", json={"advance": seconds}).status_code == 200
+        self.asked("POST", "/_clock", {"advance": seconds})
 
     def known(self) -> Document:
         """Return the provider's own figures."""
-        return self.web.get("/_analytics").json()
+        return self.asked("GET", "/_analytics")
 
     def left(self, name: str) -> int:
         """Return what is left of a quota."""
@@ -148,29 +138,22 @@ class Provider:
 
     def reset(self) -> None:
         """Put everything back but the clock, the tokens, the counts and the sizes of quotas."""
-        assert self.web.delete("/_faults").status_code == 200
+        self.clear_faults()
         self.visitors(VISITORS)
         self.quota(cost=10, refill=True)
-
-
-def sandbox_config(url: str, key: str) -> SandboxConfig:
-    """Return a sandbox whose analytics provider accepts that key."""
-    return SandboxConfig(url, {}, (), smtp_port=None, analytics=config_of(key, PROPERTY))
 
 
 @contextmanager
 def providing(folder: Path) -> Generator[Provider]:
     """Run a sandbox with an analytics provider, its clock in `folder`."""
-    clock = MovableClock(folder / "clock")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    key = service_account_key(f"{url}{TOKEN_PATH}")
-    app = create_app(sandbox_config(url, key), clock, clock.advance)
-    with (
-        serving(app, listener, lifespan="on"),
-        httpx2.Client(base_url=url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
-    ):
-        yield Provider(url, key, clock, web)
+    keys: list[str] = []
+
+    def settings(url: str) -> SandboxConfig:
+        keys.append(service_account_key(f"{url}{TOKEN_PATH}"))
+        return SandboxConfig(url, {}, (), smtp_port=None, analytics=config_of(keys[0], PROPERTY))
+
+    with running_box(folder, settings) as box:
+        yield Provider(box.web, box.app, box.clock, keys[0])
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import socket
 import ssl
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.cloud.machine import Restart
-from orrery.sandbox.app import CloudConfig, Sandbox, SandboxConfig, Service, create_app
+from orrery.sandbox.app import CloudConfig, SandboxConfig, Service
 from orrery.sandbox.cloud.resources import TOKEN_PATH
 from orrery.sandbox.serving import authority_file, certificate_of
-from tests.support.serving import serving
-from tests.support.waiting import IN_CLEAR, PATIENCE
+from tests.support.sandbox_box import SandboxBox, running_box
+from tests.support.waiting import PATIENCE
 
 SCOPE = "https://management.azure.com/.default"
 """What a client asks a token for (`credential_scopes`)."""
@@ -40,24 +39,20 @@ async def _kept(request: Request) -> Response:
 
 
 @dataclass(frozen=True)
-class CloudBox:
-    """A running cloud: `web` asks the sandbox by http, `config.url` is where it is managed by https."""
+class CloudBox(SandboxBox):
+    """A running cloud: `config.url` is where it is managed, by https."""
 
     config: CloudConfig
     ca_file: Path
-    web: httpx2.Client
-    clock: MovableClock
-    sandbox: Sandbox
 
     @property
     def identity_env(self) -> Mapping[str, str]:
         """What a managed identity finds in its environment."""
-        endpoint = f"{str(self.web.base_url).rstrip('/')}{TOKEN_PATH}"
-        return {"IDENTITY_ENDPOINT": endpoint, "IDENTITY_HEADER": self.config.identity_header}
+        return {"IDENTITY_ENDPOINT": f"{self.url}{TOKEN_PATH}", "IDENTITY_HEADER": self.config.identity_header}
 
     def known(self) -> dict[str, Any]:
         """Return everything that is known, with what is due by now."""
-        return self._json(self.web.get("/_cloud"))
+        return self.asked("GET", "/_cloud")
 
     def events(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the log, oldest first, of those kinds if any are given."""
@@ -69,16 +64,16 @@ class CloudBox:
 
     def kept(self) -> Any:  # noqa: ANN401  JSON of the sandbox's own
         """Return what the cloud knows, for `put_back`."""
-        return self.web.get("/_kept").json()
+        return self.asked("GET", "/_kept")
 
     def put_back(self, kept: Any) -> None:  # noqa: ANN401  the same
         """Have the cloud know what it knew, without a fault; the clock goes on."""
         self.clear_faults()
-        assert self.web.put("/_kept", json=kept).is_success
+        self.asked("PUT", "/_kept", kept)
 
     def pull(self, action: str, **delays: float | list[float]) -> dict[str, Any]:
         """Pull a lever: shutdown, deallocate, start, unknown, known, expire, expire_tokens."""
-        return self._json(self.web.post("/_cloud", json={"do": action, **delays}))
+        return self.asked("POST", "/_cloud", {"do": action, **delays})
 
     def advance(self, seconds: float) -> dict[str, Any]:
         """Move the clock; everything that is due until then has happened when this returns."""
@@ -95,21 +90,9 @@ class CloudBox:
         trust = ssl.create_default_context(cafile=self.ca_file)
         return httpx2.Client(base_url=self.config.url, verify=trust, trust_env=False, timeout=PATIENCE)
 
-    def fault(self, kind: str, path: str = "", **more: object) -> None:
-        """Switch a fault on."""
-        self._json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
-
     def waiting_faults(self) -> list[str]:
         """Return the kinds of the faults that have not met their request yet."""
-        return [one["kind"] for one in self._json(self.web.get("/_faults"))["active"]]
-
-    def clear_faults(self) -> None:
-        """Switch every fault off."""
-        self.web.delete("/_faults")
-
-    def _json(self, answer: httpx2.Response) -> dict[str, Any]:
-        assert answer.is_success, answer.text
-        return answer.json()
+        return [one["kind"] for one in self.asked("GET", "/_faults")["active"]]
 
 
 @contextmanager
@@ -120,15 +103,14 @@ def running_cloud(
     **config: Any,  # noqa: ANN401  fields of CloudConfig
 ) -> Generator[CloudBox]:
     """Run a sandbox with a cloud whose state, clock and authority live in `folder`, beside a service if any."""
-    clock = MovableClock(folder / "clock")
-    http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    https = socket.create_server(("127.0.0.1", 0))
     cloud = CloudConfig(https, certificate_of(folder, "cloud"), restart, **config)
-    base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
-    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, service=service, cloud=cloud)
-    settings = replace(settings, extra_routes=(Route("/_kept", _kept, methods=["GET", "PUT"]),))
-    app = create_app(settings, clock, clock.advance)
-    with (
-        serving(app, http, lifespan="on"),
-        httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
-    ):
-        yield CloudBox(cloud, authority_file(folder, "cloud"), web, clock, app.state.sandbox)
+    kept = Route("/_kept", _kept, methods=["GET", "PUT"])
+
+    def settings(url: str) -> SandboxConfig:
+        return SandboxConfig(
+            url, {}, (), folder / "sandbox.db", smtp_port=None, extra_routes=(kept,), service=service, cloud=cloud
+        )
+
+    with running_box(folder, settings) as box:
+        yield CloudBox(box.web, box.app, box.clock, cloud, authority_file(folder, "cloud"))

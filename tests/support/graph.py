@@ -26,7 +26,7 @@ class GraphBox(IdentityBox):
     @property
     def graph(self) -> dict[str, Any]:
         """Return everything that is known of Microsoft Graph: mailboxes, requests, sends."""
-        return _json(self.web.get("/_graph"))
+        return self.asked("GET", "/_graph")
 
     @property
     def sends(self) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ class GraphBox(IdentityBox):
 
     def taken_sends(self) -> list[dict[str, Any]]:
         """Return the sends, and forget them."""
-        return _json(self.web.delete("/_graph/sends"))["sends"]
+        return self.asked("DELETE", "/_graph/sends")["sends"]
 
     def arrive(self, account: str, **message: object) -> dict[str, Any]:
         """Let a message arrive, and return its ids: `id`, and `immutable_id`.
@@ -51,15 +51,7 @@ class GraphBox(IdentityBox):
 
     def lever(self, name: str, account: str, **values: object) -> dict[str, Any]:
         """Pull one of `orrery.sandbox.graph.levers.LEVERS`, and return its answer."""
-        return _json(self.web.post(f"/_graph/{name}", json={"account": account, **values}))
-
-    def fault(self, kind: str, path: str = "", **more: object) -> None:
-        """Switch a fault on; `path` is an account, a call such as `GET /me/chats`, or both."""
-        _json(self.web.post("/_faults", json={"kind": kind, "path": path, **more}))
-
-    def clear_faults(self) -> None:
-        """Switch every fault off."""
-        self.web.delete("/_faults")
+        return self.asked("POST", f"/_graph/{name}", {"account": account, **values})
 
     def calls(self, account: str) -> Counter[str]:
         """Return how often an account's calls came, by method and path template."""
@@ -72,14 +64,14 @@ class GraphBox(IdentityBox):
         path = f"/{tenant}/oauth2/v2.0"
         with self.https() as web:
             asked = {"client_id": client, "scope": " ".join(scopes or WRITING)}
-            code = _json(web.post(f"{path}/devicecode", data=asked))
+            code = web.post(f"{path}/devicecode", data=asked).raise_for_status().json()
             self.approve(code["user_code"], account)
             grant = {
                 "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
                 "client_id": client,
                 "device_code": code["device_code"],
             }
-            return _json(web.post(f"{path}/token", data=grant))["access_token"]
+            return web.post(f"{path}/token", data=grant).raise_for_status().json()["access_token"]
 
     def client(self, account: str, *scopes: str, tenant: str = "") -> httpx2.Client:
         """Return a client of Microsoft Graph without any library, signed in."""
@@ -93,12 +85,7 @@ class GraphBox(IdentityBox):
 def graph(folder: Path) -> Generator[GraphBox]:
     """Run a sandbox with Microsoft Graph in `folder`; fails at the end if anything was sent."""
     with identity(folder) as box:
-        graph_box = GraphBox(box.authority, box.ca_file, box.web, box.clock, box.sandbox)
+        graph_box = GraphBox(box.web, box.app, box.clock, box.authority, box.ca_file)
         yield graph_box
         sends = graph_box.sends
         assert sends == [], f"it was sent: {sends}"
-
-
-def _json(answer: httpx2.Response) -> dict[str, Any]:
-    assert answer.is_success, answer.text
-    return answer.json()

@@ -14,11 +14,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 
-from orrery.adapters.movable_clock import MovableClock
-from orrery.sandbox.app import IdentityConfig, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.app import IdentityConfig, SandboxConfig
 from orrery.sandbox.serving import authority_file, certificate_of
 from orrery.trust import Trust
-from tests.support.serving import serving
+from tests.support.sandbox_box import SandboxBox, running_box
 from tests.support.waiting import IN_CLEAR, PATIENCE
 
 _FORM = re.compile(r'<form [^>]*action="([^"]+)"')
@@ -26,17 +25,14 @@ _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 
 
 @dataclass(frozen=True)
-class IdentityBox:
-    """A running identity provider: `web` asks the sandbox by http, `authority` is where people sign in, by https.
+class IdentityBox(SandboxBox):
+    """A running identity provider: `authority` is where people sign in, by https.
 
     A tenant's own authority is `{authority}/{tenant}`; a client of it trusts `ca_file`.
     """
 
     authority: str
     ca_file: Path
-    web: httpx2.Client
-    clock: MovableClock
-    sandbox: Sandbox
 
     @cached_property
     def trust(self) -> Trust:
@@ -46,7 +42,7 @@ class IdentityBox:
     @property
     def known(self) -> dict[str, Any]:
         """Return everything that is known: accounts, waiting codes, levers, requests."""
-        return _json(self.web.get("/_identity"))
+        return self.asked("GET", "/_identity")
 
     @property
     def requests(self) -> Mapping[str, int]:
@@ -55,15 +51,15 @@ class IdentityBox:
 
     def approve(self, user_code: str, account: str) -> None:
         """Let an account approve a device code."""
-        _json(self.web.post("/_identity/approve", json={"user_code": user_code, "account": account}))
+        self.asked("POST", "/_identity/approve", {"user_code": user_code, "account": account})
 
     def decline(self, user_code: str) -> None:
         """Decline a device code."""
-        _json(self.web.post("/_identity/decline", json={"user_code": user_code}))
+        self.asked("POST", "/_identity/decline", {"user_code": user_code})
 
     def pull(self, lever: str, **values: object) -> None:
         """Pull a lever: consent, device_code, confidential, keys, skew, slow_down, scopes, opaque."""
-        _json(self.web.post(f"/_identity/{lever}", json=values))
+        self.asked("POST", f"/_identity/{lever}", values)
 
     def doctor(self, part: str, **change: object) -> None:
         """Change a part (id, access, client_info, answer): drop=, set= with value=, double=; sign= for id."""
@@ -71,7 +67,7 @@ class IdentityBox:
 
     def undo(self, lever: str = "") -> None:
         """Undo a lever, or all."""
-        _json(self.web.delete(f"/_identity/{lever}".rstrip("/")))
+        self.asked("DELETE", f"/_identity/{lever}".rstrip("/"))
 
     def sign_in(self, address: str, account: str) -> dict[str, str]:
         """Choose an account on the authorization page, and return what is sent to the redirect address.
@@ -105,23 +101,15 @@ class IdentityBox:
 @contextmanager
 def identity(folder: Path) -> Generator[IdentityBox]:
     """Run a sandbox with an identity provider whose state, clock and authority live in `folder`."""
-    clock = MovableClock(folder / "clock")
-    http, https = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+    https = socket.create_server(("127.0.0.1", 0))
     config = IdentityConfig(https, certificate_of(folder, "identity"), interval=1)
-    base_url = f"http://127.0.0.1:{http.getsockname()[1]}"
-    settings = SandboxConfig(base_url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
-    app = create_app(settings, clock, clock.advance)
-    with (
-        serving(app, http, lifespan="on"),
-        httpx2.Client(base_url=base_url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
-    ):
-        yield IdentityBox(config.url, authority_file(folder, "identity"), web, clock, app.state.sandbox)
+
+    def settings(url: str) -> SandboxConfig:
+        return SandboxConfig(url, {}, (), folder / "sandbox.db", smtp_port=None, identity=config)
+
+    with running_box(folder, settings) as box:
+        yield IdentityBox(box.web, box.app, box.clock, config.url, authority_file(folder, "identity"))
 
 
 def _hidden(page: str) -> dict[str, str]:
     return {unescape(name): unescape(value) for name, value in _HIDDEN.findall(page)}
-
-
-def _json(answer: httpx2.Response) -> dict[str, Any]:
-    assert answer.is_success, answer.text
-    return answer.json()

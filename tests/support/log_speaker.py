@@ -8,9 +8,7 @@ import warnings
 from pathlib import Path
 from typing import NoReturn
 
-import structlog
-
-from orrery.logs import Redaction, configure
+from orrery.logs import Redaction, configure, log
 
 SECRETS = ["marked-token-0x5eed", "marked pass phrase", "marked\\back'slash\"quote", "marked-žluť", "98765432101"]
 """The secrets: of one word, of several, of signs that are escaped, of letters that are, of digits."""
@@ -35,22 +33,22 @@ def fail(secret: str) -> NoReturn:
 
 def speak(secret: str) -> None:
     """Log the secret by our logger and by a library's, as text, argument, field and error."""
-    to_value, theirs = structlog.get_logger("orrery.speaker"), logging.getLogger("library")
-    to_value.info(f"event {secret}", plain=secret, nested={"a": [{secret: secret}], "b": (secret, {secret})})
-    to_value.info("bytes", raw=secret.encode(), error=ValueError(secret), shown=[ValueError(secret)])
+    theirs = logging.getLogger("library")
+    log.info(f"event {secret}", plain=secret, nested={"a": [{secret: secret}], "b": (secret, {secret})})  # noqa: G004  what must not be written either
+    log.info("bytes", raw=secret.encode(), error=ValueError(secret), shown=[ValueError(secret)])
     theirs.warning("text %s and %r", secret, {"a": secret}, extra={"more": secret})
     warnings.warn(f"a warning about {secret}", stacklevel=1)
     try:
         fail(secret)
     except ValueError:
-        to_value.exception("failed")
+        log.exception("failed")
         theirs.exception("failed %s", secret)
 
 
 def main(form: str, crash: str = "") -> None:
     """Say everything, then end or crash."""
     configure("json" if form == "json" else "console", "debug", Redaction(SECRETS))
-    structlog.get_logger("orrery.speaker").info("begin", number=7, share=0.5, nothing=None, yes=True)
+    log.info("begin", number=7, share=0.5, nothing=None, yes=True)
     for secret in SECRETS:
         speak(secret)
     thread = threading.Thread(target=fail, args=(SECRETS[0],), name="speaker")
@@ -58,7 +56,7 @@ def main(form: str, crash: str = "") -> None:
     thread.join()
     Holder()
     gc.collect()
-    structlog.get_logger("orrery.speaker").info("end")
+    log.info("end")
     if crash:
         fail(SECRETS[1])
 

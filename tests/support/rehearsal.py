@@ -13,8 +13,9 @@ from orrery.ports.shop import Started
 from orrery.ports.store import Store
 from tests.support.checkout import PRODUCT, Shop
 from tests.support.clock import ManualClock
-from tests.support.killed import Fuse, FusedStore
+from tests.support.killed import Fuse
 from tests.support.processor import ScriptedProcessor
+from tests.support.unreliable_store import UnreliableStore
 
 
 class Rehearsal(Shop):
@@ -33,7 +34,7 @@ class Rehearsal(Shop):
         clock, self.fuse = clock or ManualClock(), fuse or Fuse()
         self.memory = kept or MemoryStore(clock)
         """What survives a kill."""
-        self.watched = FusedStore(self.memory, self.fuse)
+        self.watched = UnreliableStore(self.memory, fuse=self.fuse)
         """The store as this process sees it."""
         self._settings: dict[str, object] = {"livemode": livemode, **other}
         super().__init__(clock, self.watched, livemode=livemode, account=account, **other)  # pyright: ignore[reportArgumentType]  any setting of a shop

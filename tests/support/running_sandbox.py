@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from stripe._v1_services import V1Services
 
-from orrery.adapters.movable_clock import MovableClock
-from orrery.sandbox.app import EVERYTHING, PriceSeed, Sandbox, SandboxConfig, create_app
+from orrery.sandbox.app import EVERYTHING, PriceSeed, SandboxConfig
 from orrery.sandbox.ground import Document
+from tests.support.sandbox_box import SandboxBox, running_box
 from tests.support.serving import serving
-from tests.support.waiting import IN_CLEAR, PATIENCE, until
+from tests.support.waiting import PATIENCE, until
 
 KEY = "sk_test_orrery_sandbox"
 READER_KEY = "rk_test_orrery_reader"
@@ -67,20 +67,11 @@ class Receiver:
 
 
 @dataclass(frozen=True)
-class Running:
+class Running(SandboxBox):
     """A running sandbox, seen from outside, with the parts that a test steers."""
 
-    url: str
-    app: Starlette
-    clock: MovableClock
     receiver: Receiver
-    web: httpx2.Client
     transport: stripe.RequestsClient
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """The sandbox itself."""
-        return self.app.state.sandbox
 
     def client(self, key: str = KEY) -> V1Services:
         """Return the vendor's own client for this sandbox."""
@@ -133,11 +124,7 @@ class Running:
 
     def _save(self, *documents: Document) -> None:
         """Let the server write: its store is for one thread at a time."""
-        assert self.web.post(DOCUMENTS, json=documents).status_code == 204
-
-    def now(self) -> float:
-        """Return the sandbox's time."""
-        return self.clock.now().timestamp()
+        self.asked("POST", DOCUMENTS, documents)
 
     def session(self, **more: str) -> Document:
         """Create a session as the service does, with more parameters or other ones."""
@@ -149,13 +136,9 @@ class Running:
         """Submit the payment page of a session."""
         return self.web.post(f"/pay/{session['id']}", data={"email": "Buyer@example.org"} | fields)
 
-    def fault(self, kind: str, **more: object) -> None:
-        """Switch a fault on."""
-        assert self.web.post("/_faults", json={"kind": kind, **more}).status_code == 200
-
     def advance(self, seconds: float) -> None:
         """Move the sandbox's clock forward."""
-        assert self.web.post("/_clock", json={"advance": seconds}).status_code == 200
+        self.asked("POST", "/_clock", {"advance": seconds})
 
 
 SESSION = {
@@ -183,6 +166,7 @@ SESSION = {
 }
 """The parameters that the service sends (spec 1, Session parameters sent to the processor)."""
 
+EVERYTHING_PERMITTED = frozenset({EVERYTHING})
 PRICES = (
     PriceSeed(PRICE, "CISSP practice questions", 4900),
     PriceSeed(EUR_PRICE, "CISSP practice questions in Europe", 4500, "eur"),
@@ -204,29 +188,25 @@ def running(
     change: Callable[[SandboxConfig], SandboxConfig] = lambda config: config,
 ) -> Generator[Running]:
     """Run a sandbox whose state and clock live in `folder`, with its settings as `change` leaves them."""
-    clock = MovableClock(folder / "clock")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    config = SandboxConfig(
-        base_url=url,
-        api_keys={KEY: EVERYTHING_PERMITTED, READER_KEY: frozenset({"charge_read", "checkout_session_read"})},
-        prices=PRICES,
-        state_path=folder / "sandbox.sqlite3",
-        webhook_endpoints=((receiver.url, secrets),),
-        push_token=PUSH_TOKEN,
-    )
-    app = create_app(change(config), clock, clock.advance)
-    app.routes.insert(0, Route(DOCUMENTS, save_documents, methods=["POST"]))
-    with (
-        serving(app, listener, lifespan="on"),
-        httpx2.Client(base_url=url, timeout=PATIENCE, verify=IN_CLEAR, trust_env=False) as web,
-    ):
-        transport = stripe.RequestsClient(timeout=PATIENCE)
-        yield Running(url, app, clock, receiver, web, transport)
-        transport.close()
 
+    def settings(url: str) -> SandboxConfig:
+        return change(
+            SandboxConfig(
+                base_url=url,
+                api_keys={
+                    KEY: EVERYTHING_PERMITTED,
+                    READER_KEY: frozenset({"charge_read", "checkout_session_read"}),
+                },
+                prices=PRICES,
+                state_path=folder / "sandbox.sqlite3",
+                webhook_endpoints=((receiver.url, secrets),),
+                push_token=PUSH_TOKEN,
+                extra_routes=(Route(DOCUMENTS, save_documents, methods=["POST"]),),
+            )
+        )
 
-EVERYTHING_PERMITTED = frozenset({EVERYTHING})
+    with running_box(folder, settings) as box, closing(stripe.RequestsClient(timeout=PATIENCE)) as transport:
+        yield Running(box.web, box.app, box.clock, receiver, transport)
 
 
 @contextmanager
@@ -250,7 +230,7 @@ def module_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture
 def box(module_box: Running) -> Running:
     """The module's sandbox with every fault off and nothing on its way: what tests left in it stays."""
-    assert module_box.web.delete("/_faults").status_code == 200
+    module_box.clear_faults()
     module_box.receiver.statuses.clear()
     until(lambda: not module_box.deliveries("pending"))
     module_box.receiver.arrived.clear()

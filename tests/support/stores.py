@@ -2,16 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore, create
-from orrery.errors import OutcomeUnknown
 from orrery.ports.clock import Clock
-from orrery.ports.store import Check, Committed, Conflict, Inspection, Put, Store, StoreEntry, Write
+from orrery.ports.store import Committed, Put, Store
 
 ADAPTERS = ("memory", "sqlite")
 
@@ -30,48 +29,6 @@ async def new_store(path: Path, clock: Clock) -> SqliteStore:
     """Make a store at `path`, and open it."""
     await asyncio.to_thread(create, path)
     return await SqliteStore.open(path, clock)
-
-
-class LossyStore:
-    """A store behind a line that loses answers: `lose` is "before" the commit is done, "after" it, or None."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.lose: str | None = None
-
-    async def get(self, key: str) -> StoreEntry | None:
-        """Pass on."""
-        return await self._store.get(key)
-
-    async def scan(
-        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
-    ) -> list[StoreEntry]:
-        """Pass on."""
-        return await self._store.scan(prefix, after=after, limit=limit, reverse=reverse)
-
-    async def commit(
-        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
-    ) -> Committed | Conflict:
-        """Pass on, and lose the answer when asked to."""
-        lost, self.lose = self.lose, None
-        if lost == "before":
-            raise OutcomeUnknown("The answer was lost.", commit_id or "")
-        outcome = await self._store.commit(writes, checks, commit_id=commit_id)
-        if lost == "after":
-            raise OutcomeUnknown("The answer was lost.", commit_id or "")
-        return outcome
-
-    async def scrub(self) -> bool:
-        """Pass on."""
-        return await self._store.scrub()
-
-    async def inspect(self) -> Inspection:
-        """Pass on."""
-        return await self._store.inspect()
-
-    async def close(self) -> None:
-        """Pass on."""
-        await self._store.close()
 
 
 async def sets_in(store: Store) -> Counter[str]:

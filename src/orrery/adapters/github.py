@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TypeVar
 
-import structlog
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from orrery.errors import NotConfigured
+from orrery.logs import log
 from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.syntax.lines import is_header_text
@@ -41,8 +41,6 @@ _MOVED = "reports that {repository} has moved ({status}): set [monitor] reposito
 _OTHER = "answered {status}."
 
 Parsed = TypeVar("Parsed")
-
-log = structlog.get_logger()
 
 
 class _Label(BaseModel):

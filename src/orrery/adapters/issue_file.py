@@ -11,17 +11,17 @@ from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from orrery.durable import hold, replace
 from orrery.ports.clock import Clock
 from orrery.ports.tracker import Issue, TrackerFailed
-from orrery.record import Record
+from orrery.record import Record, RecordPart
 
 T = TypeVar("T")
 
 
-class _Comment(Record):
+class _Comment(RecordPart):
     at: AwareDatetime
     text: str
 
 
-class _Issue(Record):
+class _Issue(RecordPart):
     model_config = ConfigDict(frozen=False)
 
     id: str
@@ -42,7 +42,6 @@ class _File(Record):
 
     model_config = ConfigDict(frozen=False)
 
-    v: Literal[1] = 1
     issues: list[_Issue] = Field(default_factory=list[_Issue])
 
     def next_number(self) -> str:

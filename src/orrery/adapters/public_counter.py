@@ -3,14 +3,12 @@
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-import structlog
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from orrery.logs import log
 from orrery.outside import NoAnswer, Outside
 from orrery.ports.counter import PublicCount, Scope
 from orrery.trust import WELL_KNOWN, Trust
-
-log = structlog.get_logger()
 
 SECONDS = 10.0
 """How long one read may take."""

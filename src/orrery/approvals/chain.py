@@ -62,7 +62,6 @@ class LogEntry(Sealed):
     data; `statement`, `signature` and `signer` (the fingerprint of the key) are the owner's signed statement.
     """
 
-    v: Literal[1] = 1
     number: int
     at: datetime
     kind: EntryKind

@@ -12,7 +12,6 @@ the intent, the digest of everything in it, and the time:
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
 from orrery.errors import ApprovalRefused
 from orrery.record import Id, Record
@@ -32,7 +31,6 @@ class Erased(Record):
     Its digest, the owner's signed statement and its outcome stay in the log.
     """
 
-    v: Literal[1] = 1
     id: Id
     erased_at: datetime
 

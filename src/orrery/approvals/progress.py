@@ -15,7 +15,7 @@ from typing import Literal
 from orrery.approvals.chain import BEGINNINGS, EntryKind, LogEntry
 from orrery.approvals.intents import read_statement
 from orrery.errors import ApprovalRefused
-from orrery.record import Id, PersonalText, Record, Sentence
+from orrery.record import Id, PersonalText, Record, RecordPart, Sentence
 
 LIFETIME = timedelta(minutes=10)
 """How long a signature counts (decision 15)."""
@@ -53,7 +53,7 @@ AFTER: Mapping[EntryKind, IntentState | None] = {
 _USED = ("started", "unknown", "done")
 
 
-class Use(Record):
+class Use(RecordPart):
     """The state of one target of a standing approval; `note` is the latest sentence about it."""
 
     state: UseState
@@ -69,7 +69,6 @@ class IntentProgress(Record):
     release before this one reads the state in it (decision 45).
     """
 
-    v: Literal[1] = 1
     intent_id: Id
     digest: Id
     state: IntentState = "proposed"

@@ -4,8 +4,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-import structlog
-
 from orrery.approvals.approvals import Approvals
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.events import Events
@@ -50,8 +48,6 @@ from orrery.runtime.tasks import Tasks
 if TYPE_CHECKING:
     from orrery.checkout.routes import CheckoutRoutes
     from orrery.edge.routes import Routes
-
-log = structlog.get_logger()
 
 
 class CheckoutDomain:

@@ -1,4 +1,4 @@
-"""What checkout keeps in the store. Every record carries its schema version `v`."""
+"""What checkout keeps in the store."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, IPvAnyAddress, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
-from orrery.record import Code, Id, Impersonal, Personal, PersonalText, Record, Sentence
+from orrery.record import Code, Id, Impersonal, Personal, PersonalText, Record, RecordPart, Sentence
 
 KEEP_OFFERS = timedelta(days=400)
 """How long an offer is kept, as long as the events that are compared with it (decision 10)."""
@@ -49,7 +49,6 @@ class Offer(Record):
     an offer of an earlier release.
     """
 
-    v: Literal[1] = 1
     session_id: Id
     product_type: Code
     cert_code: Code
@@ -76,7 +75,6 @@ class AccessRecord(Record):
     access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
     """
 
-    v: Literal[1] = 1
     session_id: Id
     product_type: Code
     cert_code: Code
@@ -107,7 +105,6 @@ class AccessRecord(Record):
 class ErasedSession(Record):
     """That the buyer of a session was erased: it opens nothing again (decision 51). It is kept for ever."""
 
-    v: Literal[1] = 1
     erased_at: AwareDatetime
 
 
@@ -117,7 +114,6 @@ class WithheldSession(Record):
     `failed_at` is when Orrery learned that its payment failed (decision 48).
     """
 
-    v: Literal[1] = 1
     session_id: Id
     state: Literal["waiting", "refused"]
     reason: Sentence
@@ -134,7 +130,6 @@ class Reversal(Record):
     dispute since `dispute_at`, `disputed` where only the charge reports one, and None without one.
     """
 
-    v: Literal[1] = 1
     payment_intent: Id
     session_id: Id | None
     charge_id: Id
@@ -174,7 +169,6 @@ class UnreadableEvent(Record):
     of the event's object, such as a session; `fields` names the wrong fields.
     """
 
-    v: Literal[1] = 1
     event_id: Id
     type: Code | None
     object_id: Id | None
@@ -188,7 +182,6 @@ class RefusedWebhooks(Record):
     `last_at` is when one was refused last, ten minutes early at most; None in a record of an earlier release.
     """
 
-    v: Literal[1] = 1
     reason: Code
     since: AwareDatetime
     last_at: AwareDatetime | None = None
@@ -197,7 +190,6 @@ class RefusedWebhooks(Record):
 class AccessEnd(Record):
     """The latest end of access of one buyer to one product, from which a further purchase extends."""
 
-    v: Literal[1] = 1
     expires_at: AwareDatetime
 
 
@@ -208,7 +200,6 @@ class Attempt(Record):
     `expires_at` is when the session expires, None where that is not known.
     """
 
-    v: Literal[1] = 1
     cert_code: Code
     vendor_slug: Code
     parameters_digest: Id
@@ -218,7 +209,7 @@ class Attempt(Record):
     expires_at: AwareDatetime | None = None
 
 
-class StoredDiscrepancy(Record):
+class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
     `reason` has a few words, and nothing personal.
@@ -236,7 +227,6 @@ class LastReconciliation(Record):
     not only the events about them, were last searched for refunds and disputes.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     since: AwareDatetime
     examined: int
@@ -254,14 +244,12 @@ class LastReconciliation(Record):
 class UnknownSales(Record):
     """The processor has completed sessions that this store does not know; `since` is when that was found."""
 
-    v: Literal[1] = 1
     since: AwareDatetime
 
 
 class JournalEntry(Record):
     """One change by the owner: no e-mail address in it, so that it can stay after an erasure."""
 
-    v: Literal[1] = 1
     at: AwareDatetime
     action: JournalAction
     session_id: Id
@@ -275,7 +263,6 @@ class Receipt(Record):
     `currency` are those of the session that was tried, None in a receipt of an older release.
     """
 
-    v: Literal[1] = 1
     vendor_slug: Code
     cert_code: Code
     digest: Id
@@ -297,7 +284,6 @@ class PreflightTrial(Record):
     that is not what was asked for: then there is no receipt.
     """
 
-    v: Literal[1] = 1
     run_id: Id
     deployment: Id
     intent_id: Id
@@ -336,7 +322,6 @@ class PreflightTrial(Record):
 class OwnSession(Record):
     """A session that a preflight or a verification created."""
 
-    v: Literal[1] = 1
     session_id: Id
     made_by: Literal["preflight", "verify"]
     run_id: Id = ""
@@ -346,7 +331,6 @@ class OwnSession(Record):
 class DriftResult(Record):
     """The conditions that did not hold at the last check of a visitor's session."""
 
-    v: Literal[1] = 1
     session_id: Id
     looked_at: AwareDatetime
     kinds: tuple[Code, ...] = ()
@@ -358,7 +342,6 @@ class CreationOutage(Record):
     `mismatch`: it is one only because a session was not what was asked for.
     """
 
-    v: Literal[1] = 1
     since: AwareDatetime
     last_failure_at: AwareDatetime
     failures: int
@@ -371,7 +354,6 @@ class CreationOutage(Record):
 class ProxySighting(Record):
     """An address that many buyers share. `forwards`: it sends a forwarding header; `refused`: its 429 answers."""
 
-    v: Literal[1] = 1
     address: IPvAnyAddress
     forwards: bool
     refused: int

@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from traceback import extract_tb
 from typing import Literal
 
-import structlog
-
 from orrery.cockpit.rows import CockpitRow, newest_first, row_of
 from orrery.errors import OrreryError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, SignInNeeded
 from orrery.ports.comms.mailboxes import Mailbox, MessageBatch
@@ -35,8 +34,6 @@ Key = str | tuple[Source, str]
 
 InboxState = Literal["loading", "fresh", "stale", "failed", "sign-in-needed"]
 """`stale`: the rows of before are there, and a reason. `failed`: a reason, and nothing was ever read."""
-
-log = structlog.get_logger()
 
 
 class Inbox:

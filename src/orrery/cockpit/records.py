@@ -1,7 +1,6 @@
 """What the cockpit stores: the items of the action ledger (decision 35), and what was set aside (decision 57)."""
 
 from datetime import date
-from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -17,7 +16,6 @@ class LedgerItem(Record):
     mapping tables gave it.
     """
 
-    v: Literal[1] = 1
     track: Track
     title: PersonalText
     person: PersonalText = ""
@@ -38,7 +36,6 @@ class SetAside(Record):
     `source_id` is the vendor's own id, by which the row is found.
     """
 
-    v: Literal[1] = 1
     track: Track
     source_id: Id
     until: date | None = None

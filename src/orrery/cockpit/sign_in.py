@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import structlog
-
 from orrery.cockpit.comms import Comms
 from orrery.cockpit.inbox import Inbox
 from orrery.errors import OrreryError
+from orrery.logs import log
 from orrery.ports.accounts import Accounts
 from orrery.ports.comms.errors import SignInNeeded
 from orrery.runtime.tasks import Tasks
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

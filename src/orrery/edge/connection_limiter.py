@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from typing import Literal
 
-import structlog
+from orrery.logs import log
 
 MOST_CONNECTIONS = 1024
 """How many connections may be open at once, on both listeners."""
@@ -25,8 +25,6 @@ LOG_EVERY = 60.0
 """Seconds between two log lines about the same overload."""
 
 Overload = Literal["too many connections", "too much of requests without an answer"]
-
-log = structlog.get_logger()
 
 
 class LimitedConnection:
@@ -108,7 +106,8 @@ class ConnectionLimiter:
         now = asyncio.get_running_loop().time()
         if now - self._logged.get(trouble, -LOG_EVERY) >= LOG_EVERY:
             self._logged[trouble] = now
-            log.warning(trouble, done="the connections that were silent longest are closed", **about)
+            done = "the connections that were silent longest are closed"
+            log.warning(trouble, done=done, **about)  # pyright: ignore[reportArgumentType]  two fields, both figures
 
 
 def most_connections(descriptors: int) -> int:

@@ -6,7 +6,6 @@ reach the socket. The order of the checks is that of decision 37: the host, the 
 
 from collections.abc import Sequence
 
-import structlog
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -18,6 +17,7 @@ from orrery.edge.launch import Launch
 from orrery.edge.problem import Problem
 from orrery.edge.problems import response_of
 from orrery.edge.routes import Routes
+from orrery.logs import log
 
 SESSION = "/api/session"
 """Where a code is exchanged for the token: the one operation without it."""
@@ -26,8 +26,6 @@ _OPEN = frozenset({"/", SESSION, "/docs", "/openapi.json"})
 _OPEN_FOLDER = "/static/"
 _OWN_SITES = frozenset({"same-origin", "none"})
 """The `Sec-Fetch-Site` of a request by the page itself, and of an address that a person typed or opened."""
-
-log = structlog.get_logger()
 
 
 def local_app(title: str, routes: Sequence[Routes], host: str, launch: Launch) -> ASGIApp:

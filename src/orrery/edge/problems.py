@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
@@ -12,8 +11,7 @@ from starlette.responses import JSONResponse
 
 from orrery import errors
 from orrery.edge.problem import Problem
-
-log = structlog.get_logger()
+from orrery.logs import log
 
 _INTERNAL = 500
 _IN_PUBLIC = {

@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
 from orrery.fraud.entries import known_address
 from orrery.fraud.records import last_search
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable
@@ -33,8 +32,6 @@ STOPPED = "not_sent_to_network"
 
 AddressOf = Callable[[str], Awaitable[str | None]]
 """Returns the client address that asked for the session of a payment intent, or None."""
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

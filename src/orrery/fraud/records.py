@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from orrery.fraud.clusters import Cluster, KnownCluster, Trait
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Id, Record
+from orrery.record import Id, Record, RecordPart
 from orrery.runtime.collection import FOR_EVER, Collection
 
 FOUND = "fraud:found"
 """The key of the last search."""
 
 
-class FoundCluster(Record):
+class FoundCluster(RecordPart):
     """A cluster without the value that its declines share. By `newest_charge` the next search recognises it."""
 
     id: Id
@@ -31,7 +30,6 @@ class FoundCluster(Record):
 class LastSearch(Record):
     """The result of the workers' last search. For every cluster in it there was a push."""
 
-    v: Literal[1] = 1
     looked_at: datetime
     unasked: int = 0
     clusters: tuple[FoundCluster, ...] = ()

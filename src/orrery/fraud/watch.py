@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-import structlog
-
 from orrery.fraud.clusters import NAMES, Cluster
 from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import LastSearch, last_search, without_values
 from orrery.fraud.sentences import incident, lasting, together
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Conflict, Store
@@ -25,8 +24,6 @@ OVERDUE = 3 * EVERY
 """The owner's page does not trust a last search that is older than this."""
 
 COMMAND = "orrery fraud clusters"
-
-log = structlog.get_logger()
 
 
 class FraudWatch:

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict, fields
 from datetime import date, datetime, timedelta
-from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -20,7 +19,6 @@ class LastPing(Record):
     `stretch` is the id of the stretch that it is in, `stretches` how many began on that `day`.
     """
 
-    v: Literal[1] = 1
     expected_since: AwareDatetime
     at: AwareDatetime | None = None
     good_at: AwareDatetime | None = None

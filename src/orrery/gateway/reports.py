@@ -8,7 +8,7 @@ from pydantic import AwareDatetime
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Code, Id, Record, Sentence
+from orrery.record import Code, Id, Record, RecordPart, Sentence
 from orrery.runtime.collection import Collection, commit, write
 
 KEPT = timedelta(days=30)
@@ -21,7 +21,7 @@ WEBHOOK_PARTS = frozenset({"webhook", "action group"})
 """Without one of these, the end of the webhook may not be known: the action group names it."""
 
 
-class ReportedJob(Record):
+class ReportedJob(RecordPart):
     """One job of the runbook."""
 
     id: Id
@@ -30,7 +30,7 @@ class ReportedJob(Record):
     ended_at: AwareDatetime | None = None
 
 
-class ReportedOutage(Record):
+class ReportedOutage(RecordPart):
     """The last outage of the machine; `ended_by` names the layer that ended it, and is empty while it lasts."""
 
     began_at: AwareDatetime
@@ -38,7 +38,7 @@ class ReportedOutage(Record):
     ended_by: Code = ""
 
 
-class ReportedGap(Record):
+class ReportedGap(RecordPart):
     """A part of the cloud that is not known, and since when."""
 
     part: Code
@@ -52,7 +52,6 @@ class CloudReport(Record):
     What is `unknown` is as an earlier report had it, where there was one.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     power: Code
     health: Code

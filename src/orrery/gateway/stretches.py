@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import AwareDatetime
 
@@ -30,7 +30,6 @@ class PingStretch(Record):
     be. `mixed`: the day had its most stretches, and this one holds its last ping.
     """
 
-    v: Literal[1] = 1
     first_at: AwareDatetime
     last_at: AwareDatetime
     count: int = 1

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.errors import NotConfigured, StoreError
 from orrery.live import keys
 from orrery.live.plan import Reason, TickPlan, may_read, plan
 from orrery.live.quota import PAUSES, TOTAL, Query, QuotaBudget, TokenLimits
+from orrery.logs import log
 from orrery.ports.analytics import Analytics, AnalyticsFailed, By, Cause, UserReport
 from orrery.ports.clock import Clock
 from orrery.ports.store import Check, Committed, Conflict, Delete, Store
@@ -18,7 +17,6 @@ from orrery.runtime.raw_values import RawValues
 DEADLINE = 10.0
 """Seconds for one query."""
 
-log = structlog.get_logger()
 
 QUOTA, NO_KEY, REFUSED, UNREACHABLE = (
     "quota-exhausted",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
 from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.errors import NotConfigured
 from orrery.live import keys
 from orrery.live.freshness import CACHED, TICK, age
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
 from orrery.ports.store import Check, Committed, Store, Unchanged, Write
@@ -67,8 +67,6 @@ TITLE = "The live counter is degraded"
 
 TrackerChange = Literal["opened", "found", "commented", "closed"]
 
-log = structlog.get_logger()
-
 
 @dataclass(frozen=True, slots=True)
 class CheckFailure:
@@ -84,7 +82,6 @@ class MonitorState(Record):
     Without a readable state the issue is `unknown`: two good checks close any issue that may be there.
     """
 
-    v: Literal[1] = 1
     checked_at: AwareDatetime | None = None
     bad: NonNegativeInt = 0
     good: NonNegativeInt = 0

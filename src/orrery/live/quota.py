@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.live.tokens import HOUR, TokenWindow, next_pacific_midnight
 from orrery.ports.analytics import Cause, Quotas
-from orrery.record import Code, Id, Record
+from orrery.record import Code, Id, Record, RecordPart
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -69,7 +69,7 @@ PAUSES: Mapping[str, Pause] = {
 five minutes notice a key put right."""
 
 
-class Block(Record):
+class Block(RecordPart):
     """Nothing is asked before `until`; then one probe, whose success lifts the block."""
 
     reason: Obstacle
@@ -77,7 +77,7 @@ class Block(Record):
     until: AwareDatetime
 
 
-class ServerError(Record):
+class ServerError(RecordPart):
     """One server error, and the query that got it."""
 
     query: Query
@@ -93,7 +93,6 @@ class QuotaBudget(Record):
     success.
     """
 
-    v: Literal[1] = 1
     source: Id = ""
     hour: TokenWindow
     day: TokenWindow

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
-import structlog
-
 from orrery.errors import RecordUnreadable, StoreError
 from orrery.live import keys
 from orrery.live.answers import CachedAnswer
 from orrery.live.freshness import CACHED
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome, Snapshot
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import Collection, R
@@ -27,8 +26,6 @@ TRY_AGAIN = 5.0
 
 RENDER_EVERY = 1.0
 """Seconds for which a composed answer is sent: it gives its age in whole seconds."""
-
-log = structlog.get_logger()
 
 
 class Composer(Protocol):

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from orrery.record import Code, Record, Sentence
+from orrery.record import Code, Record, RecordPart, Sentence
 from orrery.syntax.numbers import LARGEST
 
 LONGEST_WINDOW = 30
@@ -33,13 +33,12 @@ Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 class Active(Record):
     """How many visitors there were in the last `window_minutes` at `generated_at`."""
 
-    v: Literal[1] = 1
     active: Count
     generated_at: Moment
     window_minutes: Minutes = LONGEST_WINDOW
 
 
-class PageCount(Record):
+class PageCount(RecordPart):
     """One page's visitors. `path` is None unless the site's own index knows the title (decision 22)."""
 
     page: Code
@@ -50,7 +49,6 @@ class PageCount(Record):
 class Pages(Record):
     """The pages with most visitors at `generated_at`. Their sum is not the total: one visitor may be on two."""
 
-    v: Literal[1] = 1
     pages: tuple[PageCount, ...]
     generated_at: Moment
 
@@ -58,7 +56,6 @@ class Pages(Record):
 class LastError(Record):
     """Why a refresh failed: `status` is the provider's HTTP status, if it gave one."""
 
-    v: Literal[1] = 1
     message: Sentence
     status: int | None
     attempted_at: Moment
@@ -68,7 +65,6 @@ class LastError(Record):
 class RefreshOutcome(Record):
     """The outcome of one interval's refresh. `window` is the number of the interval since the epoch."""
 
-    v: Literal[1] = 1
     window: int
     ok: bool
     active: Count | None = None

@@ -5,8 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.live.answers import current_count
 from orrery.live.budget import DEADLINE, QUOTA, UNREACHABLE, StoredBudget, tag_of
@@ -14,6 +12,7 @@ from orrery.live.metrics import TOTAL, Metric
 from orrery.live.plan import TickPlan
 from orrery.live.reads import FirstLevelCache, cached_counts, last_error, last_outcome, read, snapshot_in
 from orrery.live.records import LastError, Pages, RefreshOutcome
+from orrery.logs import log
 from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Store, Write
@@ -34,8 +33,6 @@ POLL_SECONDS = 0.1
 
 QueryOutcomes = Mapping[str, Record | OrreryError]
 """The outcome of each query, by its name."""
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

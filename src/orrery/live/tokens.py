@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from orrery.ports.analytics import QuotaState
-from orrery.record import Record
+from orrery.record import RecordPart
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 """Where the provider's day begins (spec 2, Limits; decision 24)."""
@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 SECOND = timedelta(seconds=1)
 
 
-class TokenWindow(Record):
+class TokenWindow(RecordPart):
     """One quota. `remaining` is how much Orrery may use, `size` is all of it, assumed or shown by the provider.
 
     `told` is the last figure of the provider. From its first one on, at `since`, others used `others`: below

@@ -15,13 +15,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import structlog
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from orrery.edge.auth import AdminBasic
 from orrery.errors import OrreryError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Panel, PanelSource, Tone, utc_text
 
@@ -46,8 +46,6 @@ _SPECIAL = re.compile(
     r"|(?P<id>\b((in|fc)-[0-9a-f]{10,12}|[0-9a-f]{12})\b)|(?P<seam>[/_])"
 )
 _FIGURE = re.compile(r"-?\d[\d.,]*|-")
-
-log = structlog.get_logger()
 
 
 class OwnerPage:

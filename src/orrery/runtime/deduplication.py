@@ -8,8 +8,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Received
 
@@ -21,8 +20,6 @@ FURTHEST = timedelta(hours=12)
 
 SLACK = timedelta(minutes=10)
 """How far the receiver's clock may be behind ours."""
-
-log = structlog.get_logger()
 
 
 class Deduplication:

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
-import structlog
-
 from orrery.errors import OrreryError, StoreError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.lease import Lease
 from orrery.runtime.tasks import to_its_end
-
-log = structlog.get_logger()
-
 
 RETRY = timedelta(minutes=5)
 """How soon a failed job is tried again, if it is not due before: its work does not wait for hours, and it is not

@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic
 
-import structlog
-
 from orrery.errors import StoreError
+from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Conflict, Delete, Unchanged
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Collection, R, commit, compare_and_set
-
-log = structlog.get_logger()
 
 
 def push(

@@ -1,7 +1,6 @@
 """A fenced lease: one holder at a time among all processes that share the store."""
 
 from datetime import timedelta
-from typing import Literal
 
 from pydantic import AwareDatetime
 
@@ -15,7 +14,6 @@ from orrery.runtime.due import is_ahead
 class Holder(Record):
     """The holder of a lease, and its end."""
 
-    v: Literal[1] = 1
     holder: Id
     until: AwareDatetime
 

@@ -18,7 +18,6 @@ class Intent(Sealed):
     the digest cannot be tried against addresses.
     """
 
-    v: Literal[1] = 1
     id: Id
     operation: Code
     target: PersonalText

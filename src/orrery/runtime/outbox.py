@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.errors import RecordUnreadable
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import (
@@ -59,8 +58,6 @@ UNREADABLE = "outbox-unreadable:"
 _MOST_PUT_OFF = 16
 """How many of the rows that were put off furthest are looked at together."""
 
-log = structlog.get_logger()
-
 
 class Notification(Record):
     """One notification and its state. `due_at` is the time of the next attempt.
@@ -68,7 +65,6 @@ class Notification(Record):
     `held_because` is a sentence. `dropped`: the owner decided that it is not sent.
     """
 
-    v: Literal[1] = 1
     id: Id
     channel: Channel
     to: PersonalText

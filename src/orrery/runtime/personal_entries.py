@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import AwareDatetime
 
@@ -39,7 +39,6 @@ class EntryErasure(Record):
     `stays`: only its marked fields were emptied.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     reason: Sentence
     stays: bool = False

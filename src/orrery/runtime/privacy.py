@@ -5,9 +5,8 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import structlog
-
 from orrery.errors import Invalid, RecordUnreadable
+from orrery.logs import log
 from orrery.ports.store import Conflict, Store, StoreEntry
 from orrery.runtime.collection import Changes, commit
 from orrery.runtime.search_terms import SearchTerms
@@ -19,8 +18,6 @@ LONGEST_ADDRESS = 1000
 """Characters of an address that may be searched for."""
 
 _SOMEBODY = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@]+")
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from orrery.ports.notifier import Notifier, OutgoingMessage, Received
+from orrery.syntax.session_id import SESSION_ID
 
 PREFIX = "ref_"
 
 DIGITS = 12
 """Letters and digits of a reference, 60 bits: of a million sessions two share one with a chance of 4 in 10^7."""
-
-SESSION_ID = re.compile(
-    r"(?:(?<![A-Za-z0-9])cs_|cs_(?:test|live)_)[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:owner|imported|import)_[0-9a-f]{24}"
-)
-"""A session id in any text: the processor's, or our own for free access and imports.
-
-The processor's is also found behind a letter: in an escaped line break, or a quoted address.
-"""
 
 _ALPHABET = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghjkmnpqrstvwxyz")
 """Base 32 without i, l, o and u, which look like others (Crockford's alphabet)."""

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
-import structlog
 from pydantic import AwareDatetime
 
 from orrery.errors import RecordUnreadable, StoreError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store
 from orrery.record import Record
@@ -35,8 +34,6 @@ NOT_KNOWN = (
 CLOCKS = timedelta(minutes=5)
 """How far the clocks of the processor and of this machine may differ: else webhooks are refused (decision 7)."""
 
-log = structlog.get_logger()
-
 
 class Restored(Record):
     """When the store was last restored, and how far reconciliations have come since.
@@ -45,7 +42,6 @@ class Restored(Record):
     later session that is not here was never sent. None where the replaced store does not show it.
     """
 
-    v: Literal[1] = 1
     at: AwareDatetime
     reconciled_since: AwareDatetime | None = None
     """A whole reconciliation has read the sessions created since this time: one that completes later is new."""
@@ -64,6 +60,11 @@ class Restored(Record):
             later = self.change(reconciled_since=since)
             # A conflict means another restore meanwhile: this reconciliation does not count.
             _ = await commit(store, restores.changes("", noted, later))
+
+
+def held_after(restored: Restored | None, at: datetime) -> str:
+    """Return why a notification about something at that time is held back after a restore, or nothing."""
+    return NOT_KNOWN if restored and restored.may_have_notified(at) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
-import structlog
+from orrery.logs import log
 
 FINISH = 5.0
 """Seconds that unfinished work gets, when the process ends, before it is cancelled."""
 
 T = TypeVar("T")
-
-log = structlog.get_logger()
 
 
 async def together(*work: Awaitable[T]) -> list[T]:

@@ -14,12 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
-import structlog
 from pydantic import AwareDatetime
 
 from orrery.errors import RecordUnreadable, StoreUnavailable
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
@@ -43,8 +42,6 @@ DEADLINE = timedelta(seconds=10)
 
 OUTAGE = "outage:"
 
-log = structlog.get_logger()
-
 
 class PartOutage(Record):
     """A part that is broken, or was within the last ten minutes.
@@ -53,7 +50,6 @@ class PartOutage(Record):
     that outage is over, this one causes no push.
     """
 
-    v: Literal[1] = 1
     part: Code
     since: AwareDatetime
     told_at: AwareDatetime | None = None

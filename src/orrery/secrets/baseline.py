@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from orrery.record import Code, Id, Record, Sentence
+from orrery.record import Code, Id, Record, RecordPart, Sentence
 from orrery.runtime.due import is_ahead
 from orrery.secrets.fingerprints import Place, SecretObservation
 
@@ -48,7 +48,6 @@ _LOST: dict[str, Trouble] = {
 class Announcement(Record):
     """The owner is about to change a secret, or to remove it permanently (`removal`)."""
 
-    v: Literal[1] = 1
     name: Code
     reason: Sentence
     removal: bool = False
@@ -56,7 +55,7 @@ class Announcement(Record):
     until: datetime
 
 
-class Alarm(Record):
+class Alarm(RecordPart):
     """A difference that one process, the `observer`, sees; `fingerprint` is that of another value, or empty."""
 
     trouble: Trouble
@@ -75,7 +74,6 @@ class Baseline(Record):
     rolled back; a process that saw only the old one was not restarted yet.
     """
 
-    v: Literal[1] = 1
     name: Code
     fingerprint: Id | None
     previous: Id | None = None

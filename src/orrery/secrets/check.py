@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-import structlog
-
 from orrery.errors import Invalid, RecordUnreadable, StoreError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, secret_part
 from orrery.ports.panels import Panel, utc_text
@@ -33,8 +32,6 @@ SETTLE = 2.0
 """Seconds after which a difference is checked again: a file that is being written is empty for an instant."""
 
 _COLUMNS = ("secret", "state", "announced", "fingerprint")
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """What the tracks store: the entries of their journal."""
 
-from typing import Literal
-
 from pydantic import AwareDatetime
 
 from orrery.record import PersonalText, Record
@@ -14,7 +12,6 @@ class TrackJournalEntry(Record):
     `track` has no default: an entry that lost its label cannot be read, and is not shown as if it were of either.
     """
 
-    v: Literal[1] = 1
     track: Track
     account: PersonalText = ""
     text: PersonalText

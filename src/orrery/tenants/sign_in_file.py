@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import AwareDatetime, Field, ValidationError
 
 from orrery.ports.identity import SignInFiles
 from orrery.ports.private_file import SignInFileUnusable
-from orrery.record import Code, PersonalText, Record
+from orrery.record import Code, PersonalText, Record, RecordPart
 from orrery.syntax.track import Track
 from orrery.tenants.settings import Guid, TrackSettings
 
 
-class SignIn(Record):
+class SignIn(RecordPart):
     """One account that signed in: the claims of its verified id token (decision 38), and the library's cache."""
 
     tenant: Guid
@@ -31,7 +30,6 @@ class SignIn(Record):
 class TrackSignIns(Record):
     """The content of the file."""
 
-    v: Literal[1] = 1
     track: Track
     tenant: Guid
     client: Guid

@@ -104,7 +104,7 @@ HEAVY = {
     *("fastapi", "starlette", "uvicorn", "httpx2", "requests", "pydantic_settings", "prometheus_client"),
     *("apsw", "sqlite3", "stripe", "google", "cryptography", "aiosmtplib"),
     *("orrery.app.composition", "orrery.app.settings", "orrery.adapters", "orrery.edge", "orrery.sandbox"),
-    *("structlog", "orrery.runtime.collection"),
+    *("orrery.logs", "orrery.runtime.collection"),
 }
 """Web frameworks, HTTP clients, stores, logs and vendors' libraries, and the rooms that need them."""
 

@@ -15,7 +15,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
-from tests.support.counting_store import CountingStore
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -162,7 +161,7 @@ async def test_a_flood_writes_once() -> None:
 
 async def test_a_flood_after_the_push_of_the_day_asks_the_store_once() -> None:
     """A second row of the same day has no record: what a stranger causes is paced where nothing is stored, too."""
-    store = CountingStore(MemoryStore(clock := ManualClock()))
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
     shop = Shop(clock, store)
     await refuse(shop, times=SEVERAL)
     await accept(shop)

@@ -22,7 +22,7 @@ from orrery.runtime.outbox import Outbox
 from orrery.runtime.references import References, ReferringNotifier
 from tests.support.checkout import INDEX_KEY, PRODUCT, Shop, record, stored_access
 from tests.support.clock import START, ManualClock
-from tests.support.killed import Fuse, FusedStore, Killed
+from tests.support.killed import Fuse, Killed
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.old_imports import END, FORMER, LINES, UNREADABLE, put_store
 from tests.support.unreliable_store import UnreliableStore
@@ -261,7 +261,7 @@ async def test_killed_anywhere(tmp_path: Path) -> None:
         at += 1
         memory, fuse = await crowded(tmp_path, clock), Fuse(at)
         try:
-            await rekey_imports(CheckoutRecords(FusedStore(memory, fuse), clock, INDEX_KEY))
+            await rekey_imports(CheckoutRecords(UnreliableStore(memory, fuse=fuse), clock, INDEX_KEY))
         except Killed:
             await see_consistent(Shop(clock=clock, over=memory))
             await rekey_imports(CheckoutRecords(memory, clock, INDEX_KEY))

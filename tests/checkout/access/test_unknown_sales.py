@@ -6,7 +6,8 @@ import pytest
 
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.outages import ANOTHER_STORE, PART
-from orrery.checkout.access.reconcile import LATE, MOST_KEPT, WINDOW
+from orrery.checkout.access.reconcile import WINDOW
+from orrery.checkout.access.report import LATE, MOST_KEPT
 from orrery.checkout.records import LastReconciliation
 from orrery.ports.health import Finding
 from orrery.ports.processor import Charge, CheckoutSession

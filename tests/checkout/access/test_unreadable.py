@@ -17,10 +17,10 @@ from orrery.runtime.lease import Lease
 from orrery.runtime.restored import last_restore
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, metadata_of, record, session_json
 from tests.support.clock import ManualClock
-from tests.support.counting_store import CountingStore
 from tests.support.damaged import CLICK, DAMAGES, Action, World, cut
 from tests.support.items import gathered
 from tests.support.rehearsal import Counterpart
+from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -184,7 +184,7 @@ async def actions_on(kind: str) -> list[str]:
     """Return the actions that read a kind where nothing is damaged: what reads none of it meets no damage."""
     if not READ:
         clock = ManualClock()
-        counting = CountingStore(MemoryStore(clock))
+        counting = UnreliableStore(MemoryStore(clock))
         world = await World(Shop(clock, counting)).live()
         for name, action in ACTIONS.items():
             counting.reads.clear()

@@ -12,7 +12,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.events import ERASED_EVENT
-from orrery.checkout.access.reconcile import UnreadableObject
+from orrery.checkout.access.report import UnreadableObject
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.processor import split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable

@@ -153,7 +153,7 @@ async def test_a_new_product_with_a_mistake(
 async def test_a_store_that_fails() -> None:
     """A mistake is named without the store; what is sold instead is then said to be unknown."""
     changed = SLIPS["a blank is missing"](await live())
-    changed.watched.errors.append(StoreUnavailable("locked"))
+    changed.watched.get_errors.append(StoreUnavailable("locked"))
     finding = {one.part: one for one in await changed.preflight.unusable()}[PART]
     assert finding.why.startswith("trust_copy holds")
     assert finding.why.endswith("What is sold instead is not known: the store cannot be read.")
@@ -243,7 +243,7 @@ async def test_without_addresses_or_store() -> None:
     """Without addresses, or while the store fails, other parts say what is wrong."""
     assert await parts(Rehearsal(terms=None)) == {}
     rehearsal = Rehearsal()
-    rehearsal.watched.errors.append(StoreUnavailable("locked"))
+    rehearsal.watched.get_errors.append(StoreUnavailable("locked"))
     assert await parts(rehearsal) == {}
 
 

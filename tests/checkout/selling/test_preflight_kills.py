@@ -189,9 +189,9 @@ async def test_what_is_finished_costs_readiness_nothing() -> None:
     """Looking for interrupted runs reads none of the trials that came to their end."""
     rehearsal = await approved()
     await rehearsal.run()
-    before = rehearsal.watched.reads
+    before = rehearsal.watched.reads["preflight:"]
     assert await rehearsal.trials.interrupted() == 0
-    assert (rehearsal.watched.reads, len(await rehearsal.stored_trials())) == (before, 2)
+    assert (rehearsal.watched.reads["preflight:"], len(await rehearsal.stored_trials())) == (before, 2)
 
 
 async def test_an_interrupted_preflight_is_told() -> None:

@@ -143,9 +143,9 @@ async def test_one_read_a_checkout() -> None:
     """A checkout in live mode reads the store once."""
     rehearsal = Rehearsal(products=(PRODUCT,))
     await rehearsal.preflighted()
-    rehearsal.watched.reads = 0
+    rehearsal.watched.reads.clear()
     await buy(rehearsal)
-    assert rehearsal.watched.reads == 1
+    assert rehearsal.watched.reads.total() == 1
 
 
 async def test_another_amount_than_the_accepted_one() -> None:

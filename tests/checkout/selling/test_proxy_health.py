@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import pytest
-from structlog.testing import capture_logs
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.collections import CheckoutRecords
@@ -13,6 +12,7 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
+from tests.support.logged import logged
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -137,7 +137,7 @@ async def test_refusals_are_counted_within_an_hour(house: House) -> None:
 
 async def test_requests_write_nothing(house: House) -> None:
     """What a request shows is kept in memory; the job writes it once, and again only after ten minutes."""
-    with capture_logs() as logged:
+    with logged() as events:
         for _ in range(60):
             for _ in range(20):
                 house.health.forwards(EDGE)
@@ -146,7 +146,7 @@ async def test_requests_write_nothing(house: House) -> None:
             house.clock.advance(60)
         await house.health.write()
     assert house.store.commits == 6 + 1
-    assert [one["address"] for one in logged] == [EDGE]
+    assert [one["address"] for one in events] == [EDGE]
     assert (await house.finding()).why.endswith("The limit refused 1200 requests.")
 
 

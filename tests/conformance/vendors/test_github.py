@@ -12,13 +12,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from structlog.testing import capture_logs
 
 from orrery.adapters.github import SECONDS, GitHubTracker
 from orrery.errors import NotConfigured
 from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.sandbox.tracker import REPOSITORY
 from tests.support.hasty_loop import run_ahead
+from tests.support.logged import logged
 from tests.support.running_sandbox import Running
 from tests.support.serving import serving
 
@@ -172,7 +172,7 @@ def test_a_lost_answer(box: Running) -> None:
 def test_a_label_that_was_dropped(github: GitHub) -> None:
     """When GitHub drops the label without an error, the issue is kept and the log reports it."""
     github.answers(201, ISSUE | {"labels": list[str]()})
-    with capture_logs() as logs:
+    with logged() as logs:
         asyncio.run(tracker(github.url).open(LABEL, "t", "b"))
     assert [(one["event"], one["issue"]) for one in logs] == [("the tracker dropped the label", 7)]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-import structlog
 import uvicorn
 import uvloop
 from starlette.types import ASGIApp
@@ -26,6 +25,7 @@ from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.edge.listeners import Listeners
 from orrery.errors import StoreError, StoreMissing
+from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.runtime.jobs import Workers
 from orrery.runtime.readiness import Readiness
@@ -41,8 +41,6 @@ TURN = 0.001
 Reading a page of the processor's listing is computing, and a commit needs about ten turns. With shorter turns than
 this the store's thread and the event loop interrupt each other too often, and a burst of webhooks gets slower.
 """
-
-log = structlog.get_logger()
 
 
 def command(config: Config = None) -> None:

@@ -3,12 +3,10 @@
 import os
 import socket
 
-import structlog
+from orrery.logs import log
 
 VARIABLE = "NOTIFY_SOCKET"
 """The variable with the path of systemd's socket; without it systemd expects no messages."""
-
-log = structlog.get_logger()
 
 
 def manager_address() -> str:

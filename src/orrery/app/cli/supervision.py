@@ -8,16 +8,14 @@ import socket
 from collections.abc import Callable
 from typing import Any, cast
 
-import structlog
 import uvicorn
 
 from orrery.errors import OrreryError
+from orrery.logs import log
 from orrery.runtime.tasks import to_its_end
 
 LISTENER_SECONDS = 1.0
 """How often the sockets are checked: whether both still listen."""
-
-log = structlog.get_logger()
 
 
 class EndedUnexpectedlyError(OrreryError):

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.checkout.access.outages import NOTED_EVERY
 from orrery.checkout.access.rules import SessionResult, bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import COMPLETED, UnreadableEvent
 from orrery.errors import RecordUnreadable, StoreUnavailable
+from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.ports.panels import utc_text
 from orrery.ports.processor import (
@@ -55,8 +54,6 @@ _UNDELIVERED = (
     "The processor could not deliver them: it got no connection, no certificate that it trusts, or an error of "
     "the service or of a proxy in front. Its dashboard shows which."
 )
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

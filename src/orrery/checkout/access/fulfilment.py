@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 
-import structlog
-
 from orrery.checkout import probe
 from orrery.checkout.access.events import Events, RawEvent, ReceivedResult
 from orrery.checkout.access.notifications import Notifications
@@ -25,14 +23,13 @@ from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import AccessEnd, GrantedBy, Offer, WithheldSession
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
+from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent, ProcessorReads
 from orrery.ports.processor.errors import ProcessorRefused
 from orrery.ports.store import Absent, Check, Conflict, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, compare_and_set, write
 from orrery.runtime.lasting import alarm
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

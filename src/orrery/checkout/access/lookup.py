@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
+from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads, SessionStatus, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
 from orrery.runtime import outbox
@@ -25,8 +24,6 @@ from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gath
 from orrery.runtime.references import References, as_reference
 
 _NOT_THERE = "resource_missing"
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

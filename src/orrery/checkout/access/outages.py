@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import RefusedWebhooks, UnknownSales
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid, StoreError
+from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.ports.processor import CheckoutSession
 from orrery.runtime import outbox
@@ -40,8 +39,6 @@ NOTED_EVERY = timedelta(minutes=10)
 
 _SIGNATURE = r",v[0-9]=[0-9a-f]{64}"
 _LIKE_THE_PROCESSORS = re.compile(rf"t=([0-9]{{1,12}})(?=.*,v1=)(?:{_SIGNATURE}){{1,16}}")
-
-log = structlog.get_logger()
 
 
 class Refusals:

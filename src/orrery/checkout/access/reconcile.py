@@ -3,27 +3,26 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-import structlog
 
 from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
-from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds, ReversalSearch
+from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds
+from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, panel_of
 from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import LastReconciliation, Offer, StoredDiscrepancy
+from orrery.checkout.records import Offer, StoredDiscrepancy
 from orrery.errors import RecordUnreadable, StoreError
-from orrery.ports.panels import Panel, utc_text
+from orrery.logs import log
+from orrery.ports.panels import Panel
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
 from orrery.runtime.lasting import push
-from orrery.runtime.restored import NOT_KNOWN, Restored, last_restore
+from orrery.runtime.restored import Restored, held_after, last_restore
 
 WINDOW = timedelta(days=30)
 """How far back completed sessions are read at least; after an outage, back to the last success (decision 49)."""
@@ -34,67 +33,13 @@ LONGEST_ACCESS = timedelta(days=366)
 EVERY = timedelta(minutes=15)
 """How often the workers reconcile (decision 13)."""
 
-LATE = timedelta(hours=1)
-"""A last reconciliation this long ago needs attention."""
-
 LOOK_SECONDS = 3.0
 """How long the start waits for the processor's list of sales."""
-
-MOST_KEPT = 50
-"""How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 _LONGEST_SESSION = timedelta(days=2)
 """A session is completed within a day of its creation; sessions that were noted later are in the listing."""
 
 ProgressCallback = Callable[[int], None]
-
-log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableObject:
-    """An object of the processor's that is not as documented."""
-
-    kind: str
-    id: str | None
-    fields: tuple[str, ...]
-
-    def error(self) -> ItemUnreadable:
-        return ItemUnreadable(self.kind, self.id, self.fields)
-
-
-@dataclass(slots=True)
-class ReconciliationReport:
-    """The result of a reconciliation. In a dry run `granted` is what would have been granted.
-
-    `unreadable` are records that cannot be read, each once. Their sessions are left out; or, where it is unknown
-    which notifications were sent before a restore, the notifications are held back. `unread` are objects of the
-    processor that cannot be read. `unknown` counts the sessions that another store sold and this one
-    did not know, `left_unknown` those of them that are paid and cannot be granted.
-    """
-
-    dry_run: bool
-    examined: int = 0
-    foreign: int = 0
-    with_access: int = 0
-    granted: list[str] = field(default_factory=list[str])
-    held_notifications: int = 0
-    unknown: int = 0
-    left_unknown: int = 0
-    paid_without_access: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
-    partly_refunded: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
-    unpaid: list[str] = field(default_factory=list[str])
-    payment_failed: list[str] = field(default_factory=list[str])
-    access_without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
-    unreadable: list[str] = field(default_factory=list[str])
-    unread: list[UnreadableObject] = field(default_factory=list[UnreadableObject])
-
-    def leave_out(self, error: RecordUnreadable | ItemUnreadable) -> None:
-        """Note a record, or an object of the processor's, that cannot be read."""
-        if isinstance(error, ItemUnreadable):
-            self.unread.append(UnreadableObject(error.kind, error.item_id, error.fields))
-        elif error.name not in self.unreadable:
-            self.unreadable.append(error.name)
 
 
 class Reconciliation:
@@ -166,18 +111,17 @@ class Reconciliation:
                 progress(report.examined)
         await self._waiting_longer(start, report, restored)
         charges = last is None or last.charges_at is None or now - last.at > EVENTS_KEPT
-        await self._add_reversals(ReversalSearch(start, charges, dry_run, restored), report)
+        await self._refunds.update(report, start, restored, charges=charges)
         if not dry_run:
-            for error in await self._states.note_expired(start):
-                report.leave_out(error)
+            report.leave_out(*await self._states.note_expired(start))
         if restored and not dry_run:
             await restored.reconciled(self._stored.store, self._stored.clock, start)
         if start <= whole and not dry_run:
             if not report.left_unknown:
                 await self._unknown.opened()
             charges_at = now if charges or last is None else last.charges_at
-            last = _reconciled(report, start, self._stored.clock.now()).change(charges_at=charges_at)
-            await write(self._stored.store, [self._stored.reconciled.put(last)])
+            noted = report.stored(self._stored.clock.now(), start, charges_at)
+            await write(self._stored.store, [self._stored.reconciled.put(noted)])
         log.info("reconciled", examined=report.examined, granted=len(report.granted), dry_run=dry_run)
         return report
 
@@ -185,11 +129,11 @@ class Reconciliation:
         """Return the panel of the owner's page with the last run over the whole window."""
         last = await self._stored.reconciled.get()
         if not self._catalogue and last is None:
-            return Panel(_PANEL, "No product is configured")
+            return Panel(PANEL, "No product is configured")
         if last is None:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
-            return Panel(_PANEL, "Not reconciled with the processor yet", "attention", todo)
-        return _panel(last.record, self._stored.clock.now())
+            return Panel(PANEL, "Not reconciled with the processor yet", "attention", todo)
+        return panel_of(last.record, self._stored.clock.now())
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:
@@ -214,9 +158,7 @@ class Reconciliation:
             report.with_access += 1
             return
         unknown = origin == "unknown"
-        held_because = ANOTHER_STORE if unknown else ""
-        if restored and restored.may_have_notified(session.created):
-            held_because = NOT_KNOWN
+        held_because = held_after(restored, session.created) or (ANOTHER_STORE if unknown else "")
         source = FulfilmentSource("reconcile", held_because=held_because, is_unknown=unknown)
         try:
             outcome = await self._outcome(session, source, dry_run=report.dry_run)
@@ -229,9 +171,7 @@ class Reconciliation:
         ):
             report.payment_failed.append(session.id)
             return
-        before = len(report.paid_without_access)
-        _note(session, outcome, source, report)
-        report.left_unknown += unknown and len(report.paid_without_access) > before
+        report.note(session, outcome, unknown=unknown, held=bool(held_because))
 
     async def _origin(
         self, session: CheckoutSession, report: ReconciliationReport, restored: Restored | None
@@ -279,8 +219,7 @@ class Reconciliation:
         """Examine the waiting sessions that are older than the window."""
         now = self._stored.clock.now()
         async for page in self._stored.pending.pages():
-            for error in page.unreadable:
-                report.leave_out(error)
+            report.leave_out(*page.unreadable)
             for pending in page.values():
                 # One from the future was noted before the clock was put back: its session may be of any age.
                 is_old = not start + _LONGEST_SESSION < pending.noted_at <= now
@@ -300,73 +239,6 @@ class Reconciliation:
             return
         if session.created < start:
             await self._examine(session, report, restored)
-
-    async def _add_reversals(self, search: ReversalSearch, report: ReconciliationReport) -> None:
-        found = await self._refunds.update(search)
-        report.access_without_payment += found.without_payment
-        report.partly_refunded += found.partly_refunded
-        for error in found.unreadable:
-            report.leave_out(error)
-
-
-def _reconciled(report: ReconciliationReport, since: datetime, now: datetime) -> LastReconciliation:
-    return LastReconciliation(
-        at=now,
-        since=since,
-        examined=report.examined,
-        granted=len(report.granted),
-        unpaid=len(report.unpaid),
-        without_access=len(report.paid_without_access),
-        without_payment=len(report.access_without_payment),
-        paid_without_access=tuple(report.paid_without_access[:MOST_KEPT]),
-        access_without_payment=tuple(report.access_without_payment[:MOST_KEPT]),
-        unreadable=tuple(report.unreadable[:MOST_KEPT]),
-        partly_refunded=len(report.partly_refunded),
-    )
-
-
-_PANEL = "Payments and access"
-
-
-def _panel(last: LastReconciliation, now: datetime) -> Panel:
-    discrepancies = [*((one, "paid without access") for one in last.paid_without_access)]
-    discrepancies += [(one, "access without payment") for one in last.access_without_payment]
-    rows = tuple((one.session_id, what, one.reason) for one, what in discrepancies)
-    rows += tuple((name, "record", "cannot be read") for name in last.unreadable)
-    columns = ("Session", "What", "Why") if rows else ()
-    days, parts = (last.at - last.since).days, last.partly_refunded
-    ran = f"Reconciled at {utc_text(last.at)}. Sessions of {days} days: {last.examined}, "
-    ran += f"not paid yet: {last.unpaid}."
-    ran += f" Refunded in part: {parts}." if parts else ""
-    if rows:
-        counted = (
-            (last.without_access, "paid without access"),
-            (last.without_payment, "with access without payment"),
-            (len(last.unreadable), "records that cannot be read"),
-        )
-        headline = ", ".join(f"{count} {what}" for count, what in counted if count)
-        return Panel(_PANEL, headline, "bad", f"{ran} See `orrery checkout reconcile`.", columns, rows)
-    if now - last.at > LATE:
-        todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
-        return Panel(_PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
-    return Panel(_PANEL, "What is paid has access, and what has access is paid", "good", ran)
-
-
-def _note(
-    session: CheckoutSession, outcome: AccessVerdict, source: FulfilmentSource, report: ReconciliationReport
-) -> None:
-    match outcome.result:
-        case "granted":
-            report.granted.append(session.id)
-            report.held_notifications += bool(source.held_because)
-        case "foreign":
-            report.foreign += 1
-        case "already" | "erased":
-            report.with_access += 1
-        case _ if session.payment_status == "unpaid":
-            report.unpaid.append(session.id)
-        case _:
-            report.paid_without_access.append(StoredDiscrepancy(session_id=session.id, reason=outcome.reason))
 
 
 def _unreadable_push(name: str) -> outbox.OutboxDraft:

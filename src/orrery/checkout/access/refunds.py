@@ -6,23 +6,22 @@ charges themselves: they say what was refunded or disputed, without a deadline.
 
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-
-import structlog
 
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.report import ReconciliationReport
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
+from orrery.logs import log
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered
-from orrery.runtime.restored import NOT_KNOWN, Restored
+from orrery.runtime.restored import Restored, held_after
 from orrery.syntax.money import money
 
 EVENTS_KEPT = timedelta(days=29)
@@ -33,33 +32,6 @@ BEFORE_THE_SALE = timedelta(days=2)
 
 Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
 """Returns the changes that revoke a session's access for a reason, and the records that end earlier."""
-
-log = structlog.get_logger()
-
-
-@dataclass(slots=True)
-class ReversalReport:
-    """The refunds and disputes of sessions whose access runs, and the objects that could not be read."""
-
-    without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
-    partly_refunded: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
-    unreadable: list[RecordUnreadable | ItemUnreadable] = field(
-        default_factory=list["RecordUnreadable | ItemUnreadable"]
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ReversalSearch:
-    """How far back to read, and whether to store and notify. `charges`: read charges, not only events."""
-
-    since: datetime
-    charges: bool
-    dry_run: bool
-    restored: Restored | None
-
-    def held_because(self, at: datetime) -> str:
-        """Return why a notification about something at that time is held back, or nothing."""
-        return NOT_KNOWN if self.restored and self.restored.may_have_notified(at) else ""
 
 
 class Refunds:
@@ -80,33 +52,35 @@ class Refunds:
         self._notifications = notifications
         self._revoke = revoke
 
-    async def update(self, search: ReversalSearch) -> ReversalReport:
-        """Store and report new ones; return all. Raises the processor's and the store's errors."""
-        report, known = ReversalReport(), dict[str, Reversal]()
-        by_payment, report.unreadable = await self._happened(search)
-        for payment, events in by_payment.items():
+    async def update(
+        self, report: ReconciliationReport, since: datetime, restored: Restored | None, *, charges: bool
+    ) -> None:
+        """Store and report new ones, and list all; with `charges` the charges are read, not only the events.
+
+        Raises the processor's and the store's errors.
+        """
+        known = dict[str, Reversal]()
+        for payment, events in (await self._happened(report, since, charges=charges)).items():
+            held_because = held_after(restored, events[-1].created)
             try:
-                known[payment] = await self._learn(payment, events, search)
+                known[payment] = await self._learn(payment, events, held_because, dry_run=report.dry_run)
             except (RecordUnreadable, ItemUnreadable) as error:
-                report.unreadable.append(error)
+                report.leave_out(error)
         await self._list(known, report)
-        return report
 
     async def _happened(
-        self, search: ReversalSearch
-    ) -> tuple[dict[str, list[ChargeEvent]], list[RecordUnreadable | ItemUnreadable]]:
+        self, report: ReconciliationReport, since: datetime, *, charges: bool
+    ) -> dict[str, list[ChargeEvent]]:
         """Return the events of each payment, the oldest first; charges, which say less, after all events."""
-        events, unread = split_unreadable([one async for one in self._reads.list_charge_events(search.since)])
-        charges: list[ChargeEvent] = []
-        if search.charges:
-            oldest = await self._oldest_sale(search.since)
-            charges, unread_too = split_unreadable([one async for one in self._charges(oldest)])
-            unread += unread_too
+        events = [one async for one in self._reads.list_charge_events(since)]
+        of_charges = [one async for one in self._charges(await self._oldest_sale(since))] if charges else []
         by_payment: dict[str, list[ChargeEvent]] = {}
-        for event in (*events[::-1], *charges[::-1]):
-            if payment := event.subject.payment_intent:
+        for event in (*events[::-1], *of_charges[::-1]):
+            if isinstance(event, ItemUnreadable):
+                report.leave_out(event)
+            elif payment := event.subject.payment_intent:
                 by_payment.setdefault(payment, []).append(event)
-        return by_payment, [*unread]
+        return by_payment
 
     async def _charges(self, since: datetime) -> AsyncIterator[ChargeEvent | ItemUnreadable]:
         async for charge in self._reads.list_charges(since):
@@ -119,14 +93,15 @@ class Refunds:
         oldest = await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, 1)))
         return min([since, *(one.granted_at - BEFORE_THE_SALE for one in oldest.values())])
 
-    async def _learn(self, payment: str, events: Sequence[ChargeEvent], search: ReversalSearch) -> Reversal:
+    async def _learn(
+        self, payment: str, events: Sequence[ChargeEvent], held_because: str, *, dry_run: bool
+    ) -> Reversal:
         """Return the reversal of a payment after these events; store and report it when it is new."""
         found = await self._stored.reversals.get(payment)
         before = found.record if found else await self._new(payment, events[0].subject)
         after = functools.reduce(_after, events, before)
-        if not search.dry_run and (found is None or after != before):
-            noted = self._stored.reversals.changes(payment, found, after)
-            await self._note(before, after, noted, search.held_because(events[-1].created))
+        if not dry_run and (found is None or after != before):
+            await self._note(before, after, self._stored.reversals.changes(payment, found, after), held_because)
         return after
 
     async def _new(self, payment: str, subject: Charge | Dispute) -> Reversal:
@@ -180,15 +155,15 @@ class Refunds:
             drafts.append(self._notifications.refunded(after, session_id, shorter))
         return drafts
 
-    async def _list(self, known: dict[str, Reversal], report: ReversalReport) -> None:
+    async def _list(self, known: dict[str, Reversal], report: ReconciliationReport) -> None:
         """Add the stored reversals to the report, and those that a dry run has found."""
         everything = await self._stored.reversals.all()
-        report.unreadable += everything.unreadable
+        report.leave_out(*everything.unreadable)
         for reversal in ({one.payment_intent: one for one in everything.values()} | known).values():
             try:
                 record = await self._lookup.record(reversal.session_id) if reversal.session_id else None
             except RecordUnreadable as error:
-                report.unreadable.append(error)
+                report.leave_out(error)
                 continue
             if record and record.runs_at(self._stored.clock.now()):
                 _list_one(record.session_id, reversal, report)
@@ -215,15 +190,15 @@ def _after(before: Reversal, event: ChargeEvent) -> Reversal:
     )
 
 
-def _list_one(session_id: str, reversal: Reversal, report: ReversalReport) -> None:
+def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport) -> None:
     if reversal.contested:
         lost = "the dispute of charge {} was lost" if reversal.decided else "charge {} is disputed"
         until = f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC" if reversal.respond_by else ""
         why = lost.format(reversal.charge_id) + ("" if reversal.decided else until)
-        report.without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
+        report.access_without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
     elif reversal.refunded:
         why = f"charge {reversal.charge_id} was refunded"
-        report.without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
+        report.access_without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
     elif reversal.amount_refunded and reversal.amount is not None:
         part, whole = (money(one, reversal.currency) for one in (reversal.amount_refunded, reversal.amount))
         why = f"{part} of {whole} of charge {reversal.charge_id}"

@@ -9,11 +9,10 @@ import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-import structlog
-
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.errors import StoreUnavailable
+from orrery.logs import log
 from orrery.ports.store import Committed, Delete, Put, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, StoredRecord, Walk, commit
@@ -27,8 +26,6 @@ _BATCH = 100
 
 Naming = Mapping[str, Sequence[StoreEntry]]
 """Entries of the journal and the outbox, by the former id that they name."""
-
-log = structlog.get_logger()
 
 
 async def rekey_imports(stored: CheckoutRecords) -> int:

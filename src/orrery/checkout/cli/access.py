@@ -16,7 +16,8 @@ from orrery.ports.clock import Clock
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
-from orrery.runtime.references import SESSION_ID, References
+from orrery.runtime.references import References
+from orrery.syntax.session_id import SESSION_ID
 
 if TYPE_CHECKING:
     from orrery.checkout.access.desk import AccessGrant, Desk

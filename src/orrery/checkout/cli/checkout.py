@@ -25,7 +25,7 @@ from orrery.syntax.base_url import checked_base_url
 if TYPE_CHECKING:
     from orrery.checkout.access.events import KnownEvent, ReceivedResult
     from orrery.checkout.access.fulfilment import Replay
-    from orrery.checkout.access.reconcile import ReconciliationReport
+    from orrery.checkout.access.report import ReconciliationReport
     from orrery.checkout.records import StoredDiscrepancy
     from orrery.checkout.selling.preflight import PreflightReport
     from orrery.checkout.selling.products import ProductStatus, Selling

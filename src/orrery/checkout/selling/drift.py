@@ -7,8 +7,6 @@ for each kind of drift and one when all drift is over.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-import structlog
-
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import DriftResult, Receipt
@@ -20,6 +18,7 @@ from orrery.checkout.selling.receipts import (
     sold_conditions,
 )
 from orrery.errors import NotConfigured, NotFound
+from orrery.logs import log
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, ProcessorReads
 from orrery.ports.processor.errors import ItemUnreadable
@@ -36,8 +35,6 @@ WINDOW = timedelta(days=7)
 
 SLACK = timedelta(minutes=1)
 """A session this soon after a receipt may have been created with the previous one: clocks differ."""
-
-log = structlog.get_logger()
 
 
 class Drift:

@@ -21,12 +21,12 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from ipaddress import ip_address, ip_network
 
-import structlog
 from pydantic import IPvAnyAddress
 
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import KEEP_PROXY, CreationOutage, ProxySighting
+from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.due import is_ahead
@@ -65,8 +65,6 @@ _ALL = ""
 
 _LONGEST_REASON = 300
 """Characters of the processor's message that are repeated."""
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True)

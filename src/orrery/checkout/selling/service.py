@@ -7,8 +7,6 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 
-import structlog
-
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
@@ -19,6 +17,7 @@ from orrery.checkout.selling.products import CurrentOffer, Selling
 from orrery.checkout.selling.receipts import payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
 from orrery.errors import StoreError
+from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ProcessorError
 from orrery.ports.store import Conflict, Write
@@ -29,8 +28,6 @@ from orrery.runtime.tasks import Tasks
 
 DEADLINE = 10.0
 """Seconds that all tries of one request may take."""
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-import structlog
-
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
 from orrery.checkout.access.lookup import note_expired
 from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
+from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorWrites
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
@@ -28,9 +27,6 @@ EXPIRE_SESSION = "expire-session"
 
 EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
 """A standing approval: expires exactly the sessions recorded under the run that is the intent's target."""
-
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

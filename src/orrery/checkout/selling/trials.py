@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-import structlog
-
 from orrery.approvals.approvals import Approvals
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import TRIAL_LEFT, CheckoutRecords, trial_id
@@ -29,6 +27,7 @@ from orrery.checkout.selling.receipts import (
 )
 from orrery.checkout.selling.sessions import TRIES, Expiry, SessionRequest, ask_for_session
 from orrery.errors import Invalid, NotConfigured, RecordUnreadable
+from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, Processor
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Delete, Put, Write
@@ -74,8 +73,6 @@ _UNREADABLE = "What an earlier run did about it cannot be read; a session that i
 _NOT_ITS_OWN = "Its record was altered: its session is not the run's own. Nothing was expired; run it again."
 
 _CLEANED = "A session of an earlier run is expired."
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ import secrets
 from dataclasses import dataclass
 from http import HTTPStatus
 
-import structlog
-
 from orrery.checkout.catalogue import Product
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import OwnSession
@@ -27,8 +25,6 @@ from orrery.ports.store import Delete
 from orrery.runtime.collection import indexed_id, write
 
 _LEFT = "This session was left by a verification that came to no end: have it expired, and verify again."
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

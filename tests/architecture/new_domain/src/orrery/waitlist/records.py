@@ -1,7 +1,5 @@
 """What the waitlist stores."""
 
-from typing import Literal
-
 from pydantic import AwareDatetime
 
 from orrery.record import PersonalText, Record
@@ -10,7 +8,6 @@ from orrery.record import PersonalText, Record
 class WaitlistEntry(Record):
     """A person's entry."""
 
-    v: Literal[1] = 1
     email: PersonalText
     since: AwareDatetime
 
@@ -18,6 +15,5 @@ class WaitlistEntry(Record):
 class WaitlistBegun(Record):
     """When the first entry could be made, and whether no more can."""
 
-    v: Literal[1] = 1
     at: AwareDatetime
     closed: bool = False
