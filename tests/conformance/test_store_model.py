@@ -68,17 +68,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.directory = TemporaryDirectory()
         self.resources = AsyncExitStack()
-        self.store = LossyStore(
+        self.store = UnreliableStore(
             self.run(self.resources.enter_async_context(self.opened(Path(self.directory.name))))
         )
-<<<<<<< HEAD
 
     def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
         """Return an empty store of the adapter."""
         raise NotImplementedError
-=======
-        self.store = UnreliableStore(store)
->>>>>>> b261465f3eaae9ee1b1ee268cf6c200ccc3cb46c
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         """Run `work` on the machine's event loop."""
@@ -213,7 +209,7 @@ class PostgresMachine(StoreMachine):
 
     server: ClassVar[Server]
 
-    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
+    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:  # noqa: ARG002  it needs none
         """Return one in a schema of its own."""
         return in_new_schema(self.server, self.clock)
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres.place import PostgresDatabase
 from orrery.adapters.sqlite.place import SqliteFile
 from orrery.app.store_races import RACES, raced
-from orrery.ports.store_place import StorePlace
+from orrery.ports.store import StorePlace
 from tests.support.postgres import Server
 from tests.support.soak import rounds
 from tests.support.waiting import eventually
@@ -21,14 +22,14 @@ NOT_TORN = RACES.keys() - {"torn commit"}
 
 def test_a_store_in_a_file(tmp_path: Path) -> None:
     """SQLite keeps its promises to three processes."""
-    place = SqliteFile(tmp_path / "store.db")
+    place = SqliteFile(tmp_path / "store.db", SystemClock())
     place.create()
     assert raced([place] * PROCESSES, SIZE) == {name: [] for name in RACES}
 
 
 def test_a_store_in_a_database(postgres: Server) -> None:
     """PostgreSQL keeps them through the adapter."""
-    place = PostgresDatabase(postgres.address(postgres.new_schema()))
+    place = PostgresDatabase(postgres.address(postgres.new_schema()), SystemClock())
     place.create()
     assert raced([place] * PROCESSES, SIZE) == {name: [] for name in RACES}
 
@@ -49,13 +50,13 @@ def test_an_engine_whose_commits_do_not_wait_is_found(postgres: Server, in_the_s
 def without_turn(postgres: Server, in_the_statement: str) -> Sequence[StorePlace]:
     """Make a store whose processes each lock a row of their own, and do something after they have read."""
     shared = postgres.new_schema()
-    PostgresDatabase(postgres.address(shared)).create()
+    PostgresDatabase(postgres.address(shared), SystemClock()).create()
     own = [postgres.new_schema() for _ in range(PROCESSES)]
     with postgres.connected() as connection:
         for schema in own:
-            connection.execute(f"CREATE TABLE {schema}.orrery_store AS TABLE {shared}.orrery_store")
-        connection.execute(_TRIGGER.format(schema=shared, statement=in_the_statement))
-    return [PostgresDatabase(postgres.address(schema, shared)) for schema in own]
+            connection.execute(f"CREATE TABLE {schema}.orrery_store AS TABLE {shared}.orrery_store".encode())
+        connection.execute(_TRIGGER.format(schema=shared, statement=in_the_statement).encode())
+    return [PostgresDatabase(postgres.address(schema, shared), SystemClock()) for schema in own]
 
 
 _TRIGGER = """

@@ -60,7 +60,7 @@ class Load:
         """Wait until so many more commits were acknowledged."""
         aim = len(self.acknowledged) + count
         async with asyncio.timeout(PATIENCE):
-            while len(self.acknowledged) < aim:
+            while len(self.acknowledged) < aim:  # noqa: ASYNC110  the callers know nothing of an aim
                 await asyncio.sleep(0.01)
 
     async def _call(self, caller: int) -> None:
@@ -116,7 +116,7 @@ async def test_a_killed_primary_loses_nothing_acknowledged(pair: tuple[Server, S
 
 
 async def test_a_standby_that_lags_loses_some(pair: tuple[Server, Server]) -> None:
-    """The control: without waiting for a standby that lags, a kill loses what was acknowledged; the test sees that.
+    """The control: without a wait for a standby that lags, a kill loses what was acknowledged, and that is seen.
 
     Even then no version is given out twice: the store counts on from the time.
     """
@@ -142,7 +142,7 @@ async def test_a_standby_that_lags_loses_some(pair: tuple[Server, Server]) -> No
 
 
 async def test_nothing_is_shown_that_no_standby_has(pair: tuple[Server, Server]) -> None:
-    """A primary that comes back alone shows no commit that its standby never got: that one may become the primary."""
+    """A primary that comes back alone shows no commit that its standby, the next primary, never got."""
     primary, standby = pair
     async with opened(primary, limit=SOON) as store:
         await store.commit([Put("first", b"")])

@@ -31,12 +31,8 @@ from orrery.runtime.collection import (
     sortable,
 )
 from tests.support.clock import ManualClock
-<<<<<<< HEAD
 from tests.support.hasty_loop import run_without_pauses
-from tests.support.stores import LossyStore, keys_of
-=======
 from tests.support.stores import keys_of
->>>>>>> b261465f3eaae9ee1b1ee268cf6c200ccc3cb46c
 from tests.support.unreliable_store import UnreliableStore
 
 pytestmark = pytest.mark.anyio
@@ -352,7 +348,7 @@ REPEATS = 7
     "later", [OutcomeUnknown("The answer was lost.", "another id"), StoreUnavailable("Away.")]
 )
 def test_a_line_that_stays_broken(later: StoreError) -> None:
-    """Until the last repeat an answer counts, whatever the store said meanwhile; then the lost one is the caller's."""
+    """Until the last repeat an answer counts, whatever came meanwhile; then the lost one is the caller's."""
     lost = OutcomeUnknown("The answer was lost.", "an id")
     store = UnreliableStore(MemoryStore(ManualClock()), commit_errors=[lost, *[later] * (REPEATS - 1)])
     assert isinstance(run_without_pauses(commit(store, Changes())), Committed)

@@ -39,6 +39,9 @@ cluster_name = '{name}'
 
 _names = count()
 
+_USER, _GROUP = (pwd.getpwnam("nobody")[2:4]) if os.geteuid() == 0 else (None, None)
+"""PostgreSQL refuses to be run by root."""
+
 
 def skip_without_postgres() -> None:
     """Skip the test on a machine without the server, but never in continuous integration."""
@@ -61,7 +64,9 @@ class Server:
                 [str(PROGRAMS[-1] / "postgres"), "-D", str(self.folder)],
                 stdout=log,
                 stderr=log,
-                **_user(),
+                user=_USER,
+                group=_GROUP,
+                cwd="/",
             )
         eventually(self._require_up)
 
@@ -100,7 +105,7 @@ class Server:
         """Make an empty schema and return its name."""
         name = f"store_{os.getpid()}_{next(_names)}"
         with self.connected() as connection:
-            connection.execute(f"CREATE SCHEMA {name}")
+            connection.execute(f"CREATE SCHEMA {name}".encode())
         return name
 
     def standby(self, folder: Path) -> "Server":
@@ -128,7 +133,7 @@ class Server:
 
     def _name_standbys(self, names: str) -> None:
         with self.connected() as connection:
-            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")  # noqa: S608  of a test
+            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'".encode())
             connection.execute("SELECT pg_reload_conf()")
 
     def _require_up(self) -> None:
@@ -216,14 +221,15 @@ def _configure(folder: Path, port: int, name: str) -> None:
 
 def _run(program: str, *arguments: str) -> None:
     done = subprocess.run(  # noqa: S603  the distribution's
-        [str(PROGRAMS[-1] / program), *arguments], capture_output=True, text=True, check=False, **_user()
+        [str(PROGRAMS[-1] / program), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        user=_USER,
+        group=_GROUP,
+        cwd="/",
     )
     assert done.returncode == 0, done.stderr
-
-
-def _user() -> dict[str, str | int]:
-    """PostgreSQL refuses to be run by root."""
-    return {"user": "nobody", "group": pwd.getpwnam("nobody").pw_gid, "cwd": "/"} if os.geteuid() == 0 else {}
 
 
 def _children(pid: int) -> list[int]:

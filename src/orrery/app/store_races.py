@@ -1,8 +1,8 @@
-"""Races of several processes on one store, and the judgement of each: what the store port promises beyond one process.
+"""Races of several processes on one store: what the store port promises to more than one process.
 
-A race is run by each process at once and returns what this process knows to be true; its judge compares what all
-of them know with what the store holds then, and returns what is wrong. An engine whose commits do not wait for each
-other passes every test of one process, and fails here.
+Each process runs a race at the same time, and returns what it was told; the judge of the race compares that with
+what the store holds then, and returns what is wrong. An engine whose commits do not wait for each other passes
+every test of one process, and fails here.
 """
 
 import asyncio
@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
 
-from orrery.adapters.clock import SystemClock
-from orrery.ports.store import Absent, Committed, Conflict, Put, Store, StoreEntry, Unchanged
-from orrery.ports.store_place import StorePlace
+from orrery.ports.store import Absent, Committed, Conflict, Put, Store, StoreEntry, StorePlace, Unchanged
 
 Known = list[tuple[str, int]]
 """What one process was told: a name, and the version or number that goes with it."""
@@ -34,7 +32,7 @@ class Race:
 async def _begun(store: Store, name: str, process: int, processes: int) -> None:
     """Wait until all processes of the race are there."""
     _ = await store.commit([Put(f"start:{name}:{process}", b"")])
-    while len(await store.scan(f"start:{name}:")) < processes:
+    while len(await store.scan(f"start:{name}:")) < processes:  # noqa: ASYNC110  no event reaches other processes
         await asyncio.sleep(_PAUSE)
 
 
@@ -66,7 +64,7 @@ async def _judge_absent(store: Store, known: Sequence[Known]) -> list[str]:
     return [*([f"{twice} keys were won by two processes"] if twice else []), *_lost(told - held)]
 
 
-async def _count(store: Store, process: int, size: int) -> Known:
+async def _count(store: Store, _process: int, size: int) -> Known:
     """Add one to one counter, `size` times, each by compare-and-set."""
     added: Known = []
     while len(added) < size:
@@ -243,7 +241,7 @@ def raced(places: Sequence[StorePlace], size: int) -> dict[str, list[str]]:
 
 def _run(name: str, places: Sequence[StorePlace], process: int, size: int) -> Known:
     async def run() -> Known:
-        store = await places[process].open(SystemClock())
+        store = await places[process].open()
         try:
             await _begun(store, name, process, len(places))
             return await RACES[name].run(store, process, size)
@@ -254,7 +252,7 @@ def _run(name: str, places: Sequence[StorePlace], process: int, size: int) -> Kn
 
 
 async def _judged(name: str, place: StorePlace, known: Sequence[Known]) -> list[str]:
-    store = await place.open(SystemClock())
+    store = await place.open()
     try:
         return await RACES[name].judge(store, known)
     finally:

@@ -22,9 +22,7 @@ def connection_string(address: str, password: str | None, authorities: Path | No
     except psycopg.ProgrammingError:
         raise Invalid("The address of the store cannot be read: write postgresql://USER@HOST/DATABASE.") from None
     if given.get("password"):
-        raise Invalid(
-            "The address of the store may not have a password in it: that is the secret store_password."
-        )
+        raise Invalid("The address of the store may not have a password in it: that is the secret store_password.")
     if not given.get("dbname"):
         raise Invalid("The address of the store names no database: write postgresql://USER@HOST/DATABASE.")
     return make_conninfo("", **{**given, **_transport(given, authorities), **_login(password)})

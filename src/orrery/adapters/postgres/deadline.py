@@ -1,7 +1,7 @@
 """Ends a call to the database that takes too long, by shutting its socket down.
 
-Nothing else ends every wait: the kernel of a frozen server still acknowledges, and `statement_timeout` does not end a
-COMMIT that waits for its standby.
+Nothing else ends every wait: the kernel of a frozen server still acknowledges, and `statement_timeout` does not
+end a COMMIT that waits for its standby.
 """
 
 import os

@@ -12,9 +12,10 @@ class PostgresDatabase:
     """A store in the database that `connection_string`, which may hold a password, leads to."""
 
     connection_string: str = field(repr=False)
+    clock: Clock
 
     def create(self) -> None:
         create(self.connection_string)
 
-    async def open(self, clock: Clock) -> PostgresStore:
-        return await PostgresStore.open(self.connection_string, clock)
+    async def open(self) -> PostgresStore:
+        return await PostgresStore.open(self.connection_string, self.clock)

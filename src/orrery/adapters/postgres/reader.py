@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import LiteralString, cast
 
 import psycopg
 
-from orrery.adapters.batches import BatchThread
 from orrery.adapters.postgres.session import Session
 from orrery.adapters.postgres.statements import GET
 from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
+from orrery.store_calls import BatchThread
 
 _LARGEST_BATCH = 128
 
@@ -32,7 +32,7 @@ class Get:
 class Select:
     """A statement that selects the columns of a `Row`."""
 
-    statement: str
+    statement: LiteralString
     parameters: tuple[bytes | int | list[bytes], ...]
 
 

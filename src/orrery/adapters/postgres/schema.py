@@ -13,13 +13,13 @@ OLDEST_SERVER = 130000
 """The first release of PostgreSQL whose statements these are, as its number is reported."""
 
 VERSIONS_PER_SECOND = 2**20
-"""After a change of timeline, the store counts on from this many versions for each second since 1970: more than the
-lost server can have given out."""
+"""After a change of timeline, the store counts on from this many versions for each second since 1970: more than
+the lost server can have given out."""
 
 # Keys and ids are bytes: text cannot hold a NUL, and orders by a locale. Times are microseconds since 1970.
 # The one row of orrery_store is the turn: each group of commits locks it, over all nodes. A row lock, because an
 # advisory lock in the statement that reads is taken after its snapshot.
-_SCHEMA = f"""
+_SCHEMA = """
 CREATE TABLE orrery_store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   schema int NOT NULL,
@@ -37,12 +37,12 @@ CREATE INDEX orrery_entries_by_expiry ON orrery_entries (expires_at) WHERE expir
 CREATE TABLE orrery_commits (id bytea PRIMARY KEY, version bigint NOT NULL, committed_at bigint NOT NULL);
 CREATE INDEX orrery_commits_by_time ON orrery_commits (committed_at);
 CREATE SEQUENCE orrery_versions CACHE 1;
-INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES ({SCHEMA_VERSION}, 1, 0, '');
 """
 
-_TABLES = (
-    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
-)
+_FIRST = "INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES (%s, 1, 0, '')"
+_TABLES = """
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+"""
 
 
 def create(connection_string: str) -> None:
@@ -57,9 +57,10 @@ def create(connection_string: str) -> None:
                 raise Invalid("There is a store in this database already: nothing was made.")
             if tables:
                 raise Invalid(
-                    "The database has tables of another program: give Orrery a database of its own; nothing was made."
+                    "The database has tables of another program: give Orrery an empty one; nothing was made."
                 )
             _ = connection.execute(_SCHEMA)
+            _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
     except psycopg.Error as error:
         raise unavailable(error) from error
 

@@ -3,9 +3,9 @@
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import Final
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8BinaryDumper
 
@@ -17,7 +17,7 @@ from orrery.ports.clock import Clock
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
 
-_CONNECTION: Final[dict[str, int | str]] = {
+_CONNECTION = {
     "application_name": "orrery",
     "client_encoding": "UTF8",
     "connect_timeout": 2,  # for each host: the one that is frozen may be the first
@@ -35,12 +35,11 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
-_TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-_FOUND = """
-SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid(), pg_is_in_recovery()
+_FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid()"
+_TURN = """
+SELECT schema, epoch, timeline, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM orrery_store FOR UPDATE
 """
-_TURN = f"SELECT schema, epoch, timeline, {_TIMELINE} FROM orrery_store FOR UPDATE"
-_BARRIER = f"UPDATE orrery_store SET seen = seen + 1, timeline = {_TIMELINE}"
+_BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
 _COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
 
@@ -54,7 +53,7 @@ class Session:
         self._connection: psycopg.Connection | None = None
         self._epoch: int | None = None
         self.warned = False
-        """Whether the server warned since this was last set to False: a COMMIT whose wait for the standby ended."""
+        """Whether the server warned since this was set to False: it ended a COMMIT's wait for the standby."""
 
     @contextmanager
     def opened(self) -> Generator[psycopg.Connection]:
@@ -72,7 +71,7 @@ class Session:
                 connection.close()
 
     def _connect(self) -> psycopg.Connection:
-        connection = psycopg.connect(self._connection_string, autocommit=True, **_CONNECTION)
+        connection = psycopg.connect(make_conninfo(self._connection_string, **_CONNECTION), autocommit=True)
         try:
             with self._deadline.over(connection.fileno()):
                 self._begin(connection)
@@ -82,9 +81,7 @@ class Session:
         return connection
 
     def _begin(self, connection: psycopg.Connection) -> None:
-        connection.adapters.register_dumper(
-            int, Int8BinaryDumper
-        )  # else each size of a number is another statement
+        connection.adapters.register_dumper(int, Int8BinaryDumper)  # else each size is another statement
         connection.add_notice_handler(self._hear)
         self._refuse(connection)
         _ = connection.execute(_SETTINGS)
@@ -117,7 +114,7 @@ class Session:
             if known not in ("", timeline):
                 floor = int(self._clock.now().timestamp()) * VERSIONS_PER_SECOND
                 _ = connection.execute(_COUNT_ON, (floor,))
-            _ = connection.execute(_BARRIER)
+            _ = connection.execute(_BARRIER, (timeline,))
         if self.warned:
             raise StoreUnavailable("The store's database ended the wait for its standby: see its log.")
 

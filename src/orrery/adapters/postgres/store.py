@@ -16,7 +16,6 @@ from orrery.adapters.postgres.session import LIMIT, Session
 from orrery.adapters.postgres.statements import LAST_VERSION, SCAN, SCAN_REVERSE
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.adapters.postgres.writer import Writer
-from orrery.adapters.store_requests import Request, from_microseconds, microseconds, scan_bounds
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import (
@@ -29,6 +28,7 @@ from orrery.ports.store import (
     encode_key,
     refuse_invalid,
 )
+from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
 
 
 class PostgresStore:
@@ -60,7 +60,9 @@ class PostgresStore:
         return await asyncio.to_thread(cls._open, connection_string, clock, limit, asyncio.get_running_loop())
 
     @classmethod
-    def _open(cls, connection_string: str, clock: Clock, limit: timedelta, loop: asyncio.AbstractEventLoop) -> Self:
+    def _open(
+        cls, connection_string: str, clock: Clock, limit: timedelta, loop: asyncio.AbstractEventLoop
+    ) -> Self:
         with ExitStack() as undo:
             deadline = undo.enter_context(closing(Deadline(limit)))
             reading = Session(connection_string, clock, deadline)

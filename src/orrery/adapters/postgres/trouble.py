@@ -1,15 +1,13 @@
-"""PostgreSQL's errors as sentences, with what the owner can do. None has a value, a statement or a password in it."""
+"""PostgreSQL's errors as sentences, with what the owner can do; none has a value or a password in it."""
 
 import psycopg
 
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 
-_REACH = "cannot be reached: see that the server runs, and that the address in `store` is right"
-_LOGIN = "refused the login: see the user in the address and the secret `store_password`"
-_NO_DATABASE = "has no such database: make it with `createdb`, or correct the address in `store`"
-_READ_ONLY = (
-    "is a standby that takes no commits: it was demoted, or the address in `store` leads to the wrong server"
-)
+_REACH = "cannot be reached, or only as a standby: see that its primary runs, and that its address is right"
+_LOGIN = "refused the login: see the user in the address, and the secret `store_password`"
+_NO_DATABASE = "is not there: make it with `createdb`, or correct the address"
+_READ_ONLY = "takes no commits, because its server became a standby: the new primary is looked for"
 _DENIED = "refused: the user in the address may not write the store's tables"
 _FULL = "could not grow, because its disk is full: make room, then try again"
 _BUSY = "was locked by another transaction for too long: see who holds it with `pg_stat_activity`"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from orrery.adapters.store_requests import REMEMBERED, Request, microseconds
 from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, encode_key
+from orrery.store_calls import REMEMBERED, Request, microseconds
 
 Parameters = dict[str, int | list[bytes] | list[int] | list[int | None]]
 Row = tuple[int, int | None, list[bytes] | None]

@@ -7,14 +7,14 @@ from typing import cast
 
 import psycopg
 
-from orrery.adapters.batches import BatchThread
 from orrery.adapters.postgres.session import Session
 from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
 from orrery.adapters.postgres.trouble import is_repeatable, lost, nothing_is_stored, unavailable
 from orrery.adapters.postgres.waves import Row, answers, parameters, waves
-from orrery.adapters.store_requests import REMEMBERED, Request, microseconds
+from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
+from orrery.store_calls import REMEMBERED, BatchThread, Request, microseconds
 
 _LARGEST_GROUP = 128
 """How many commits share one transaction at most: more would delay the first of them without a gain."""
@@ -32,6 +32,10 @@ CommitOutcome = CommitAnswer | Exception
 
 class _CommitLost(Exception):
     """The line broke, or the server warned, after COMMIT was sent."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 class Writer:
@@ -75,7 +79,7 @@ class Writer:
             except psycopg.Error as error:
                 if nothing_is_stored(error):
                     raise
-                raise _CommitLost(str(error)) from error
+                raise _CommitLost(error) from error
         return [found[id(request)] for request in requests]
 
     def _send(
@@ -91,7 +95,7 @@ class Writer:
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
         if self._session.warned:
-            raise _CommitLost("The server warned at COMMIT.")
+            raise _CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
         return {
             id(request): answer
             for group, cursor in zip(groups, cursors, strict=True)
@@ -108,8 +112,4 @@ class Writer:
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
-        return (
-            lost(error.__cause__ or error, request.commit_id)
-            if isinstance(error, _CommitLost)
-            else unavailable(error)
-        )
+        return lost(error.cause, request.commit_id) if isinstance(error, _CommitLost) else unavailable(error)

@@ -13,9 +13,10 @@ class SqliteFile:
     """A store in the file at `path`."""
 
     path: Path
+    clock: Clock
 
     def create(self) -> None:
         create(self.path)
 
-    async def open(self, clock: Clock) -> SqliteStore:
-        return await SqliteStore.open(self.path, clock)
+    async def open(self) -> SqliteStore:
+        return await SqliteStore.open(self.path, self.clock)

@@ -16,7 +16,6 @@ from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.reader import Reader, Row, Rows
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
-from orrery.adapters.store_requests import Request, from_microseconds, microseconds, scan_bounds
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import (
@@ -29,6 +28,7 @@ from orrery.ports.store import (
     encode_key,
     refuse_invalid,
 )
+from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
 
 _LAST_VERSION = "SELECT x'', x'', seq, NULL FROM sqlite_sequence WHERE name = 'commits'"
 """The columns are those of a `Row`."""

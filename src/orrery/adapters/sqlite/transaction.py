@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from orrery.adapters.sqlite.database import Database
-from orrery.adapters.store_requests import REMEMBERED, Request, microseconds
 from orrery.ports.store import (
     Absent,
     Check,
@@ -14,6 +13,7 @@ from orrery.ports.store import (
     Write,
     encode_key,
 )
+from orrery.store_calls import REMEMBERED, Request, microseconds
 
 _EXPIRED_PER_SWEEP = 100
 """How many expired entries one commit removes at most, so that no caller waits long for the removal."""
