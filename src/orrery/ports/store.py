@@ -174,7 +174,7 @@ class Store(Protocol):
 
 
 class StorePlace(Protocol):
-    """Where one store is; it can be sent to another process."""
+    """Where one store is; it can be sent to another process. As text it names the place for the owner."""
 
     def create(self) -> None:
         """Make an empty store; raise `Invalid` where one is, `StoreUnavailable` where none can be made."""

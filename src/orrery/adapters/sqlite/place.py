@@ -15,6 +15,9 @@ class SqliteFile:
     path: Path
     clock: Clock
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     def create(self) -> None:
         create(self.path)
 
