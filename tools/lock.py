@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+_EVERY_EXTRA = [word for extra in ("azure", "demo", "postgres") for word in ("--extra", extra)]
 SOURCES = {
     "requirements.lock": ["pyproject.toml"],
     "requirements-build.lock": ["--group", "build"],
     "requirements-demo.lock": ["pyproject.toml", "--extra", "demo"],
     "requirements-azure.lock": ["pyproject.toml", "--extra", "azure"],
-    "requirements-dev.lock": ["pyproject.toml", "--extra", "azure", "--extra", "demo", "--group", "dev"],
+    "requirements-postgres.lock": ["pyproject.toml", "--extra", "postgres"],
+    "requirements-dev.lock": ["pyproject.toml", *_EVERY_EXTRA, "--group", "dev"],
     "requirements-bench.lock": [
-        *("pyproject.toml", "--extra", "azure", "--extra", "demo"),
+        *("pyproject.toml", *_EVERY_EXTRA),
         *("--group", "dev", "--group", "bench"),
     ],
 }

@@ -46,7 +46,7 @@ def test_what_would_lie_in_a_destination_is_refused(tmp_path: Path, settings: st
     made = CliRunner().invoke(application, ["--config", str(config)])
     assert type(made.exception) is TrackRefused
     assert not [*tmp_path.rglob("*.db")]
-    create(load_settings(config, "cockpit").store_path)
+    create(load_settings(config, "cockpit").store.store_file)
     with pytest.raises(TrackRefused, match="is in the"):
         compose(config)
 

@@ -10,10 +10,11 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.app.adapters import Adapters
-from orrery.app.composition import clock_of, migrated
+from orrery.app.composition import migrated
 from orrery.app.http_apps import apps_of
 from orrery.app.modules import MODULES
 from orrery.app.settings.reader import Secrets, settings_from
+from orrery.app.store_place import clock_of
 from orrery.ports.store import Put, Write
 from orrery.runtime.collection import sortable
 from orrery.runtime.index_key import index_key

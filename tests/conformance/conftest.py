@@ -8,6 +8,7 @@ import pytest
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot, running_dovecot, skip_without_dovecot
+from tests.support.postgres import Server, in_new_schema, running_postgres, skip_without_postgres
 from tests.support.stores import ADAPTERS, opened
 
 
@@ -17,11 +18,24 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-@pytest.fixture(params=ADAPTERS)
+@pytest.fixture(params=[*ADAPTERS, "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncGenerator[Store]:
     """Yield an empty store of each adapter."""
-    async with opened(request.param, tmp_path, clock) as store:
-        yield store
+    if request.param == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        async with in_new_schema(server, clock) as store:
+            yield store
+    else:
+        async with opened(request.param, tmp_path, clock) as store:
+            yield store
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[Server]:
+    """Return a running PostgreSQL; each test has a schema of its own."""
+    skip_without_postgres()
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

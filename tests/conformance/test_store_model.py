@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, invariant, multiple, rule
 
 from orrery.errors import OutcomeUnknown
-from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, Unchanged, Write
+from orrery.ports.store import Absent, Check, Committed, Conflict, Delete, Put, Store, Unchanged, Write
 from tests.support.clock import ManualClock
+from tests.support.postgres import Server, in_new_schema
 from tests.support.soak import rounds
 from tests.support.stores import opened
 from tests.support.unreliable_store import UnreliableStore
@@ -55,7 +56,6 @@ class Attempt:
 class StoreMachine(RuleBasedStateMachine):
     """Random commits, waits, crashes of the line and reads; after each step the store equals the dict."""
 
-    adapter: ClassVar[str]
     attempts = Bundle[Attempt]("attempts")
     versions = Bundle[int]("versions")
 
@@ -68,10 +68,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.directory = TemporaryDirectory()
         self.resources = AsyncExitStack()
-        store = self.run(
-            self.resources.enter_async_context(opened(self.adapter, Path(self.directory.name), self.clock))
+        self.store = UnreliableStore(
+            self.run(self.resources.enter_async_context(self.opened(Path(self.directory.name))))
         )
-        self.store = UnreliableStore(store)
+
+    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
+        """Return an empty store of the adapter."""
+        raise NotImplementedError
 
     def run(self, work: Coroutine[object, object, T]) -> T:
         """Run `work` on the machine's event loop."""
@@ -188,13 +191,27 @@ class StoreMachine(RuleBasedStateMachine):
 class MemoryMachine(StoreMachine):
     """The model against the memory adapter."""
 
-    adapter = "memory"
+    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
+        """Return one in memory."""
+        return opened("memory", directory, self.clock)
 
 
 class SqliteMachine(StoreMachine):
     """The model against the SQLite adapter."""
 
-    adapter = "sqlite"
+    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:
+        """Return one in a file."""
+        return opened("sqlite", directory, self.clock)
+
+
+class PostgresMachine(StoreMachine):
+    """The model against the PostgreSQL adapter."""
+
+    server: ClassVar[Server]
+
+    def opened(self, directory: Path) -> AbstractAsyncContextManager[Store]:  # noqa: ARG002  it needs none
+        """Return one in a schema of its own."""
+        return in_new_schema(self.server, self.clock)
 
 
 SETTINGS = settings(max_examples=EXAMPLES, stateful_step_count=40)
@@ -202,3 +219,14 @@ TestMemory = MemoryMachine.TestCase
 TestMemory.settings = SETTINGS
 TestSqlite = SqliteMachine.TestCase
 TestSqlite.settings = SETTINGS
+
+
+class TestPostgres(PostgresMachine.TestCase):  # pyright: ignore[reportGeneralTypeIssues]  hypothesis makes the class
+    """The cases of the model with a server."""
+
+    settings = SETTINGS
+
+    @pytest.fixture(autouse=True)
+    def with_server(self, postgres: Server) -> None:
+        """Give the machine the server."""
+        PostgresMachine.server = postgres

@@ -81,7 +81,7 @@ async def openapi(folder: Path) -> dict[str, Any]:
 async def cockpit_openapi(folder: Path) -> dict[str, Any]:
     """Return the description of the cockpit's operations, as its own process gives it."""
     settings, host = settings_from({}, folder, "cockpit"), "cockpit.localhost"
-    create(settings.store_path)
+    create(settings.store.store_file)
     async with opened(settings, Secrets(role="cockpit")) as orrery:
         app = local_app("Cockpit", routes_of(orrery.modules), host, orrery[Launch])
         transport = httpx2.ASGITransport(app=app)

@@ -66,9 +66,9 @@ class ScanningRunner:
         return self.inside.section(kind)
 
     @property
-    def store_path(self) -> Path:
+    def store_files(self) -> Sequence[Path]:
         """Pass on."""
-        return self.inside.store_path
+        return self.inside.store_files
 
     @property
     def settings_file(self) -> Path:

@@ -6,9 +6,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import sha256
 
-from orrery.adapters.clock import SystemClock
-from orrery.adapters.movable_clock import MovableClock
-from orrery.adapters.sqlite import SqliteStore
 from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import Adapters
 from orrery.app.deployment import Orrery
@@ -17,6 +14,7 @@ from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.settings.secret_observation import HeldSecretFiles
 from orrery.app.settings.sections import sections_of
+from orrery.app.store_place import clock_of, store_place
 from orrery.edge.auth import GuessLimiter
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions
@@ -32,15 +30,8 @@ from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by, provided
 from orrery.runtime.secret import SecretValues
-from orrery.runtime.settings import SandboxSettings
 from orrery.runtime.tasks import Tasks
 from orrery.secrets.check import ObservedSecrets
-
-
-def clock_of(settings: Settings) -> Clock:
-    """Return the machine's clock, or in sandbox mode the one shared with the sandbox."""
-    shared = settings[SandboxSettings].clock_file if settings.mode == "sandbox" else None
-    return MovableClock(shared) if shared else SystemClock()
 
 
 @asynccontextmanager
@@ -54,10 +45,9 @@ async def opened(
     """
     if settings.role == "cockpit":
         load("orrery.app.kept_apart:require_apart")(settings)
-    clock = clock_of(settings)
-    store, tasks = await SqliteStore.open(settings.store_path, clock), Tasks()
+    store, tasks = await store_place(settings, secrets).open(), Tasks()
     try:
-        adapters = Adapters(settings, secrets, clock)
+        adapters = Adapters(settings, secrets, clock_of(settings))
         if unchanged:
             yield composed(adapters, store, await stored_key(store), tasks, wanted)
         else:
@@ -79,7 +69,7 @@ async def opened_for_examination(
         try:
             orrery = await stack.enter_async_context(opened(settings, secrets, wanted))
         except troubles as trouble:
-            error = StoreUnavailable(str(trouble).replace(f"{settings.store_path.parent}/", ""))
+            error = StoreUnavailable(str(trouble).replace(f"{settings.store.store_file.parent}/", ""))
             orrery = without_store(settings, secrets, error, wanted)
         yield orrery
 

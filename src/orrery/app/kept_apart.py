@@ -11,7 +11,7 @@ def require_apart(settings: Settings) -> None:
     """Raise `TrackRefused` for a store, sign-ins or drafts that would go public, or to the other track."""
     tenants = settings[TenantsSettings]
     gate = Gate(tenants)
-    for place in (settings.store_path, tenants.directory):
+    for place in (settings.store.store_file, tenants.directory):
         gate.require(TRACKS, place)
     for one in settings[CockpitSettings].mailboxes:
         if isinstance(one, SampleMailboxSettings):

@@ -9,10 +9,11 @@ from typing import TypeVar, cast
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.own_process.scan import ScanProcess
 from orrery.app.adapters import Adapters
-from orrery.app.composition import clock_of, opened
+from orrery.app.composition import opened
 from orrery.app.refresh import HttpRefreshServices
 from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings, load, load_usable, settings_file
+from orrery.app.store_place import clock_of
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
@@ -76,9 +77,9 @@ class DeploymentRunner:
         return cast("S", self._adapters.clock) if kind is Clock else self._adapters.port(kind)
 
     @property
-    def store_path(self) -> Path:
+    def store_files(self) -> Sequence[Path]:
         settings, _ = self._settings()
-        return settings.store_path
+        return [] if settings.store.store_address else [settings.store.store_file]
 
     @property
     def settings_file(self) -> Path:

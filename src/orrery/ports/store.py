@@ -171,3 +171,15 @@ class Store(Protocol):
     async def close(self) -> None:
         """Complete the pending calls and close the storage."""
         ...
+
+
+class StorePlace(Protocol):
+    """Where one store is; it can be sent to another process. As text it names the place for the owner."""
+
+    def create(self) -> None:
+        """Make an empty store; raise `Invalid` where one is, `StoreUnavailable` where none can be made."""
+        ...
+
+    async def open(self) -> Store:
+        """Open the store; raise `StoreMissing` without one, `StoreUnavailable` when it cannot be used."""
+        ...

@@ -19,6 +19,7 @@ RUNTIME = Module(
         Named("tls", "orrery.runtime.settings:TlsSettings", SCANS_TOO),
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
+    secrets=(Named("store_password", "orrery.runtime.secrets:STORE_PASSWORD"),),
     prefixes=("index-key", "lease:", "record-erased:", "restored-at", "written"),
 )
 

@@ -1,10 +1,10 @@
-"""The secrets of the notifications: the tokens of the push and of the mail server."""
+"""The secrets that every deployment may have: for the store's database, the push and the mail server."""
 
 import re
 
 from orrery.runtime.secret import Form, SecretKind, SecretUse, unused, why_no_password
 from orrery.runtime.section import Mode, Sections
-from orrery.runtime.settings import MailSettings, PushSettings
+from orrery.runtime.settings import MailSettings, PushSettings, StoreSettings
 
 _NTFY_TOKEN = re.compile(r"tk_[A-Za-z0-9]+")
 
@@ -30,7 +30,15 @@ def _mail_use(sections: Sections) -> SecretUse:
     return SecretUse(needed=True, stops="e-mails to buyers wait until it is there.")
 
 
+def _store_use(sections: Sections) -> SecretUse:
+    if sections[StoreSettings].address is None:
+        return unused("The store is a file.")
+    return SecretUse(needed=False, stops="", idle="The store's database is asked without one.")
+
+
 PUSH_TOKEN = SecretKind(use=_push_use, form=_push_form)
 
 MAIL_PASSWORD = SecretKind(use=_mail_use, unusable=lambda name, text, _: why_no_password(name, text))
 """Some mail services hand out passwords in groups of four; Orrery does not check its characters."""
+
+STORE_PASSWORD = SecretKind(use=_store_use, unusable=lambda name, text, _: why_no_password(name, text))

@@ -54,24 +54,34 @@ class HasStore(Section):
     STORE_KEY: ClassVar[str]
 
     @property
-    def store_path(self) -> Path:
+    def store_file(self) -> Path:
         """The embedded store's file."""
         path: Path = getattr(self, self.STORE_KEY)
         return path
 
+    @property
+    def store_address(self) -> str | None:
+        """The address of the database that has the place of the file."""
+        return None
+
     def with_store(self, path: Path) -> Self:
-        """Return the same with another store."""
-        return self.model_copy(update={self.STORE_KEY: path})
+        """Return the same with another store, in a file."""
+        return self.model_copy(update={self.STORE_KEY: path, "address": None})
 
 
 class StoreSettings(HasStore):
-    """The embedded store's file of the site."""
+    """The store of the site: a file, or at `address` a database."""
 
     STORE_KEY = "path"
 
     path: Path = Path(".orrery/orrery.db")
+    address: str | None = Field(None, pattern="^postgres(ql)?://")
     least_free_mib: int = Field(64, ge=0)
     """Below this room on its disk, in MiB, the part `disk` is broken."""
+
+    @property
+    def store_address(self) -> str | None:
+        return self.address
 
 
 class BackupSettings(Section):

@@ -7,10 +7,10 @@ from typing import cast
 
 import apsw
 
-from orrery.adapters.sqlite.batches import BatchThread
 from orrery.adapters.sqlite.connection import SqliteConnection
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.adapters.sqlite.trouble import unavailable
+from orrery.store_calls import BatchThread
 
 _LARGEST_BATCH = 64
 """How many reads at most share one call back to the event loop."""

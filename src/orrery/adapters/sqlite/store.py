@@ -14,7 +14,6 @@ import apsw
 
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
 from orrery.adapters.sqlite.reader import Reader, Row, Rows
-from orrery.adapters.sqlite.transaction import Request, from_microseconds, microseconds
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -29,9 +28,7 @@ from orrery.ports.store import (
     encode_key,
     refuse_invalid,
 )
-
-_BEYOND = b"\xff"
-"""Orders after every UTF-8 text: no encoded character begins with this byte."""
+from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
 
 _LAST_VERSION = "SELECT x'', x'', seq, NULL FROM sqlite_sequence WHERE name = 'commits'"
 """The columns are those of a `Row`."""
@@ -87,12 +84,7 @@ class SqliteStore:
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
     ) -> list[StoreEntry]:
         """Return a page of the live entries under `prefix`."""
-        low = encode_key(prefix)
-        high = low + _BEYOND
-        if after is not None and reverse:
-            high = min(high, encode_key(after))
-        elif after is not None:
-            low = max(low, encode_key(after) + b"\0")
+        low, high = scan_bounds(prefix, after, reverse=reverse)
         rows = await self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
         return [_entry(row) for row in rows]
 

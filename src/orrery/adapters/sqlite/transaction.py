@@ -1,8 +1,6 @@
 """The parts of one commit inside a transaction: its checks, its number, its writes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from orrery.adapters.sqlite.database import Database
 from orrery.ports.store import (
@@ -15,12 +13,7 @@ from orrery.ports.store import (
     Write,
     encode_key,
 )
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-_REMEMBERED = timedelta(hours=24)
-"""How long a commit id is remembered at least (ports.store: "at least a day")."""
+from orrery.store_calls import REMEMBERED, Request, microseconds
 
 _EXPIRED_PER_SWEEP = 100
 """How many expired entries one commit removes at most, so that no caller waits long for the removal."""
@@ -38,26 +31,6 @@ _SWEEP_ENTRIES = "DELETE FROM entries WHERE key IN (SELECT key FROM entries WHER
 _SWEEP_COMMITS = """
 DELETE FROM commits WHERE version < (SELECT min(version) FROM commits) + ? AND abs(committed_at - ?) > ?
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One caller's commit. `named`: the caller chose the id, and so may have sent it before."""
-
-    writes: Sequence[Write]
-    checks: Sequence[Check]
-    commit_id: str
-    named: bool
-
-
-def microseconds(time: datetime) -> int:
-    """Return `moment` as whole microseconds since 1970."""
-    return (time - _EPOCH) // _MICROSECOND
-
-
-def from_microseconds(stamp: int) -> datetime:
-    """Return the time of `stamp`, microseconds since 1970."""
-    return _EPOCH + stamp * _MICROSECOND
 
 
 def apply(database: Database, request: Request, now: datetime) -> Committed | Conflict:
@@ -80,7 +53,7 @@ def sweep(database: Database, now: datetime, commits: int) -> None:
     """Remove some expired entries, and twice as many old commit ids as the `commits` just made."""
     _ = database.execute(_SWEEP_ENTRIES, (microseconds(now), _EXPIRED_PER_SWEEP))
     # Those of a time to come were noted before the clock was put back, and would stop the sweep until then.
-    _ = database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now), _REMEMBERED // _MICROSECOND))
+    _ = database.execute(_SWEEP_COMMITS, (2 * commits, microseconds(now), REMEMBERED))
 
 
 def _known(database: Database, request: Request) -> Committed | None:

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 import apsw
 
-from orrery.adapters.sqlite.batches import BatchThread
 from orrery.adapters.sqlite.connection import SqliteConnection
 from orrery.adapters.sqlite.database import Database
 from orrery.adapters.sqlite.file import StoreFile
-from orrery.adapters.sqlite.transaction import Request, apply, sweep
+from orrery.adapters.sqlite.transaction import apply, sweep
 from orrery.adapters.sqlite.trouble import lost, unavailable
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
+from orrery.store_calls import BatchThread, Request
 
 _LARGEST_GROUP = 128
 """How many commits share one transaction at most: more would delay the first of them without a gain."""

@@ -8,8 +8,8 @@ import typer
 from orrery.adapters.snapshot_folder import SnapshotFolder
 from orrery.adapters.sqlite import backup
 from orrery.app.cli.services import Config
-from orrery.app.composition import clock_of
 from orrery.app.settings.reader import Settings, load_settings
+from orrery.app.store_place import clock_of, require_file
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.logs import Redaction, configure
 from orrery.runtime.console.tables import note
@@ -40,7 +40,7 @@ def command(
 
 def write_snapshot(settings: Settings, target: Path) -> None:
     """Write it, and print how large it is."""
-    backup(settings.store_path, target)
+    backup(require_file(settings), target)
     note(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, checked. It holds personal data; keep it safe.")
 
 

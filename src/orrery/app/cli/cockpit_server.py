@@ -64,7 +64,7 @@ def run_sample(messages: int, *, browse: bool) -> None:
     with TemporaryDirectory(prefix="orrery-sample-") as folder:
         settings = _of_sample(Path(folder), messages)
         configure(settings[LogSettings].format, "warning", Redaction())
-        create(settings.store_path)
+        create(settings.store.store_file)
         _run(settings, Secrets.of({}, "cockpit"), browse=browse, items=sample_items)
 
 

@@ -91,7 +91,7 @@ def command(
 
 def store_of(role: Role) -> Path:
     """Return where a role's store is by default, in the folder of its settings."""
-    return next(kind().store_path for kind in sections_of(role).values() if issubclass(kind, HasStore))
+    return next(kind().store_file for kind in sections_of(role).values() if issubclass(kind, HasStore))
 
 
 def settings_text(folder: Path, role: Role = "site") -> str:

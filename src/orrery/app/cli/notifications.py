@@ -10,7 +10,7 @@ import typer
 
 from orrery.app.adapters import Adapters
 from orrery.app.cli.services import Config, configured
-from orrery.app.composition import clock_of
+from orrery.app.store_place import clock_of
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson

@@ -1,5 +1,6 @@
 """`orrery privacy`: a person's data, shown and erased."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
     note(f"Erased: {counted}.")
     for sentence in erasure.elsewhere:
         note(sentence)
-    _unreached(runner.store_path, is_scrubbed=erasure.is_scrubbed)
+    _unreached(runner.store_files, is_scrubbed=erasure.is_scrubbed)
     kept = [one for found in erasure.kept.values() for one in found]
     for one in kept:
         note(f"Not erased: {one.name}. {one.why}")
@@ -46,10 +47,12 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
         raise typer.Exit(BROKEN)
 
 
-def _unreached(store: Path, *, is_scrubbed: bool) -> None:
+def _unreached(files: Sequence[Path], *, is_scrubbed: bool) -> None:
     """Print where the address may still be."""
     note("Not reached: older backups, and the processor's own records. Erase there, too.")
-    for copy in copies_beside(store):
+    for copy in (copy for store in files for copy in copies_beside(store)):
         note(f"Not reached: {copy}, which a restore has left. Delete it.")
-    if not is_scrubbed:
+    if not files:
+        note("Not reached: the database's standbys, backups and write-ahead log, until they are overwritten.")
+    for store in () if is_scrubbed else files:
         note(f"Not reached: {store.name}-wal, which something else reads just now. Erase again when that is over.")

@@ -11,8 +11,9 @@ import typer
 
 from orrery.adapters.sqlite import SqliteStore, copies_beside, is_as_new_as, last_version, restore
 from orrery.app.cli.services import Config, configured
-from orrery.app.composition import clock_of, opened
+from orrery.app.composition import opened
 from orrery.app.settings.reader import Secrets, Settings
+from orrery.app.store_place import clock_of, require_file
 from orrery.errors import RecordUnreadable, StoreError, StoreMissing
 from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.privacy import Privacy
@@ -33,7 +34,7 @@ def command(
         note(f"Messages held back: {count}. {reason}")
     if done.held:
         note("Look with `orrery notifications list --state held`, then release or drop them.")
-    _report(settings.store_path, erased)
+    _report(require_file(settings), erased)
     asyncio.run(_followed(settings, secrets))
 
 
@@ -44,12 +45,12 @@ def of_cockpit(
     settings, secrets = configured(config, quiet=True, role="cockpit")
     _, erased = restored(file, settings, secrets)
     note("Restored.")
-    _report(settings.store_path, erased)
+    _report(require_file(settings), erased)
 
 
 def restored(file: Path, settings: Settings, secrets: Secrets) -> tuple[RestoreResult, _Erased | None]:
     """Replace the store; return what became of its messages, and what was erased again (see `_erased_again`)."""
-    store, clock = settings.store_path, clock_of(settings)
+    store, clock = require_file(settings), clock_of(settings)
     with _workshop(store) as copy:
         # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
         restore(file, copy, clock)
@@ -102,7 +103,7 @@ async def _prepared(
 async def _before(settings: Settings) -> AsyncGenerator[SqliteStore | None]:
     """Open the store that is replaced; None when it is missing or cannot be opened."""
     try:
-        before = await SqliteStore.open(settings.store_path, clock_of(settings))
+        before = await SqliteStore.open(require_file(settings), clock_of(settings))
     except (StoreError, StoreMissing):
         yield None
         return

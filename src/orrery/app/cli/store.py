@@ -4,8 +4,8 @@ from pathlib import Path
 
 import typer
 
-from orrery.adapters.sqlite import create
 from orrery.app.cli.services import Config, configured
+from orrery.app.store_place import store_place
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role, load
 
@@ -36,8 +36,9 @@ def create_cockpit_store(config: Config = None) -> None:
 
 
 def _create(config: Path | None, role: Role) -> None:
-    settings, _ = configured(config, quiet=True, role=role)
+    settings, secrets = configured(config, quiet=True, role=role)
     if role == "cockpit":
         load("orrery.app.kept_apart:require_apart")(settings)
-    create(settings.store_path)
-    note(f"Made an empty store at {settings.store_path}.")
+    place = store_place(settings, secrets)
+    place.create()
+    note(f"Made an empty store at {place}.")

@@ -33,21 +33,17 @@ class Settings:
         return cast("S", self.sections[kind])
 
     @property
-    def store_path(self) -> Path:
-        """The store of the role, wherever its settings have it."""
-        return self._store.store_path
+    def store(self) -> HasStore:
+        """The section with the store of the role."""
+        return next(one for one in self.sections.values() if isinstance(one, HasStore))
 
     def with_store(self, path: Path) -> "Settings":
         """Return the same with another store."""
-        return self.with_section(self._store.with_store(path))
+        return self.with_section(self.store.with_store(path))
 
     def with_section(self, section: BaseModel) -> "Settings":
         """Return the same with another section in the place of its class."""
         return replace(self, sections={**self.sections, type(section): section})
-
-    @property
-    def _store(self) -> HasStore:
-        return next(one for one in self.sections.values() if isinstance(one, HasStore))
 
 
 def sections_of(role: Role) -> dict[str, type[BaseModel]]:

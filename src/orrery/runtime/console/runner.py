@@ -1,6 +1,6 @@
 """What a command is handed: the services of the deployment that its `--config` names, opened when first needed."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
@@ -43,8 +43,8 @@ class Runner(Protocol):
         ...
 
     @property
-    def store_path(self) -> Path:
-        """Where the store of the role is."""
+    def store_files(self) -> Sequence[Path]:
+        """The files of the role's store: none where that is in a database."""
         ...
 
     @property

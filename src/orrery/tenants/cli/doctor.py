@@ -30,9 +30,10 @@ def _health(runner: "Runner") -> "TracksHealth":
 
     settings = runner.section(TenantsSettings)
     kept = {
-        "place of the store": runner.store_path,
         "place of the sign-ins": settings.directory,
         "place of the settings": runner.settings_file,
     }
+    for file in runner.store_files:
+        kept["place of the store"] = file
     sign_ins = partial(sign_in_findings, sign_ins_of(runner))
     return TracksHealth(settings, runner.port(Scanner), runner.port(Publications), kept, sign_ins)

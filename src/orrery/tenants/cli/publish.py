@@ -81,7 +81,7 @@ def _publishing(runner: "Runner", *, without_watch_list: bool) -> "Publishing":
     from orrery.tenants.settings import TenantsSettings  # noqa: PLC0415  the same
 
     settings = runner.section(TenantsSettings)
-    private = (runner.store_path, runner.settings_file, settings.directory)
+    private = (*runner.store_files, runner.settings_file, settings.directory)
     keep = partial(_keep, runner) if without_watch_list else None
     return Publishing(settings, runner.port(Scanner), runner.port(Publications), private, keep)
 

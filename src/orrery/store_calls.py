@@ -1,24 +1,67 @@
-"""A thread that takes whatever waits for it in one batch, and answers on the event loop."""
+"""What the stores over a database share: a caller's commit, times, the bounds of a scan, a thread for batches."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
-Request = TypeVar("Request")
+from orrery.ports.store import Check, Write, encode_key
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+REMEMBERED = timedelta(hours=24) // _MICROSECOND
+"""How long a commit id is remembered at least, in microseconds (ports.store: "at least a day")."""
+
+_BEYOND = b"\xff"
+"""Orders after every UTF-8 text: no encoded character begins with this byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One caller's commit. `named`: the caller chose the id, and so may have sent it before."""
+
+    writes: Sequence[Write]
+    checks: Sequence[Check]
+    commit_id: str
+    named: bool
+
+
+def microseconds(time: datetime) -> int:
+    """Return `time` as whole microseconds since 1970."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(stamp: int) -> datetime:
+    """Return the time of `stamp`, microseconds since 1970."""
+    return _EPOCH + stamp * _MICROSECOND
+
+
+def scan_bounds(prefix: str, after: str | None, *, reverse: bool) -> tuple[bytes, bytes]:
+    """Return the least key of a scan and the first that is beyond it."""
+    low = encode_key(prefix)
+    high = low + _BEYOND
+    if after is None:
+        return low, high
+    beyond = encode_key(after)
+    return (low, min(high, beyond)) if reverse else (max(low, beyond + b"\0"), high)
+
+
+BatchRequest = TypeVar("BatchRequest")
 BatchAnswer = TypeVar("BatchAnswer")
 
 
 @dataclass(frozen=True, slots=True)
-class _Job(Generic[Request, BatchAnswer]):
-    request: Request
+class _Job(Generic[BatchRequest, BatchAnswer]):
+    request: BatchRequest
     answer: asyncio.Future[BatchAnswer]
 
 
-class BatchThread(Generic[Request, BatchAnswer]):
+class BatchThread(Generic[BatchRequest, BatchAnswer]):
     """Calls `settle` with up to `largest` requests at a time; it returns one answer or error for each, in order.
 
     `drop` is called in the same thread at the end.
@@ -27,7 +70,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
     def __init__(
         self,
         name: str,
-        settle: Callable[[Sequence[Request]], Sequence[BatchAnswer | Exception]],
+        settle: Callable[[Sequence[BatchRequest]], Sequence[BatchAnswer | Exception]],
         drop: Callable[[], None],
         loop: asyncio.AbstractEventLoop,
         largest: int,
@@ -36,14 +79,14 @@ class BatchThread(Generic[Request, BatchAnswer]):
         self._drop = drop
         self._loop = loop
         self._largest = largest
-        self._queue: SimpleQueue[_Job[Request, BatchAnswer] | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Job[BatchRequest, BatchAnswer] | None] = SimpleQueue()
         # A daemon, so that a process that forgot to close can end: only answered commits count as stored.
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request) -> asyncio.Future[BatchAnswer]:
+    def submit(self, request: BatchRequest) -> asyncio.Future[BatchAnswer]:
         """Queue `request` from the loop's thread."""
-        job: _Job[Request, BatchAnswer] = _Job(request, self._loop.create_future())
+        job: _Job[BatchRequest, BatchAnswer] = _Job(request, self._loop.create_future())
         self._queue.put(job)
         return job.answer
 
@@ -60,8 +103,8 @@ class BatchThread(Generic[Request, BatchAnswer]):
                 _ = self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
         self._drop()
 
-    def _waiting(self, limit: int) -> list[_Job[Request, BatchAnswer]]:
-        jobs: list[_Job[Request, BatchAnswer]] = []
+    def _waiting(self, limit: int) -> list[_Job[BatchRequest, BatchAnswer]]:
+        jobs: list[_Job[BatchRequest, BatchAnswer]] = []
         while len(jobs) < limit and not self._queue.empty():
             job = self._queue.get()
             if job is None:
@@ -71,7 +114,7 @@ class BatchThread(Generic[Request, BatchAnswer]):
         return jobs
 
 
-def _deliver(jobs: Sequence[_Job[Request, BatchAnswer]], outcomes: Sequence[BatchAnswer | Exception]) -> None:
+def _deliver(jobs: Sequence[_Job[BatchRequest, BatchAnswer]], outcomes: Sequence[BatchAnswer | Exception]) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
         if job.answer.done():  # the caller was cancelled; a stored commit stays stored
             continue

@@ -1,0 +1,35 @@
+"""`StorePlace` for a PostgreSQL database."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from psycopg.conninfo import conninfo_to_dict
+
+from orrery.adapters.postgres.address import connection_string
+from orrery.adapters.postgres.schema import create
+from orrery.adapters.postgres.store import PostgresStore
+from orrery.ports.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresDatabase:
+    """A store in the database that `connection_string`, which may hold a password, leads to."""
+
+    connection_string: str = field(repr=False)
+    clock: Clock
+
+    @classmethod
+    def at(cls, address: str, password: str | None, authorities: Path | None, clock: Clock) -> Self:
+        """Return the place that an address of the settings leads to; raise `Invalid`."""
+        return cls(connection_string(address, password, authorities), clock)
+
+    def __str__(self) -> str:
+        given = conninfo_to_dict(self.connection_string)
+        return f"{given.get('dbname')} on {given.get('host', 'this machine')}"
+
+    def create(self) -> None:
+        create(self.connection_string)
+
+    async def open(self) -> PostgresStore:
+        return await PostgresStore.open(self.connection_string, self.clock)

@@ -1,0 +1,96 @@
+"""The one thread that reads: what waits at the same time shares one round trip, and its gets one query."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import LiteralString, cast
+
+import psycopg
+
+from orrery.adapters.postgres.session import Session
+from orrery.adapters.postgres.statements import GET
+from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
+from orrery.store_calls import BatchThread
+
+_LARGEST_BATCH = 128
+
+Row = tuple[bytes, bytes, int, int | None]
+"""Key, value, version, expiry in microseconds since 1970."""
+
+Rows = list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """One key, and the time by which it must not have expired, in microseconds since 1970."""
+
+    key: bytes
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A statement that selects the columns of a `Row`."""
+
+    statement: LiteralString
+    parameters: tuple[bytes | int | list[bytes], ...]
+
+
+Query = Get | Select
+
+
+class Reader:
+    """Reads over one session."""
+
+    def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
+        self._session = session
+        self._thread: BatchThread[Query, Rows] = BatchThread(
+            "store-reader", self._settle, session.drop, loop, _LARGEST_BATCH
+        )
+
+    def submit(self, query: Query) -> asyncio.Future[Rows]:
+        """Queue `query`; raises `StoreUnavailable` when awaited."""
+        return self._thread.submit(query)
+
+    def finish(self) -> None:
+        """Carry out the queued reads, then end (blocks; no read may be submitted after it)."""
+        self._thread.finish()
+
+    def _settle(self, queries: Sequence[Query]) -> Sequence[Rows | Exception]:
+        """Return the rows of every query; a line that was broken while nothing was read is opened once again."""
+        try:
+            try:
+                return self._read(queries)
+            except psycopg.Error as error:
+                self._session.drop()
+                if nothing_is_stored(error):
+                    raise
+                return self._read(queries)
+        except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
+            self._session.drop()
+            return [unavailable(error)] * len(queries)
+
+    def _read(self, queries: Sequence[Query]) -> list[Rows]:
+        gets = [query for query in queries if isinstance(query, Get)]
+        with self._session.opened() as connection, connection.pipeline():
+            got = [_execute(connection, _joined(gets))] if gets else []
+            selected = [_execute(connection, query) for query in queries if isinstance(query, Select)]
+        by_key = {row[0]: row for cursor in got for row in _rows(cursor)}
+        rows = map(_rows, selected)
+        return [_of(by_key, query.key) if isinstance(query, Get) else next(rows) for query in queries]
+
+
+def _joined(gets: Sequence[Get]) -> Select:
+    return Select(GET, (list({one.key for one in gets}), max(one.now for one in gets)))
+
+
+def _execute(connection: psycopg.Connection, query: Select) -> psycopg.Cursor[tuple[object, ...]]:
+    return connection.execute(query.statement, query.parameters, prepare=True, binary=True)
+
+
+def _rows(cursor: psycopg.Cursor[tuple[object, ...]]) -> Rows:
+    return cast("Rows", cursor.fetchall())
+
+
+def _of(by_key: Mapping[bytes, Row], key: bytes) -> Rows:
+    return [by_key[key]] if key in by_key else []

@@ -1,0 +1,76 @@
+"""The tables of the store, made on request only."""
+
+from typing import Final
+
+import psycopg
+
+from orrery.adapters.postgres.trouble import unavailable
+from orrery.errors import Invalid, StoreMissing, StoreUnavailable
+
+SCHEMA_VERSION: Final = 1
+
+OLDEST_SERVER = 130000
+"""The first release of PostgreSQL whose statements these are, as its number is reported."""
+
+VERSIONS_PER_SECOND = 2**20
+"""After a change of timeline, the store counts on from this many versions for each second since 1970: more than
+the lost server can have given out."""
+
+# Keys and ids are bytes: text cannot hold a NUL, and orders by a locale. Times are microseconds since 1970.
+# The one row of orrery_store is the turn: each group of commits locks it, over all nodes. A row lock, because an
+# advisory lock in the statement that reads is taken after its snapshot.
+_SCHEMA = """
+CREATE TABLE orrery_store (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  schema int NOT NULL,
+  epoch bigint NOT NULL,
+  seen bigint NOT NULL,
+  timeline text NOT NULL
+);
+CREATE TABLE orrery_entries (
+  key bytea PRIMARY KEY,
+  value bytea NOT NULL,
+  version bigint NOT NULL,
+  expires_at bigint
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX orrery_entries_by_expiry ON orrery_entries (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE orrery_commits (id bytea PRIMARY KEY, version bigint NOT NULL, committed_at bigint NOT NULL);
+CREATE INDEX orrery_commits_by_time ON orrery_commits (committed_at);
+CREATE SEQUENCE orrery_versions CACHE 1;
+"""
+
+_FIRST = "INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES (%s, 1, 0, '')"
+_TABLES = """
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+"""
+
+
+def create(connection_string: str) -> None:
+    """Make an empty store in an empty schema of the database.
+
+    Raises `Invalid` where any table is already, and `StoreUnavailable`; nothing was made then.
+    """
+    try:
+        with psycopg.connect(connection_string) as connection, connection.transaction():
+            tables = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
+            if "orrery_store" in tables:
+                raise Invalid("There is a store in this database already: nothing was made.")
+            if tables:
+                raise Invalid(
+                    "The database has tables of another program: give Orrery an empty one; nothing was made."
+                )
+            _ = connection.execute(_SCHEMA)
+            _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+
+
+def verify(schema: int | None) -> None:
+    """Raise `StoreMissing` without a store, `StoreUnavailable` for one of another release."""
+    if schema is None:
+        raise StoreMissing("There is no store in this database: make one with `orrery store create`.")
+    if schema != SCHEMA_VERSION:
+        raise StoreUnavailable(
+            f"The store has schema version {schema}, and this release reads {SCHEMA_VERSION}: "
+            "run the release that wrote it."
+        )

@@ -1,0 +1,145 @@
+"""`Store` over a PostgreSQL database: reads and commits in a thread each, off the event loop."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from datetime import timedelta
+from typing import Self
+from uuid import uuid4
+
+import psycopg
+
+from orrery.adapters.postgres.deadline import Deadline
+from orrery.adapters.postgres.reader import Get, Reader, Row, Rows, Select
+from orrery.adapters.postgres.session import LIMIT, Session
+from orrery.adapters.postgres.statements import LAST_VERSION, SCAN, SCAN_REVERSE
+from orrery.adapters.postgres.trouble import unavailable
+from orrery.adapters.postgres.writer import Writer
+from orrery.errors import StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.store import (
+    Check,
+    Committed,
+    Conflict,
+    Inspection,
+    StoreEntry,
+    Write,
+    encode_key,
+    refuse_invalid,
+)
+from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
+
+
+class PostgresStore:
+    """A `Store` in one database, for any number of processes on any number of machines; get one from `open`."""
+
+    def __init__(
+        self,
+        connection_string: str,
+        reading: Session,
+        deadline: Deadline,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._connection_string = connection_string
+        self._deadline = deadline
+        self._clock = clock
+        self._reader = Reader(reading, loop)
+        self._writer = Writer(Session(connection_string, clock, deadline), clock, loop)
+        self._closed = False
+        opened = uuid4().hex
+        self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
+
+    @classmethod
+    async def open(cls, connection_string: str, clock: Clock, *, limit: timedelta = LIMIT) -> Self:
+        """Open the store that `create` has made, over two connections; `limit` is how long a call may take.
+
+        Raises `StoreMissing` without one, `StoreUnavailable` when the database cannot be used.
+        """
+        return await asyncio.to_thread(cls._open, connection_string, clock, limit, asyncio.get_running_loop())
+
+    @classmethod
+    def _open(
+        cls, connection_string: str, clock: Clock, limit: timedelta, loop: asyncio.AbstractEventLoop
+    ) -> Self:
+        with ExitStack() as undo:
+            deadline = undo.enter_context(closing(Deadline(limit)))
+            reading = Session(connection_string, clock, deadline)
+            try:
+                with reading.opened():  # a database that cannot be used is an error at once
+                    store = cls(connection_string, reading, deadline, clock, loop)
+            except psycopg.Error as error:
+                raise unavailable(error) from error
+            _ = undo.pop_all()
+            return store
+
+    async def get(self, key: str) -> StoreEntry | None:
+        """Return the live entry under `key`."""
+        rows = await self._read(Get(encode_key(key), self._now()))
+        return _entry(rows[0]) if rows else None
+
+    async def scan(
+        self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
+    ) -> list[StoreEntry]:
+        """Return a page of the live entries under `prefix`."""
+        low, high = scan_bounds(prefix, after, reverse=reverse)
+        statement = SCAN_REVERSE if reverse else SCAN
+        return [
+            _entry(row) for row in await self._read(Select(statement, (low, high, self._now(), max(limit, 0))))
+        ]
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Apply `writes` if every check holds; many callers share one round trip and one flush."""
+        self._refuse_when_closed()
+        refuse_invalid(writes, checks, commit_id)
+        name = next(self._ids) if commit_id is None else commit_id
+        return await self._writer.submit(Request(tuple(writes), tuple(checks), name, named=commit_id is not None))
+
+    async def scrub(self) -> bool:
+        """Have the server reclaim the room of deleted entries."""
+        self._refuse_when_closed()
+        await asyncio.to_thread(self._vacuum)
+        return True
+
+    async def inspect(self) -> Inspection:
+        """Ask for the newest version; what room the server has, it does not say."""
+        rows = await self._read(Select(LAST_VERSION, ()))
+        return Inspection(rows[0][2], None, self._writer.failed)
+
+    async def close(self) -> None:
+        """Carry out the pending calls and close the connections; later calls are refused."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._finish)
+
+    def _finish(self) -> None:
+        self._writer.finish()
+        self._reader.finish()
+        self._deadline.close()
+
+    def _vacuum(self) -> None:
+        try:
+            with psycopg.connect(self._connection_string, autocommit=True) as connection:
+                for table in ("orrery_entries", "orrery_commits"):
+                    _ = connection.execute(f"VACUUM {table}")
+        except psycopg.Error as error:
+            raise unavailable(error) from error
+
+    async def _read(self, query: Get | Select) -> Rows:
+        self._refuse_when_closed()
+        return await self._reader.submit(query)
+
+    def _now(self) -> int:
+        return microseconds(self._clock.now())
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The store is closed.")
+
+
+def _entry(row: Row) -> StoreEntry:
+    key, value, version, expires_at = row
+    return StoreEntry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))

@@ -1,0 +1,65 @@
+"""PostgreSQL's errors as sentences, with what the owner can do; none has a value or a password in it."""
+
+import psycopg
+
+from orrery.errors import OutcomeUnknown, StoreUnavailable
+
+_REACH = "cannot be reached, or only as a standby: see that its primary runs, and that its address is right"
+_LOGIN = "refused the login: see the user in the address, and the secret `store_password`"
+_NO_DATABASE = "is not there: make it with `createdb`, or correct the address"
+_READ_ONLY = "takes no commits, because its server became a standby: the new primary is looked for"
+_DENIED = "refused: the user in the address may not write the store's tables"
+_FULL = "could not grow, because its disk is full: make room, then try again"
+_BUSY = "was locked by another transaction for too long: see who holds it with `pg_stat_activity`"
+_SHUTDOWN = "is shutting down or starting: try again when it is up"
+_CROWDED = "has no room for another connection: raise `max_connections`, or see who holds them"
+_FOREIGN = "has tables that are not this release's store"
+
+_SENTENCES = {
+    "28": _LOGIN,
+    "3D": _NO_DATABASE,
+    "25006": _READ_ONLY,
+    "42501": _DENIED,
+    "53100": _FULL,
+    "53300": _CROWDED,
+    "55P03": _BUSY,
+    "25P03": _BUSY,
+    "57P": _SHUTDOWN,
+    "42": _FOREIGN,
+}
+"""Sentences by the beginning of an SQLSTATE (PostgreSQL's appendix A); the longest that fits counts."""
+
+_REPEATABLE = {"40001", "40P01"}
+
+_NOTHING_SENT = "08"
+
+
+def unavailable(error: Exception) -> StoreUnavailable:
+    """Return the error that nothing was stored."""
+    if isinstance(error, StoreUnavailable):
+        return error
+    state = _state(error)
+    fitting = [beginning for beginning in _SENTENCES if state.startswith(beginning)]
+    what = _SENTENCES[max(fitting, key=len)] if fitting else _REACH if not state else "could not be used"
+    return StoreUnavailable(f"The store's database {what}{f' ({state})' if state else ''}.")
+
+
+def lost(error: Exception, commit_id: str) -> OutcomeUnknown:
+    """Return the error that a commit may or may not be stored."""
+    sentence = "Whether the newest commits are stored is not known: repeat them with the same ids to learn"
+    return OutcomeUnknown(f"{unavailable(error)} {sentence}.", commit_id)
+
+
+def is_repeatable(error: Exception) -> bool:
+    """Return whether the server undid the transaction for the sake of another, and it may be sent again."""
+    return _state(error) in _REPEATABLE
+
+
+def nothing_is_stored(error: Exception) -> bool:
+    """Return whether the server itself refused the statement: an error of a line that broke settles nothing."""
+    state = _state(error)
+    return bool(state) and not state.startswith(("08", "57P"))
+
+
+def _state(error: Exception) -> str:
+    return (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""

@@ -1,0 +1,115 @@
+"""The one thread that writes: it gathers the commits that wait and pays for one round trip and one flush."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+import psycopg
+
+from orrery.adapters.postgres.session import Session
+from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
+from orrery.adapters.postgres.trouble import is_repeatable, lost, nothing_is_stored, unavailable
+from orrery.adapters.postgres.waves import Row, answers, parameters, waves
+from orrery.errors import StoreUnavailable
+from orrery.ports.clock import Clock
+from orrery.ports.store import Committed, Conflict
+from orrery.store_calls import REMEMBERED, BatchThread, Request, microseconds
+
+_LARGEST_GROUP = 128
+"""How many commits share one transaction at most: more would delay the first of them without a gain."""
+
+_SWEEP = 1000
+"""How many expired entries and forgotten ids a sweep removes at most."""
+
+_BETWEEN_SWEEPS = timedelta(seconds=1)
+_ATTEMPTS = 4
+"""How often a transaction is sent that the server undid for the sake of another."""
+
+CommitAnswer = Committed | Conflict
+CommitOutcome = CommitAnswer | Exception
+
+
+class _CommitLost(Exception):
+    """The line broke, or the server warned, after COMMIT was sent."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Writer:
+    """Group commit over one session."""
+
+    def __init__(self, session: Session, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._session = session
+        self._clock = clock
+        self._swept: datetime | None = None
+        self.failed = 0
+        """How many commits ended in an error of the store."""
+        self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
+            "store-writer", self._settle, session.drop, loop, _LARGEST_GROUP
+        )
+
+    def submit(self, request: Request) -> asyncio.Future[CommitAnswer]:
+        """Queue `request`; the answer comes once it is durable or refused."""
+        return self._thread.submit(request)
+
+    def finish(self) -> None:
+        """Carry out the queued commits, then end (blocks; no commit may be submitted after it)."""
+        self._thread.finish()
+
+    def _settle(self, requests: Sequence[Request], attempts: int = _ATTEMPTS) -> Sequence[CommitOutcome]:
+        """Return an outcome for every request; commits that are refused together are tried again one by one."""
+        try:
+            return self._transact(requests)
+        except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
+            self._session.drop()
+            if is_repeatable(error) and attempts > 1:
+                return self._settle(requests, attempts - 1)
+            if len(requests) > 1 and nothing_is_stored(error):
+                return [outcome for request in requests for outcome in self._settle([request])]
+            return [self._explain(error, request) for request in requests]
+
+    def _transact(self, requests: Sequence[Request]) -> Sequence[CommitAnswer]:
+        now = self._clock.now()
+        with self._session.opened() as connection:
+            try:
+                found = self._send(connection, waves(requests), now)
+            except psycopg.Error as error:
+                if nothing_is_stored(error):
+                    raise
+                raise _CommitLost(error) from error
+        return [found[id(request)] for request in requests]
+
+    def _send(
+        self, connection: psycopg.Connection, groups: Sequence[Sequence[Request]], now: datetime
+    ) -> dict[int, CommitAnswer]:
+        self._session.warned = False
+        with connection.pipeline():
+            _ = connection.execute("BEGIN")
+            _ = connection.execute(TURN, prepare=True)
+            cursors = [
+                connection.execute(WAVE, parameters(group, now), prepare=True, binary=True) for group in groups
+            ]
+            self._sweep(connection, now)
+            _ = connection.execute("COMMIT")
+        if self._session.warned:
+            raise _CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
+        return {
+            id(request): answer
+            for group, cursor in zip(groups, cursors, strict=True)
+            for request, answer in zip(group, answers(group, cast("list[Row]", cursor.fetchall())), strict=True)
+        }
+
+    def _sweep(self, connection: psycopg.Connection, now: datetime) -> None:
+        """Remove what has expired and what need not be remembered, at most once a second."""
+        if self._swept and abs(now - self._swept) < _BETWEEN_SWEEPS:
+            return
+        self._swept, stamp = now, microseconds(now)
+        _ = connection.execute(SWEEP_ENTRIES, (stamp, _SWEEP), prepare=True)
+        _ = connection.execute(SWEEP_COMMITS, (stamp - REMEMBERED, stamp + REMEMBERED, _SWEEP), prepare=True)
+
+    def _explain(self, error: Exception, request: Request) -> Exception:
+        self.failed += 1
+        return lost(error.cause, request.commit_id) if isinstance(error, _CommitLost) else unavailable(error)

@@ -1,0 +1,45 @@
+"""The place of the store, by the settings: a file, or a database."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.sqlite.place import SqliteFile
+from orrery.app.settings.reader import Secrets, Settings
+from orrery.errors import Invalid
+from orrery.ports.clock import Clock
+from orrery.ports.store import StorePlace
+from orrery.runtime.settings import SandboxSettings, TlsSettings
+
+
+def clock_of(settings: Settings) -> Clock:
+    """Return the machine's clock, or in sandbox mode the one shared with the sandbox."""
+    shared = settings[SandboxSettings].clock_file if settings.mode == "sandbox" else None
+    return MovableClock(shared) if shared else SystemClock()
+
+
+def require_file(settings: Settings) -> Path:
+    """Return the file of the store; raise `Invalid` where the store is in a database."""
+    if settings.store.store_address:
+        raise Invalid(
+            "The store is in a database, which this command does not reach yet: "
+            "save it with `pg_dump`, and bring it back with `pg_restore`."
+        )
+    return settings.store.store_file
+
+
+def store_place(settings: Settings, secrets: Secrets) -> StorePlace:
+    """Return the place of the store; raise `Invalid` for an address that cannot be used here."""
+    clock = clock_of(settings)
+    if settings.store.store_address is None:
+        return SqliteFile(settings.store.store_file, clock)
+    if find_spec("psycopg") is None:
+        raise Invalid(
+            "The client library of PostgreSQL is not installed: type "
+            "`.venv/bin/pip install --require-hashes -r requirements-postgres.lock`."
+        )
+    from orrery.adapters.postgres.place import PostgresDatabase  # noqa: PLC0415  see above
+
+    password, authorities = secrets.reveal("store_password"), settings[TlsSettings].ca_file
+    return PostgresDatabase.at(settings.store.store_address, password, authorities, clock)

@@ -1,0 +1,242 @@
+"""The store in PostgreSQL when its primary is killed, frozen or demoted: what was acknowledged stays."""
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.postgres import PostgresStore, create
+from orrery.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from orrery.ports.store import Committed, Put, Store
+from tests.support.postgres import Server, a_pair, skip_without_postgres, together
+from tests.support.soak import rounds
+from tests.support.waiting import PATIENCE, eventually
+
+pytestmark = pytest.mark.anyio
+
+CALLERS = 32
+PARTS = ("a", "b", "c")
+SOON = timedelta(seconds=1)
+"""For a server that does not answer: the usual limit would be waited for."""
+
+
+@pytest.fixture
+def pair() -> Generator[tuple[Server, Server]]:
+    """Yield a primary and a standby that its commits wait for, with a store on both."""
+    skip_without_postgres()
+    with a_pair() as (primary, standby):
+        create(primary.address())
+        yield primary, standby
+
+
+@asynccontextmanager
+async def opened(*servers: Server, limit: timedelta = timedelta(seconds=6)) -> AsyncGenerator[PostgresStore]:
+    """Open the store on whichever server is the primary."""
+    store = await PostgresStore.open(together(*servers), SystemClock(), limit=limit)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+class Load:
+    """Callers that commit sets of three keys, and repeat what was not answered, until they are stopped."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.acknowledged: dict[str, int] = {}
+        self.stopped = False
+
+    async def run(self) -> None:
+        """Let all callers commit."""
+        await asyncio.gather(*(self._call(caller) for caller in range(CALLERS)))
+
+    async def reach(self, count: int) -> None:
+        """Wait until so many more commits were acknowledged."""
+        aim = len(self.acknowledged) + count
+        async with asyncio.timeout(PATIENCE):
+            while len(self.acknowledged) < aim:  # noqa: ASYNC110  the callers know nothing of an aim
+                await asyncio.sleep(0.01)
+
+    async def _call(self, caller: int) -> None:
+        number = 0
+        while not self.stopped:
+            name = f"{caller:02}-{number:05}"
+            outcome = await self._commit(name)
+            assert isinstance(outcome, Committed)
+            self.acknowledged[name] = outcome.version
+            number += 1
+
+    async def _commit(self, name: str) -> object:
+        while True:
+            try:
+                writes = [Put(f"set:{name}:{part}", name.encode()) for part in PARTS]
+                return await self._store.commit(writes, commit_id=name)
+            except StoreError:
+                await asyncio.sleep(0.05)
+
+
+async def held(store: Store) -> dict[str, int]:
+    """Return the version of each set; fail where one is torn."""
+    versions: dict[str, set[int]] = {}
+    parts, after = Counter[str](), None
+    while page := await store.scan("set:", after=after, limit=1000):
+        for entry in page:
+            name = entry.value.decode()
+            versions.setdefault(name, set()).add(entry.version)
+            parts[name] += 1
+        after = page[-1].key
+    assert set(parts.values()) <= {len(PARTS)}
+    assert all(len(found) == 1 for found in versions.values())
+    return {name: found.pop() for name, found in versions.items()}
+
+
+@pytest.mark.parametrize("_round", range(rounds(1)))
+async def test_a_killed_primary_loses_nothing_acknowledged(pair: tuple[Server, Server], _round: int) -> None:
+    """The standby is promoted, callers learn what became of their commits, and no version is given out twice."""
+    primary, standby = pair
+    async with opened(primary, standby) as store:
+        load = Load(store)
+        running = asyncio.create_task(load.run())
+        await load.reach(200)
+        await asyncio.to_thread(primary.kill)
+        await asyncio.to_thread(standby.wait_for_none)
+        await asyncio.to_thread(standby.promote)
+        await load.reach(200)
+        load.stopped = True
+        await running
+        found = await held(store)
+    assert found == load.acknowledged
+    assert len(set(found.values())) == len(found)
+
+
+async def test_a_standby_that_lags_loses_some(pair: tuple[Server, Server]) -> None:
+    """The control: without a wait for a standby that lags, a kill loses what was acknowledged, and that is seen.
+
+    Even then no version is given out twice: the store counts on from the time.
+    """
+    primary, standby = pair
+    await asyncio.to_thread(primary.wait_for_none)
+    async with opened(primary) as store:
+        await asyncio.to_thread(standby.freeze)
+        load = Load(store)
+        running = asyncio.create_task(load.run())
+        await load.reach(300)
+        load.stopped = True
+        await running
+    await asyncio.to_thread(primary.kill)
+    await asyncio.to_thread(standby.kill)  # with what is in its socket
+    await asyncio.to_thread(standby.start)
+    await asyncio.to_thread(standby.promote)
+    async with opened(standby) as store:
+        kept = await held(store)
+        outcome = await store.commit([Put("later", b"")])
+    assert len(kept) < len(load.acknowledged)
+    assert isinstance(outcome, Committed)
+    assert outcome.version > max(load.acknowledged.values())
+
+
+async def test_nothing_is_shown_that_no_standby_has(pair: tuple[Server, Server]) -> None:
+    """A primary that comes back alone shows no commit that its standby, the next primary, never got."""
+    primary, standby = pair
+    async with opened(primary, limit=SOON) as store:
+        await store.commit([Put("first", b"")])
+        await asyncio.to_thread(standby.kill)
+        with pytest.raises(OutcomeUnknown):
+            await store.commit([Put("sale", b"")], commit_id="sale")
+        await asyncio.to_thread(primary.kill)
+        await asyncio.to_thread(primary.start)
+        with pytest.raises(StoreUnavailable):
+            await store.get("sale")
+        with pytest.raises(StoreUnavailable):
+            await store.commit([Put("sale", b"")], commit_id="sale")
+    await asyncio.to_thread(primary.kill)
+    await asyncio.to_thread(standby.start)
+    await asyncio.to_thread(standby.wait_for_none)
+    await asyncio.to_thread(standby.promote)
+    async with opened(standby) as store:
+        assert await store.get("sale") is None
+        assert await store.get("first") is not None
+
+
+async def test_a_frozen_primary_is_given_up(pair: tuple[Server, Server]) -> None:
+    """Its kernel still acknowledges, so the socket is shut down: nothing is known of a commit; a read says so."""
+    primary, standby = pair
+    async with opened(primary, standby, limit=SOON) as store:
+        await store.commit([Put("a", b"")])
+        await asyncio.to_thread(primary.freeze)
+        with pytest.raises(OutcomeUnknown, match="repeat"):
+            await store.commit([Put("b", b"")], commit_id="b")
+        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+            await store.get("a")
+        await asyncio.to_thread(primary.freeze, signal.SIGCONT)
+        assert await eventually_answered(store, "a") is not None
+        assert isinstance(await store.commit([Put("b", b"")], commit_id="b"), Committed)
+
+
+async def test_a_wait_for_the_standby_that_is_ended_is_no_success(pair: tuple[Server, Server]) -> None:
+    """PostgreSQL lets a cancelled COMMIT succeed with a warning; whether it will stay is not known."""
+    primary, standby = pair
+    async with opened(primary) as store:
+        await store.commit([Put("a", b"")])
+        await asyncio.to_thread(standby.freeze)
+        waiting = asyncio.ensure_future(store.commit([Put("b", b"")]))
+        await asyncio.to_thread(eventually, lambda: cancel_the_wait(primary))
+        with pytest.raises(OutcomeUnknown):
+            await waiting
+        await asyncio.to_thread(standby.freeze, signal.SIGCONT)
+
+
+def cancel_the_wait(primary: Server) -> None:
+    """Cancel the one backend that waits for the standby."""
+    with primary.connected() as connection:
+        found = connection.execute(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        ).fetchall()
+    assert found == [(True,)]
+
+
+async def test_a_primary_that_was_demoted_under_the_connection(pair: tuple[Server, Server]) -> None:
+    """A server that takes no writes any more is left, and the new primary is looked for."""
+    primary, standby = pair
+    async with opened(primary, standby) as store:
+        await store.commit([Put("a", b"")])
+        await asyncio.to_thread(standby.wait_for_none)
+        await asyncio.to_thread(standby.promote)
+        await asyncio.to_thread(primary.wait_for_none)
+        with primary.connected() as connection:  # as a cluster does that flips roles below open sockets
+            connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+            connection.execute("SELECT pg_reload_conf()")
+        outcome = await committed_at_last(store)
+    async with opened(standby) as store:
+        entry = await store.get("b")
+    assert entry is not None
+    assert entry.version == outcome.version
+
+
+async def committed_at_last(store: Store) -> Committed:
+    """Commit until it is done."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                outcome = await store.commit([Put("b", b"")], commit_id="b")
+            except StoreUnavailable:
+                await asyncio.sleep(0.05)
+            else:
+                assert isinstance(outcome, Committed)
+                return outcome
+
+
+async def eventually_answered(store: Store, key: str) -> object:
+    """Read a key as soon as the store can be read again."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                return await store.get(key)
+            except StoreUnavailable:
+                await asyncio.sleep(0.05)

@@ -1,0 +1,237 @@
+"""PostgreSQL servers of a test: the distribution's, on free ports, with standbys, stopped and promoted by hand."""
+
+import asyncio
+import os
+import pwd
+import signal
+import subprocess
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psycopg
+import pytest
+
+from orrery.adapters.postgres import PostgresStore, create
+from orrery.ports.clock import Clock
+from tests.support.ports import free_ports
+from tests.support.waiting import PATIENCE, eventually
+
+PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda one: float(one.parent.name))
+_IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run
+_SETTINGS = """
+listen_addresses = '127.0.0.1'
+port = {port}
+unix_socket_directories = '{folder}'
+fsync = off
+synchronous_commit = on
+wal_level = replica
+wal_retrieve_retry_interval = 200ms
+max_connections = 60
+shared_buffers = 16MB
+logging_collector = off
+cluster_name = '{name}'
+"""
+# A server is killed here, and never its machine, so nothing is lost without fsync.
+
+_names = count()
+
+_USER, _GROUP = (pwd.getpwnam("nobody")[2:4]) if os.geteuid() == 0 else (None, None)
+"""PostgreSQL refuses to be run by root."""
+
+
+def skip_without_postgres() -> None:
+    """Skip the test on a machine without the server, but never in continuous integration."""
+    if not PROGRAMS and not _IN_CI:
+        pytest.skip("no PostgreSQL on this machine; to have it, type: sudo apt-get install -y postgresql")
+
+
+@dataclass
+class Server:
+    """One instance; `folder` holds its data."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(  # noqa: S603  the distribution's
+                [str(PROGRAMS[-1] / "postgres"), "-D", str(self.folder)],
+                stdout=log,
+                stderr=log,
+                user=_USER,
+                group=_GROUP,
+                cwd="/",
+            )
+        eventually(self._require_up)
+
+    def kill(self) -> None:
+        """Kill the server and all its children at once, as a power cut does."""
+        assert self.process
+        for child in _children(self.process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+
+    def freeze(self, kind: signal.Signals = signal.SIGSTOP) -> None:
+        """Stop all processes of the server, or with SIGCONT let them go on."""
+        assert self.process
+        for one in (*_children(self.process.pid), self.process.pid):
+            os.kill(one, kind)
+
+    def promote(self) -> None:
+        """Make a standby the primary, and wait until it is."""
+        with self.connected() as connection:
+            connection.execute("SELECT pg_promote(true, 60)")
+
+    def address(self, *schemas: str) -> str:
+        """Return the connection string of a store in these schemas."""
+        return together(self, schemas=schemas)
+
+    @contextmanager
+    def connected(self) -> Generator[psycopg.Connection]:
+        """Connect as the owner of everything."""
+        with psycopg.connect(self.address(), autocommit=True) as connection:
+            yield connection
+
+    def new_schema(self) -> str:
+        """Make an empty schema and return its name."""
+        name = f"store_{os.getpid()}_{next(_names)}"
+        with self.connected() as connection:
+            connection.execute(f"CREATE SCHEMA {name}".encode())
+        return name
+
+    def standby(self, folder: Path) -> "Server":
+        """Copy this server into a standby that streams from it, and start that."""
+        _run("pg_basebackup", "-D", str(folder), "-R", "-c", "fast", "-d", f"{self.address()} application_name=b")
+        standby = Server(folder, free_ports(1)[0])
+        _configure(folder, standby.port, "b")
+        standby.start()
+        return standby
+
+    def wait_for_standby(self) -> None:
+        """Have each commit wait for the standby from now on; return once that streams."""
+        self._name_standbys("b")
+
+        def look() -> None:
+            with self.connected() as connection:
+                found = connection.execute("SELECT sync_state FROM pg_stat_replication").fetchall()
+            assert found == [("sync",)]
+
+        eventually(look)
+
+    def wait_for_none(self) -> None:
+        """Have no commit wait for a standby from now on."""
+        self._name_standbys("")
+
+    def _name_standbys(self, names: str) -> None:
+        with self.connected() as connection:
+            connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'".encode())
+            connection.execute("SELECT pg_reload_conf()")
+
+    def _require_up(self) -> None:
+        assert self.process
+        assert self.process.poll() is None, (self.folder / "server.log").read_text()
+        try:
+            with self.connected():
+                pass
+        except psycopg.OperationalError as error:
+            raise AssertionError(str(error)) from error
+
+
+def together(*servers: Server, schemas: tuple[str, ...] = ()) -> str:
+    """Return the connection string of a store on whichever of the servers is the primary."""
+    hosts = ",".join("127.0.0.1" for _ in servers)
+    ports = ",".join(str(server.port) for server in servers)
+    path = f" options='-c search_path={','.join(schemas)}'" if schemas else ""
+    return f"host={hosts} port={ports} user=orrery dbname=postgres{path}"
+
+
+@contextmanager
+def running_postgres() -> Generator[Server]:
+    """Run a server until the block ends."""
+    with _folder() as folder:
+        _run(
+            "initdb",
+            "-D",
+            str(folder / "a"),
+            "-A",
+            "trust",
+            "-U",
+            "orrery",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        )
+        server = Server(folder / "a", free_ports(1)[0])
+        _configure(server.folder, server.port, "a")
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
+@asynccontextmanager
+async def in_new_schema(server: Server, clock: Clock) -> AsyncGenerator[PostgresStore]:
+    """Yield a new store in a schema of its own."""
+    address = server.address(server.new_schema())
+    await asyncio.to_thread(create, address)
+    store = await PostgresStore.open(address, clock)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@contextmanager
+def a_pair() -> Generator[tuple[Server, Server]]:
+    """Run a primary and a standby that each commit waits for."""
+    with running_postgres() as primary, _folder() as folder:
+        standby = primary.standby(folder / "b")
+        primary.wait_for_standby()
+        try:
+            yield primary, standby
+        finally:
+            standby.freeze(signal.SIGCONT)
+            standby.kill()
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    with TemporaryDirectory(prefix="orrery-pg-") as name:
+        if os.geteuid() == 0:
+            os.chown(name, pwd.getpwnam("nobody").pw_uid, -1)
+        yield Path(name)
+
+
+def _configure(folder: Path, port: int, name: str) -> None:
+    text = _SETTINGS.format(port=port, folder=folder.parent, name=name)
+    with (folder / "postgresql.conf").open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _run(program: str, *arguments: str) -> None:
+    done = subprocess.run(  # noqa: S603  the distribution's
+        [str(PROGRAMS[-1] / program), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        user=_USER,
+        group=_GROUP,
+        cwd="/",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def _children(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(one) for one in found.read_text().split()] if found.exists() else []
