@@ -49,8 +49,9 @@ COMMANDS = {
     "init": CONSOLE | {"apsw"},
     "admin": CONSOLE,
     **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | {"apsw"}),
-    **dict.fromkeys(("config", "doctor", "notifications", "backup", "restore"), SERVICES),
-    **dict.fromkeys(("cockpit backup", "cockpit restore"), SERVICES),
+    **dict.fromkeys(("config", "doctor", "notifications", "restore"), SERVICES),
+    **dict.fromkeys(("backup", "cockpit backup"), CONSOLE | {"apsw"}),
+    "cockpit restore": SERVICES,
     "role site": SITE,
     **dict.fromkeys(
         ("access", "checkout", "processor", "fraud", "gateway", "gateway pings"), SERVICES | {"publicsuffixlist"}

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres import PostgresStore, create
@@ -51,6 +52,7 @@ class Load:
         self._store = store
         self.acknowledged: dict[str, int] = {}
         self.stopped = False
+        self._aim, self._reached = 0, asyncio.Event()
 
     async def run(self) -> None:
         """Let all callers commit."""
@@ -58,10 +60,10 @@ class Load:
 
     async def reach(self, count: int) -> None:
         """Wait until so many more commits were acknowledged."""
-        aim = len(self.acknowledged) + count
+        self._aim = len(self.acknowledged) + count
+        self._reached.clear()
         async with asyncio.timeout(PATIENCE):
-            while len(self.acknowledged) < aim:  # noqa: ASYNC110  the callers know nothing of an aim
-                await asyncio.sleep(0.01)
+            await self._reached.wait()
 
     async def _call(self, caller: int) -> None:
         number = 0
@@ -70,6 +72,8 @@ class Load:
             outcome = await self._commit(name)
             assert isinstance(outcome, Committed)
             self.acknowledged[name] = outcome.version
+            if len(self.acknowledged) >= self._aim:
+                self._reached.set()
             number += 1
 
     async def _commit(self, name: str) -> object:
@@ -78,7 +82,7 @@ class Load:
                 writes = [Put(f"set:{name}:{part}", name.encode()) for part in PARTS]
                 return await self._store.commit(writes, commit_id=name)
             except StoreError:
-                await asyncio.sleep(0.05)
+                await checkpoint()
 
 
 async def held(store: Store) -> dict[str, int]:
@@ -226,7 +230,7 @@ async def committed_at_last(store: Store) -> Committed:
             try:
                 outcome = await store.commit([Put("b", b"")], commit_id="b")
             except StoreUnavailable:
-                await asyncio.sleep(0.05)
+                await checkpoint()
             else:
                 assert isinstance(outcome, Committed)
                 return outcome
@@ -239,4 +243,4 @@ async def eventually_answered(store: Store, key: str) -> object:
             try:
                 return await store.get(key)
             except StoreUnavailable:
-                await asyncio.sleep(0.05)
+                await checkpoint()

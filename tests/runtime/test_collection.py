@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from pydantic import AwareDatetime
 
 from orrery.adapters.memory import MemoryStore
-from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreError, StoreUnavailable
+from orrery.errors import NotFound, RecordUnreadable, StoreUnavailable
 from orrery.ports.store import Absent, Committed, Conflict, Delete, Put, Store, StoreEntry
 from orrery.record import Record
 from orrery.runtime.collection import (
     FOR_EVER,
     PAGE,
-    Changes,
     Collection,
     RecordPage,
     Walk,
@@ -31,7 +30,6 @@ from orrery.runtime.collection import (
     sortable,
 )
 from tests.support.clock import ManualClock
-from tests.support.hasty_loop import run_without_pauses
 from tests.support.stores import keys_of
 from tests.support.unreliable_store import UnreliableStore
 
@@ -338,24 +336,6 @@ async def test_a_lost_answer(parcels: Collection[Parcel], lose: str) -> None:
     outcome = await commit(store, parcels.changes("p1", None, Parcel(id="p1")))
     assert isinstance(outcome, Committed)
     assert (await parcels.require("p1")).version == outcome.version
-
-
-REPEATS = 7
-"""How often a lost answer is asked for again."""
-
-
-@pytest.mark.parametrize(
-    "later", [OutcomeUnknown("The answer was lost.", "another id"), StoreUnavailable("Away.")]
-)
-def test_a_line_that_stays_broken(later: StoreError) -> None:
-    """Until the last repeat an answer counts, whatever came meanwhile; then the lost one is the caller's."""
-    lost = OutcomeUnknown("The answer was lost.", "an id")
-    store = UnreliableStore(MemoryStore(ManualClock()), commit_errors=[lost, *[later] * (REPEATS - 1)])
-    assert isinstance(run_without_pauses(commit(store, Changes())), Committed)
-    store.commit_errors = [lost, *[later] * REPEATS]
-    with pytest.raises(OutcomeUnknown) as raised:
-        run_without_pauses(commit(store, Changes()))
-    assert raised.value is lost
 
 
 async def test_a_compare_and_set_ends() -> None:

@@ -1,8 +1,8 @@
 """Races of several processes on one store: what the store port promises to more than one process.
 
-Each process runs a race at the same time, and returns what it was told; the judge of the race compares that with
-what the store holds then, and returns what is wrong. An engine whose commits do not wait for each other passes
-every test of one process, and fails here.
+Each process runs a race at the same time, and returns what the store answered; the judge of the race compares
+that with what the store holds then, and returns what is wrong. An engine whose commits do not wait for each other
+passes every test of one process, and fails here.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from orrery.ports.store import Absent, Committed, Conflict, Put, Store, StoreEntry, StorePlace, Unchanged
 
 Known = list[tuple[str, int]]
-"""What one process was told: a name, and the version or number that goes with it."""
+"""The answers that one process had: a name, and the version or number that goes with it."""
 
 _PAUSE = 0.01
 
@@ -58,10 +58,10 @@ async def _put_absent(store: Store, process: int, size: int) -> Known:
 
 async def _judge_absent(store: Store, known: Sequence[Known]) -> list[str]:
     winners = Counter(key for one in known for key, _ in one)
-    told = {(key, version, str(process).encode()) for process, one in enumerate(known) for key, version in one}
+    answered = {(key, version, str(process).encode()) for process, one in enumerate(known) for key, version in one}
     held = {(entry.key, entry.version, entry.value) for entry in await entries(store, "absent:")}
     twice = sum(count > 1 for count in winners.values())
-    return [*([f"{twice} keys were won by two processes"] if twice else []), *_lost(told - held)]
+    return [*([f"{twice} keys were won by two processes"] if twice else []), *_lost(answered - held)]
 
 
 async def _count(store: Store, _process: int, size: int) -> Known:
@@ -101,13 +101,13 @@ async def _skew(store: Store, process: int, size: int) -> Known:
 async def _judge_skew(store: Store, known: Sequence[Known]) -> list[str]:
     pairs = Counter(entry.key.rpartition(":")[0] for entry in await entries(store, "skew:"))
     both = sum(count > 1 for count in pairs.values())
-    told = {key for one in known for key, _ in one}
+    answered = {key for one in known for key, _ in one}
     held = {entry.key for entry in await entries(store, "skew:")}
-    return [*([f"in {both} pairs both places were taken"] if both else []), *_lost(told - held)]
+    return [*([f"in {both} pairs both places were taken"] if both else []), *_lost(answered - held)]
 
 
 async def _lease(store: Store, process: int, size: int) -> Known:
-    """Take a lease from whoever has it, again and again, and write under it; return the writes that were done."""
+    """Take a lease from its holder, again and again, and write under it; return the writes that were done."""
     done: Known = []
     for number in range(size):
         entry = await store.get("lease")
@@ -190,13 +190,13 @@ async def _judge_tear(store: Store, known: Sequence[Known]) -> list[str]:
 
 async def _repeat(store: Store, process: int, size: int) -> Known:
     """Send commits under ids that every process uses, as one does that lost the answer."""
-    told: Known = []
+    answered: Known = []
     for number in range(size):
         value = str(process).encode()
         outcome = await store.commit([Put(f"once:{number:05}:{process}", value)], commit_id=f"once-{number}")
         if isinstance(outcome, Committed):
-            told.append((f"once:{number:05}", outcome.version))
-    return told
+            answered.append((f"once:{number:05}", outcome.version))
+    return answered
 
 
 async def _judge_repeat(store: Store, known: Sequence[Known]) -> list[str]:

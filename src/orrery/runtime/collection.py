@@ -4,11 +4,9 @@ A record that was altered or cut, or that a newer release wrote, is never overwr
 it may be the proof of a sale. `get` raises for such a record; `pages` leaves it out and names it.
 """
 
-import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -16,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreError, StoreUnavailable
+from orrery.errors import NotFound, OutcomeUnknown, RecordUnreadable, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import (
     MINIMUM_TTL,
@@ -32,6 +30,7 @@ from orrery.ports.store import (
     Write,
 )
 from orrery.record import Record, personal_fields
+from orrery.runtime.lost_answer import repeated
 from orrery.runtime.own_store import OwnStore, require_declared
 
 R = TypeVar("R", bound=Record)
@@ -45,9 +44,6 @@ FOR_EVER = None
 
 ROUNDS = 20
 """Attempts of a compare-and-set before the store counts as too busy."""
-
-_BEFORE_REPEATS = (0, 0.5, 1, 2, 4, 8, 14.5)
-"""Seconds between the repeats of a commit whose answer was lost: 30 s, in which a failover is over."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(rb"[\x21-\x7e]{1,512}")
@@ -341,18 +337,12 @@ async def gathered(pages: AsyncIterator[RecordPage[R]]) -> RecordPage[R]:
 async def commit(store: Store, changes: Changes) -> Committed | Conflict:
     """Commit; when the answer is lost, ask again under the same id, which writes nothing twice.
 
-    A store that refuses meanwhile, as one does that fails over, has said nothing of the first attempt. Raises the
-    store's errors, and `OutcomeUnknown` when 30 s have not been enough to learn what became of the commit.
+    Raises the store's errors, and `OutcomeUnknown` when 30 s did not show what became of the commit.
     """
     try:
         return await store.commit(changes.writes, changes.checks, commit_id=secrets.token_hex(16))
-    except OutcomeUnknown as error:
-        lost = error
-    for pause in _BEFORE_REPEATS:
-        await asyncio.sleep(pause)
-        with suppress(StoreError):
-            return await store.commit(changes.writes, changes.checks, commit_id=lost.commit_id)
-    raise lost
+    except OutcomeUnknown as lost:
+        return await repeated(store, changes.writes, changes.checks, lost)
 
 
 async def write(store: Store, writes: Sequence[Write]) -> None:

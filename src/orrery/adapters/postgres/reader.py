@@ -7,7 +7,7 @@ from typing import LiteralString, cast
 
 import psycopg
 
-from orrery.adapters.postgres.session import Session
+from orrery.adapters.postgres.connection import StoreConnection
 from orrery.adapters.postgres.statements import GET
 from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
 from orrery.store_calls import BatchThread
@@ -40,12 +40,12 @@ Query = Get | Select
 
 
 class Reader:
-    """Reads over one session."""
+    """Reads over one connection."""
 
-    def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
-        self._session = session
+    def __init__(self, connection: StoreConnection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
         self._thread: BatchThread[Query, Rows] = BatchThread(
-            "store-reader", self._settle, session.drop, loop, _LARGEST_BATCH
+            "store-reader", self._settle, connection.drop, loop, _LARGEST_BATCH
         )
 
     def submit(self, query: Query) -> asyncio.Future[Rows]:
@@ -62,17 +62,17 @@ class Reader:
             try:
                 return self._read(queries)
             except psycopg.Error as error:
-                self._session.drop()
+                self._connection.drop()
                 if nothing_is_stored(error):
                     raise
                 return self._read(queries)
         except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
-            self._session.drop()
+            self._connection.drop()
             return [unavailable(error)] * len(queries)
 
     def _read(self, queries: Sequence[Query]) -> list[Rows]:
         gets = [query for query in queries if isinstance(query, Get)]
-        with self._session.opened() as connection, connection.pipeline():
+        with self._connection.opened() as connection, connection.pipeline():
             got = [_execute(connection, _joined(gets))] if gets else []
             selected = [_execute(connection, query) for query in queries if isinstance(query, Select)]
         by_key = {row[0]: row for cursor in got for row in _rows(cursor)}

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import psycopg
 
+from orrery.adapters.postgres.connection import LIMIT, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.reader import Get, Reader, Row, Rows, Select
-from orrery.adapters.postgres.session import LIMIT, Session
 from orrery.adapters.postgres.statements import LAST_VERSION, SCAN, SCAN_REVERSE
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.adapters.postgres.writer import Writer
@@ -37,7 +37,7 @@ class PostgresStore:
     def __init__(
         self,
         connection_string: str,
-        reading: Session,
+        reading: StoreConnection,
         deadline: Deadline,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
@@ -46,7 +46,7 @@ class PostgresStore:
         self._deadline = deadline
         self._clock = clock
         self._reader = Reader(reading, loop)
-        self._writer = Writer(Session(connection_string, clock, deadline), clock, loop)
+        self._writer = Writer(StoreConnection(connection_string, clock, deadline), clock, loop)
         self._closed = False
         opened = uuid4().hex
         self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
@@ -65,7 +65,7 @@ class PostgresStore:
     ) -> Self:
         with ExitStack() as undo:
             deadline = undo.enter_context(closing(Deadline(limit)))
-            reading = Session(connection_string, clock, deadline)
+            reading = StoreConnection(connection_string, clock, deadline)
             try:
                 with reading.opened():  # a database that cannot be used is an error at once
                     store = cls(connection_string, reading, deadline, clock, loop)

@@ -7,7 +7,7 @@ from typing import cast
 
 import psycopg
 
-from orrery.adapters.postgres.session import Session
+from orrery.adapters.postgres.connection import StoreConnection
 from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
 from orrery.adapters.postgres.trouble import is_repeatable, lost, nothing_is_stored, unavailable
 from orrery.adapters.postgres.waves import Row, answers, parameters, waves
@@ -39,16 +39,16 @@ class _CommitLost(Exception):
 
 
 class Writer:
-    """Group commit over one session."""
+    """Group commit over one connection."""
 
-    def __init__(self, session: Session, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
-        self._session = session
+    def __init__(self, connection: StoreConnection, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
         self._clock = clock
         self._swept: datetime | None = None
         self.failed = 0
         """How many commits ended in an error of the store."""
         self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
-            "store-writer", self._settle, session.drop, loop, _LARGEST_GROUP
+            "store-writer", self._settle, connection.drop, loop, _LARGEST_GROUP
         )
 
     def submit(self, request: Request) -> asyncio.Future[CommitAnswer]:
@@ -64,7 +64,7 @@ class Writer:
         try:
             return self._transact(requests)
         except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
-            self._session.drop()
+            self._connection.drop()
             if is_repeatable(error) and attempts > 1:
                 return self._settle(requests, attempts - 1)
             if len(requests) > 1 and nothing_is_stored(error):
@@ -73,7 +73,7 @@ class Writer:
 
     def _transact(self, requests: Sequence[Request]) -> Sequence[CommitAnswer]:
         now = self._clock.now()
-        with self._session.opened() as connection:
+        with self._connection.opened() as connection:
             try:
                 found = self._send(connection, waves(requests), now)
             except psycopg.Error as error:
@@ -85,7 +85,7 @@ class Writer:
     def _send(
         self, connection: psycopg.Connection, groups: Sequence[Sequence[Request]], now: datetime
     ) -> dict[int, CommitAnswer]:
-        self._session.warned = False
+        self._connection.warned = False
         with connection.pipeline():
             _ = connection.execute("BEGIN")
             _ = connection.execute(TURN, prepare=True)
@@ -94,7 +94,7 @@ class Writer:
             ]
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
-        if self._session.warned:
+        if self._connection.warned:
             raise _CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
         return {
             id(request): answer

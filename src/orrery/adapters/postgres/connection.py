@@ -43,7 +43,7 @@ _BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
 _COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
 
-class Session:
+class StoreConnection:
     """A connection for one thread."""
 
     def __init__(self, connection_string: str, clock: Clock, deadline: Deadline) -> None:
@@ -99,7 +99,7 @@ class Session:
         if found is not None and found[1] != connection.info.backend_pid:
             raise StoreUnavailable(
                 "The address of the store leads to a connection pooler: "
-                "give the server's own address, since a pooler drops the settings of a session."
+                "give the server's own address, since a pooler drops the settings of a connection."
             )
 
     def _pass_barrier(self, connection: psycopg.Connection) -> None:
