@@ -6,8 +6,9 @@ import pwd
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,11 +34,11 @@ wal_retrieve_retry_interval = 200ms
 max_connections = 60
 shared_buffers = 16MB
 logging_collector = off
-cluster_name = '{name}'
 """
 # A server is killed here, and never its machine, so nothing is lost without fsync.
 
 _names = count()
+_kept: list[ExitStack] = []
 
 _USER, _GROUP = (pwd.getpwnam("nobody")[2:4]) if os.geteuid() == 0 else (None, None)
 """PostgreSQL refuses to be run by root."""
@@ -80,6 +81,12 @@ class Server:
         self.process.wait(PATIENCE)
         (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
+    def stop(self) -> None:
+        """Shut the server down."""
+        assert self.process
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(PATIENCE)
+
     def freeze(self, kind: signal.Signals = signal.SIGSTOP) -> None:
         """Stop all processes of the server, or with SIGCONT let them go on."""
         assert self.process
@@ -107,14 +114,6 @@ class Server:
         with self.connected() as connection:
             connection.execute(f"CREATE SCHEMA {name}".encode())
         return name
-
-    def standby(self, folder: Path) -> "Server":
-        """Copy this server into a standby that streams from it, and start that."""
-        _run("pg_basebackup", "-D", str(folder), "-R", "-c", "fast", "-d", f"{self.address()} application_name=b")
-        standby = Server(folder, free_ports(1)[0])
-        _configure(folder, standby.port, "b")
-        standby.start()
-        return standby
 
     def wait_for_standby(self) -> None:
         """Have each commit wait for the standby from now on; return once that streams."""
@@ -155,24 +154,11 @@ def together(*servers: Server, schemas: tuple[str, ...] = ()) -> str:
 
 
 @contextmanager
-def running_postgres() -> Generator[Server]:
-    """Run a server until the block ends."""
+def running_postgres(data: Path | None = None) -> Generator[Server]:
+    """Run a server until the block ends, with a copy of `data`; without that, with an empty database."""
     with _folder() as folder:
-        _run(
-            "initdb",
-            "-D",
-            str(folder / "a"),
-            "-A",
-            "trust",
-            "-U",
-            "orrery",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-        )
-        server = Server(folder / "a", free_ports(1)[0])
-        _configure(server.folder, server.port, "a")
+        server = Server(folder / "data", free_ports(1)[0])
+        _copy(data or _empty(), server)
         server.start()
         try:
             yield server
@@ -195,14 +181,55 @@ async def in_new_schema(server: Server, clock: Clock) -> AsyncGenerator[Postgres
 @contextmanager
 def a_pair() -> Generator[tuple[Server, Server]]:
     """Run a primary and a standby that each commit waits for."""
-    with running_postgres() as primary, _folder() as folder:
-        standby = primary.standby(folder / "b")
-        primary.wait_for_standby()
+    with running_postgres(_both() / "a") as primary, _folder() as folder:
+        standby = Server(folder / "data", free_ports(1)[0])
+        _copy(_both() / "b", standby)
+        with (standby.folder / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+            file.write(f"primary_conninfo = '{primary.address()} application_name=b'\n")
+        standby.start()
         try:
+            primary.wait_for_standby()
             yield primary, standby
         finally:
-            standby.freeze(signal.SIGCONT)
             standby.kill()
+
+
+@cache
+def _empty() -> Path:
+    """Return an empty cluster, made once."""
+    data = _kept_folder() / "a"
+    cluster = ("-A", "trust", "-U", "orrery", "-E", "UTF8", "--locale=C", "--no-sync")
+    _run("initdb", "-D", str(data), *cluster)
+    return data
+
+
+@cache
+def _both() -> Path:
+    """Return a folder with a cluster and the copy of it that is its standby, made once."""
+    folder = _kept_folder()
+    with running_postgres() as server:
+        _run("pg_basebackup", "-D", str(folder / "b"), "-R", "-c", "fast", "-d", server.address())
+        server.stop()
+        _copytree(server.folder, folder / "a")
+        server.start()
+    return folder
+
+
+def _kept_folder() -> Path:
+    _kept.append(ExitStack())
+    return _kept[-1].enter_context(_folder())
+
+
+def _copy(data: Path, server: Server) -> None:
+    _copytree(data, server.folder)
+    text = _SETTINGS.format(port=server.port, folder=server.folder.parent)
+    with (server.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _copytree(data: Path, target: Path) -> None:
+    """Copy as the server's user."""
+    subprocess.run(["cp", "-a", str(data), str(target)], check=True, user=_USER, group=_GROUP, cwd="/")  # noqa: S603, S607  coreutils
 
 
 @contextmanager
@@ -211,12 +238,6 @@ def _folder() -> Generator[Path]:
         if os.geteuid() == 0:
             os.chown(name, pwd.getpwnam("nobody").pw_uid, -1)
         yield Path(name)
-
-
-def _configure(folder: Path, port: int, name: str) -> None:
-    text = _SETTINGS.format(port=port, folder=folder.parent, name=name)
-    with (folder / "postgresql.conf").open("a", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _run(program: str, *arguments: str) -> None:
