@@ -41,9 +41,9 @@ class Console:
             "POST /_charges/{id}/win": lambda given: close_dispute(*self._charge(given), won=True),
             "POST /_charges/{id}/lose": lambda given: close_dispute(*self._charge(given), won=False),
         }
-        return Board("/", "console.html", self._view, self._view, levers).routes()
+        return Board("/", "console.html", self._known, levers).routes()
 
-    def _view(self) -> Document:
+    def _known(self) -> Document:
         """Return the sandbox's sessions, events, faults and clock."""
         self._expire()
         shown = [_shown(world) for world in self._worlds]

@@ -95,7 +95,9 @@ class Guest:
     def known(self) -> Document:
         """Return everything that the page shows."""
         address = None if self._service is None else f"{self._service.url}/ping"
-        return {"address": address, "silent": self._is_silent(), "ping": self._ping(), "sent": self._sent}
+        times = {"every": EVERY, "recovered_after": RECOVERED_AFTER}
+        now = {"address": address, "silent": self._is_silent(), "ping": self._ping(), "sent": self._sent}
+        return {"actions": ACTIONS, **times, **now}
 
     async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
         """Break or start the unit, and return once the service has answered the ping about it."""
@@ -152,12 +154,9 @@ def gateway_routes(ground: SandboxGround) -> list[Route]:
     if ground.service is not None:
         ground.background.append(guest.run)
 
-    def view() -> Document:
-        return {"actions": ACTIONS, "every": EVERY, "recovered_after": RECOVERED_AFTER, **guest.known()}
-
     def press(given: Document) -> Awaitable[None]:
         if given["do"] not in ACTIONS:
             raise ValueError(f"`do` is one of {', '.join(ACTIONS)}.")
         return guest.press(given["do"], float(given.get("recovered_after", RECOVERED_AFTER)))
 
-    return Board("/gateway", "gateway.html", guest.known, view, {"POST /_gateway": press}).routes()
+    return Board("/gateway", "gateway.html", guest.known, {"POST /_gateway": press}).routes()

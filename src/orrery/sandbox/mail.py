@@ -127,4 +127,4 @@ def mail_routes(ground: SandboxGround) -> list[Route]:
         kept = ground.state.newest_first(_KIND)
         return [{key: value for key, value in one.items() if key != "object"} for one in kept]
 
-    return Board("/mail", "mail.html", mails, lambda: {"mails": mails()}).routes()
+    return Board("/mail", "mail.html", mails).routes()

@@ -61,7 +61,7 @@ class PushServer:
 
     def routes(self) -> list[Route]:
         """Return the page and the publishing routes below it."""
-        board = Board("/push", "push.html", self._pushes, lambda: {"pushes": self._pushes()})
+        board = Board("/push", "push.html", self._pushes)
         return [*board.routes(), *self.publishing("/push")]
 
     def publishing(self, root: str = "") -> list[Route]:

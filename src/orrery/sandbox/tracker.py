@@ -57,7 +57,7 @@ class TrackerServer:
             ("POST", f"{one}/comments", self._add_comment),
         )
         routes = [Route(path, partial(self._answer, run), methods=[method]) for method, path, run in operations]
-        board = Board("/tracker", "tracker.html", self._known, lambda: {"issues": self._known()})
+        board = Board("/tracker", "tracker.html", self._known)
         return [*board.routes(), *routes]
 
     def _known(self) -> list[Document]:

@@ -6,7 +6,7 @@ from orrery.sandbox.graph.call import GraphCall, page, refusal
 from orrery.sandbox.graph.ids import guid
 from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.messages import doctored, utc
-from orrery.sandbox.graph.seed import first_chats
+from orrery.sandbox.graph.seed import first_chats, line
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH
 from orrery.sandbox.identity.tokens import Issued
@@ -41,11 +41,10 @@ def write(world: Mailboxes, account: str, chat: str, text: str, sender: str, **m
     """Add a message to a chat that is named by its id or topic; the last one is the newest. Return its id."""
     known = chats_of(world, account)
     [found] = [one for one in known if chat in {one["id"], one["topic"]}] or known[:1]
-    now = world.ground.clock.now().timestamp()
-    number = str(int(now * 1000) + len(found["messages"]))
-    written: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
-    found["messages"].append(written | more)
-    return number
+    at = world.ground.clock.now().timestamp()
+    written: Document = line(sender, text, at, len(found["messages"])) | more
+    found["messages"].append(written)
+    return written["id"]
 
 
 def _newest(chat: Document) -> float:
