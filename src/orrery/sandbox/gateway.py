@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.board import Board
-from orrery.sandbox.ground import TAKEN, TIMEOUT, Document, SandboxGround, rest
+from orrery.sandbox.ground import TIMEOUT, Document, SandboxGround, is_taken, rest
 from orrery.trust import WELL_KNOWN, Trust
 
 _HEARTBEAT = "_ping"
@@ -133,7 +133,7 @@ class Guest:
             ping = self._ping()
             outcome = await self._service.take(self._client, ping)
             self._sent = [{"at": self._clock.now().timestamp(), "ping": ping, "answer": outcome}, *self._sent[:9]]
-            if outcome == TAKEN and not self._has_answered:
+            if is_taken(outcome) and not self._has_answered:
                 self._has_answered = True
                 self._machine.answered()
 

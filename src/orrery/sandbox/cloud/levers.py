@@ -13,8 +13,8 @@ from orrery.sandbox.cloud import alerts, jobs, machine
 from orrery.sandbox.cloud.api import CloudApi
 from orrery.sandbox.cloud.automation import expire_webhooks
 from orrery.sandbox.cloud.operations import carry_out
-from orrery.sandbox.cloud.outage import report_for_ever, shown
-from orrery.sandbox.cloud.resources import Cloud, CloudConfig, part, timestamp
+from orrery.sandbox.cloud.outage import WEBHOOKS, of_type, report_for_ever
+from orrery.sandbox.cloud.resources import Cloud, CloudConfig, seconds_of, timestamp
 from orrery.sandbox.ground import Document, SandboxGround
 
 YEAR = 365 * 24 * 3600.0
@@ -37,7 +37,8 @@ def provision(cloud: Cloud, owner: str) -> None:
     for step in _AT_FIRST:
         asked: Document = json.loads(Template(json.dumps(step)).substitute(names))
         answer = carry_out(cloud, asked["method"], asked["path"], asked.get("body", {}), asked.get("text", ""))
-        names |= {"uri": answer} if isinstance(answer, str) else part(answer or {}, "properties")
+        text = bytes(answer.body).decode()
+        names |= json.loads(text)["properties"] if answer.media_type == "application/json" else {"uri": text}
 
 
 ADDRESS = "/cloud"
@@ -64,30 +65,19 @@ def cloud_board(cloud: Cloud, api: CloudApi) -> Board:
         cloud.catch_up()
         return _known(cloud, api)
 
-    def view() -> Document:
-        cloud.catch_up()
-        return {"buttons": _buttons(cloud), **shown(cloud)}
-
     def pull(given: Document) -> None:
         action = str(given.pop("do", ""))
         cloud.catch_up()
-        actions = _actions(cloud, api, {name: _seconds(value) for name, value in given.items()})
+        actions = _actions(cloud, {name: _seconds(value) for name, value in given.items()})
         if action not in actions:
             raise ValueError(f"`do` is one of {', '.join(actions)}.")
         actions[action]()
 
     levers: dict[str, Act] = {"GET /_cloud": lambda _: known(), "POST /_cloud": pull}
-    return Board(ADDRESS, "cloud.html", known, view, levers)
+    return Board(ADDRESS, "cloud.html", known, levers)
 
 
-def _buttons(cloud: Cloud) -> dict[str, tuple[str, str]]:
-    hidden = {"known" if not machine.state_of(cloud)["unknown"] else "unknown"}
-    if cloud.config.owner is None:
-        hidden.add("renew")
-    return {name: words for name, words in BUTTONS.items() if name not in hidden}
-
-
-def _actions(cloud: Cloud, api: CloudApi, delays: dict[str, list[float]]) -> dict[str, Callable[[], None]]:
+def _actions(cloud: Cloud, delays: dict[str, list[float]]) -> dict[str, Callable[[], None]]:
     return {
         "shutdown": lambda: machine.shut_down(cloud, delays),
         "deallocate": lambda: machine.deallocate(cloud, delays, "policy"),
@@ -96,20 +86,24 @@ def _actions(cloud: Cloud, api: CloudApi, delays: dict[str, list[float]]) -> dic
         "known": lambda: machine.set_unknown(cloud, unknown=False),
         "expire": lambda: expire_webhooks(cloud),
         "renew": lambda: provision(cloud, cloud.config.owner or "owner@northwind.example"),
-        "expire_tokens": api.tokens.expire,
     }
 
 
 def _known(cloud: Cloud, api: CloudApi) -> Document:
-    config = cloud.config
+    config, now = cloud.config, cloud.now().at
+    expiries = {one["name"]: one["properties"]["expiryTime"] for one in of_type(cloud, WEBHOOKS)}
     return {
         "url": config.url,
         "subscription": config.subscription,
         "resource_group": config.resource_group,
         "machine_id": config.machine_id,
         "factor": config.factor,
-        "machine": machine.state_of(cloud),
+        "owner": config.owner,
+        "buttons": BUTTONS,
+        "machine": {"name": config.machine, **machine.state_of(cloud)},
+        "webhooks": {name: seconds_of(expiry) > now for name, expiry in expiries.items()},
         "events": cloud.events(),
+        "next": cloud.next_kind(),
         "jobs": [one["body"] | {"output": one["output"], "data": one["data"]} for one in jobs.all_jobs(cloud)],
         "requests": list(api.requests),
     }

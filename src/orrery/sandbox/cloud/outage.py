@@ -1,4 +1,4 @@
-"""The last outage as the page shows it, and the report that the demo's cloud sends to the site."""
+"""The last outage, and the report that the demo's cloud sends to the site."""
 
 from typing import NoReturn
 
@@ -7,26 +7,12 @@ import httpx2
 from orrery.ports.clock import Clock
 from orrery.sandbox.cloud import jobs
 from orrery.sandbox.cloud.machine import state_of
-from orrery.sandbox.cloud.resources import Cloud, seconds_of, timestamp
-from orrery.sandbox.ground import TAKEN, TIMEOUT, Document, Service
+from orrery.sandbox.cloud.resources import Cloud, timestamp
+from orrery.sandbox.ground import TIMEOUT, Document, Service, is_taken
 from orrery.trust import WELL_KNOWN, Trust
 
 _BEGINS = frozenset({"shutdown", "deallocate"})
-
-
-def shown(cloud: Cloud) -> Document:
-    """Return what the page shows: the machine, its webhooks, the events of the last outage, what happens next."""
-    events, now = cloud.events(), cloud.now().at
-    first = next((one for one in reversed(events) if one["kind"] in _BEGINS), {"cause": None})
-    webhooks = _of_type(cloud, "automationAccounts/webhooks")
-    return {
-        **state_of(cloud),
-        "factor": cloud.config.factor,
-        "name": cloud.config.machine,
-        "webhooks": [(one["name"], seconds_of(one["properties"]["expiryTime"]) <= now) for one in webhooks],
-        "events": [one for one in events if one["cause"] == first["cause"]],
-        "next": cloud.next_kind(),
-    }
+WEBHOOKS = "Microsoft.Automation/automationAccounts/webhooks"
 
 
 def last_outage(cloud: Cloud) -> Document | None:
@@ -63,7 +49,7 @@ async def report_for_ever(cloud: Cloud, service: Service, clock: Clock, trust: T
         while True:
             found = report(cloud)
             if found != sent or looks >= AT_LEAST_EVERY:
-                sent, looks = (found if await service.take(client, found) == TAKEN else Document()), 0
+                sent, looks = (found if is_taken(await service.take(client, found)) else Document()), 0
             looks += 1
             await clock.sleep(EVERY)
 
@@ -71,14 +57,16 @@ async def report_for_ever(cloud: Cloud, service: Service, clock: Clock, trust: T
 def report(cloud: Cloud) -> Document:
     """Return what `orrery gateway cloud report` would send."""
     state = state_of(cloud)
-    ends = [seconds_of(one["properties"]["expiryTime"]) for one in _of_type(cloud, "automationAccounts/webhooks")]
-    alerts = {one["name"]: one["properties"]["enabled"] for one in _of_type(cloud, "activityLogAlerts")}
+    ends = [one["properties"]["expiryTime"] for one in of_type(cloud, WEBHOOKS)]
+    alerts = {
+        one["name"]: one["properties"]["enabled"] for one in of_type(cloud, "Microsoft.Insights/activityLog")
+    }
     return {
         "report": {
             "power": state["power"],
             "health": state["health"],
-            "webhook_expires_at": timestamp(max(ends)) if ends else None,
-            "alerts": {kind: _state(alerts.get(name)) for kind, name in _ALERTS.items()},
+            "webhook_expires_at": max(ends, default=None),
+            "alerts": {kind: _STATES[alerts.get(name)] for kind, name in _ALERTS.items()},
             "jobs": [_job(one["body"]["properties"]) for one in jobs.all_jobs(cloud)[:_MOST_JOBS]],
             "last_outage": last_outage(cloud),
             "troubles": [],
@@ -86,15 +74,11 @@ def report(cloud: Cloud) -> Document:
     }
 
 
-def _of_type(cloud: Cloud, kind: str) -> list[Document]:
-    provider = "Microsoft.Insights" if kind == "activityLogAlerts" else "Microsoft.Automation"
-    return [one["body"] for one in cloud.below(cloud.config.group_id, f"{provider}/{kind}")]
+_STATES = {None: "missing", True: "on", False: "off"}
 
 
-def _state(enabled: bool | None) -> str:  # noqa: FBT001  a field of the vendor's
-    if enabled is None:
-        return "missing"
-    return "on" if enabled else "off"
+def of_type(cloud: Cloud, kind: str) -> list[Document]:
+    return [one["body"] for one in cloud.below(cloud.config.group_id, kind)]
 
 
 def _job(properties: Document) -> Document:

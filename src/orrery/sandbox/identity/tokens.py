@@ -201,7 +201,9 @@ class TokenEndpoint:
         return {
             "aud": audience,
             "sub": encoded(hashlib.sha256(subject.encode()).digest()),
-            **{"iat": now, "nbf": now, "exp": now + LIFETIME},
+            "iat": now,
+            "nbf": now,
+            "exp": now + LIFETIME,
             "name": account.name,
             "oid": account.object_ids[tenant],
             "tid": tenant,
