@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from orrery.sandbox.board import Board
 from orrery.sandbox.ground import TIMEOUT, Document, SandboxGround, is_taken, rest
-from orrery.trust import WELL_KNOWN, Trust
+from orrery.trust import WELL_KNOWN
 
 _HEARTBEAT = "_ping"
 
@@ -79,10 +79,9 @@ _RECOVERS = frozenset({"stop", "crash", "hang"})
 class Guest:
     """What the last button has made of the unit, by the sandbox's clock; and the pings to the service, if any."""
 
-    def __init__(self, ground: SandboxGround, trust: Trust = WELL_KNOWN) -> None:
+    def __init__(self, ground: SandboxGround) -> None:
         self._clock, self._service, self._machine = ground.clock, ground.service, ground.machine
         self._machine.on_change.append(self._power_changed)
-        self._trust = trust
         self._action, self._since = "start", self._clock.monotonic()
         self._recovers_at = math.inf
         self._restarts = 0
@@ -107,7 +106,7 @@ class Guest:
 
     async def run(self) -> NoReturn:
         """Ping until cancelled."""
-        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=self._trust.web) as self._client:
+        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=WELL_KNOWN.web) as self._client:
             while True:
                 self._wake.clear()
                 if self._recovers_at <= self._clock.monotonic():

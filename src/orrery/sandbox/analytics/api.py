@@ -15,7 +15,7 @@ from orrery.sandbox.analytics.access import (
 )
 from orrery.sandbox.analytics.report import Quota, exhausted, read_query, report, subject
 from orrery.sandbox.board import Act, Board, form_of
-from orrery.sandbox.faults import Fault, Faults, Refusal, Refusals
+from orrery.sandbox.faults import Fault, Refusal, Refusals
 from orrery.sandbox.ground import Document, SandboxGround
 
 MOST_SHOWN = 25
@@ -121,8 +121,9 @@ DOWN = "analytics_down"
 """The fault by which the provider is stopped."""
 
 
-def analytics_board(api: AnalyticsApi, faults: Faults) -> Board:
-    """Return the page and levers of one provider."""
+def analytics_routes(config: AnalyticsConfig, ground: SandboxGround) -> list[Route]:
+    """Return the routes of one provider, with its page and levers."""
+    api, faults = AnalyticsApi(config, ground), ground.faults
 
     def known() -> Document:
         is_down = any(fault["kind"] == DOWN for fault in faults.as_json())
@@ -144,4 +145,4 @@ def analytics_board(api: AnalyticsApi, faults: Faults) -> Board:
         "POST /_visitors": visitors,
         "POST /_quota": api.quota.change,
     }
-    return Board(ADDRESS, "analytics.html", known, levers)
+    return [*api.routes(), *Board(ADDRESS, "analytics.html", known, levers).routes()]

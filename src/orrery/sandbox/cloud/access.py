@@ -83,7 +83,8 @@ def assignments(cloud: Cloud, scope: str = "", wanted: str = "") -> list[Documen
     """Return the role assignments at, above and below a scope, those of one principal if the filter names it."""
     named = _PRINCIPAL.search(wanted)
     found = [one["body"] for one in cloud.below("/subscriptions", _ROLE)]
-    here = [one for one in found if _touches(scope, one["properties"]["scope"])]
+    places = [(one["properties"]["scope"], one) for one in found]
+    here = [one for at, one in places if not scope or contains(scope, at) or contains(at, scope)]
     return [one for one in here if named is None or _is_of(one, named[1])]
 
 
@@ -91,10 +92,6 @@ def _is_of(assignment: Document, principal: str) -> bool:
     """Return whether a principal has an assignment by itself, or by a group."""
     properties = assignment["properties"]
     return principal == properties["principalId"] or properties["principalType"] == "Group"
-
-
-def _touches(scope: str, other: str) -> bool:
-    return not scope or contains(scope, other) or contains(other, scope)
 
 
 def may_start(cloud: Cloud, principal: str) -> bool:

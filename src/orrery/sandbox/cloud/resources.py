@@ -232,21 +232,15 @@ class Cloud:
         }
         self.state.save({"object": _DUE, "id": number, "kind": kind, "data": data, **due})
 
-    def next_due(self) -> float | None:
-        """Return when the next thing happens, by the clock."""
-        due = [one["at"] for one in self.state.newest_first(_DUE)]
-        return min(due) if due else None
-
-    def next_kind(self) -> str:
-        """Return what happens next, empty when nothing does."""
-        due = min(self.state.newest_first(_DUE), key=lambda one: (one["at"], one["id"]), default=None)
-        return "" if due is None else due["kind"]
+    def waiting(self) -> list[Document]:
+        """Return what is going to happen, in its order."""
+        return sorted(self.state.newest_first(_DUE), key=lambda one: (one["at"], one["id"]))
 
     def catch_up(self) -> None:
         """Let everything happen that is due, each at its own time."""
         now = self._clock.now().timestamp()
-        while due := [one for one in self.state.newest_first(_DUE) if one["at"] <= now]:
-            first = min(due, key=lambda one: (one["at"], one["id"]))
+        while (due := self.waiting()) and due[0]["at"] <= now:
+            first = due[0]
             self.state.remove(_DUE, first["id"])
             self.handlers[first["kind"]](self, Moment(first["at"], first["after"], first["cause"]), first["data"])
 

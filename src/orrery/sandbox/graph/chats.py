@@ -19,8 +19,8 @@ _MOST = 50
 def chats(call: GraphCall) -> Document:
     """List the chats, the one with the newest message first; a guest has none."""
     known = [] if call.is_guests else chats_of(call.world, call.account)
-    found = sorted(known, key=_newest, reverse=True)
-    return page(call, "chats", found, lambda one: _shown(one, call.names("$expand"), call.issued), _MOST)
+    found = sorted(known, key=lambda one: one["messages"][-1]["at"] if one["messages"] else one["created"])
+    return page(call, "chats", found[::-1], lambda one: _shown(one, call.names("$expand"), call.issued), _MOST)
 
 
 def message(call: GraphCall) -> Document:
@@ -45,10 +45,6 @@ def write(world: Mailboxes, account: str, chat: str, text: str, sender: str, **m
     written: Document = line(sender, text, at, len(found["messages"])) | more
     found["messages"].append(written)
     return written["id"]
-
-
-def _newest(chat: Document) -> float:
-    return chat["messages"][-1]["at"] if chat["messages"] else chat["created"]
 
 
 def _shown(chat: Document, wanted: Sequence[str], issued: Issued) -> Document:

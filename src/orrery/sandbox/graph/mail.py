@@ -6,11 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from orrery.sandbox.graph.call import Created, GraphCall, link, page, refusal, selected
+from orrery.sandbox.graph.call import (
+    EXTENDED,
+    Created,
+    GraphCall,
+    expanded_properties,
+    filter_of,
+    given_properties,
+    link,
+    page,
+    refusal,
+    selected,
+)
 from orrery.sandbox.graph.ids import number_of
 from orrery.sandbox.graph.mailbox import Change, Mailbox
 from orrery.sandbox.graph.messages import BODY_PROPERTIES, body_of, change_key, found_in, rendered
-from orrery.sandbox.graph.query import EXTENDED, expanded_properties, filter_of, given_properties
 from orrery.sandbox.graph.seed import message as message_of
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import GRAPH

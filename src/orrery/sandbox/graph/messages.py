@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from orrery.sandbox.graph.call import GraphCall
+from orrery.sandbox.graph.call import Filter, GraphCall
 from orrery.sandbox.graph.ids import digest, guid, item_id
 from orrery.sandbox.graph.mailbox import Mailbox
-from orrery.sandbox.graph.query import Filter
 from orrery.sandbox.ground import Document
 
 BODY_PROPERTIES = frozenset({"body", "bodyPreview", "uniqueBody"})

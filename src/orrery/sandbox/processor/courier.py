@@ -92,9 +92,7 @@ class Courier:
 
     async def _rest(self) -> None:
         times: list[float] = [delivery["next_at"] for delivery in self._waiting()]
-        deadline = self._world.next_deadline()
-        if deadline is not None:
-            times.append(deadline)
+        times += [expires for expires, _ in self._world.deadlines[:1]]
         await rest(self._world.clock, min([*times, self._now() + _IDLE]) - self._now(), self._wake)
 
     def _delivery(self, event: Document, endpoint: Document) -> Document:
