@@ -192,26 +192,6 @@ def test_keys(box: Running) -> None:
     assert READER_KEY not in str(lacking.value)
 
 
-def test_an_unknown_id(box: Running) -> None:
-    """An id that names nothing is a 404 that names the parameter."""
-    with pytest.raises(stripe.InvalidRequestError, match=r"No such checkout\.session") as refused:
-        box.client().checkout.sessions.retrieve("cs_test_none")
-    assert refused.value.http_status == 404
-    assert refused.value.error is not None
-    assert (refused.value.error.code, refused.value.error.param) == ("resource_missing", "session")
-
-
-def test_expiring_what_is_not_open(box: Running) -> None:
-    """A session can be expired once only; a paid one never."""
-    session, sold = box.session(), box.session()
-    sessions = box.client().checkout.sessions
-    sessions.expire(session["id"])
-    box.pay(sold)
-    for closed, status in ((session, "expired"), (sold, "complete")):
-        with pytest.raises(stripe.InvalidRequestError, match=f"this one is {status}"):
-            sessions.expire(closed["id"])
-
-
 def read(box: Running, session: Document) -> Document:
     """Return a session as it is now."""
     return box.get(f"/v1/checkout/sessions/{session['id']}").json()

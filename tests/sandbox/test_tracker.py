@@ -20,8 +20,6 @@ def test_the_page(box: Running) -> None:
 
 
 REFUSED: list[tuple[str, str, dict[str, str], int]] = [
-    (ISSUES, "{", TOKEN, 400),
-    (ISSUES, "{}", TOKEN, 422),
     (f"{ISSUES}/999999/comments", '{"body": "b"}', TOKEN, 404),
     ("/tracker/repos/orrery/other/issues", '{"title": "t"}', TOKEN, 404),
     (ISSUES, '{"title": "t"}', {}, 401),

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.app import CloudConfig, SandboxConfig, Service
-from orrery.sandbox.cloud.resources import TOKEN_PATH
+from orrery.sandbox.cloud.resources import IDENTITY_HEADER, TOKEN_PATH
 from orrery.sandbox.serving import authority_file, certificate_of
 from tests.support.sandbox_box import SandboxBox, running_box
 from tests.support.waiting import PATIENCE
@@ -48,7 +48,7 @@ class CloudBox(SandboxBox):
     @property
     def identity_env(self) -> Mapping[str, str]:
         """What a managed identity finds in its environment."""
-        return {"IDENTITY_ENDPOINT": f"{self.url}{TOKEN_PATH}", "IDENTITY_HEADER": self.config.identity_header}
+        return {"IDENTITY_ENDPOINT": f"{self.url}{TOKEN_PATH}", "IDENTITY_HEADER": IDENTITY_HEADER}
 
     def known(self) -> dict[str, Any]:
         """Return everything that is known, with what is due by now."""
@@ -72,7 +72,7 @@ class CloudBox(SandboxBox):
         self.asked("PUT", "/_kept", kept)
 
     def pull(self, action: str, **delays: float | list[float]) -> dict[str, Any]:
-        """Pull a lever: shutdown, deallocate, start, unknown, known, expire, expire_tokens."""
+        """Pull a lever: shutdown, deallocate, start, unknown, known, expire."""
         return self.asked("POST", "/_cloud", {"do": action, **delays})
 
     def advance(self, seconds: float) -> dict[str, Any]:

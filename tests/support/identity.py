@@ -58,7 +58,7 @@ class IdentityBox(SandboxBox):
         self.asked("POST", "/_identity/decline", {"user_code": user_code})
 
     def pull(self, lever: str, **values: object) -> None:
-        """Pull a lever: consent, device_code, confidential, keys, skew, slow_down, scopes, opaque."""
+        """Pull a lever: consent, device_code, confidential, keys, skew, scopes, opaque."""
         self.asked("POST", f"/_identity/{lever}", values)
 
     def doctor(self, part: str, **change: object) -> None:

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Host, Route, Router
 from orrery.ports.clock import Clock
 from orrery.runtime.module import load
 from orrery.sandbox.analytics.access import AnalyticsConfig
-from orrery.sandbox.analytics.api import ADDRESS, AnalyticsApi, analytics_board
+from orrery.sandbox.analytics.api import ADDRESS, analytics_routes
 from orrery.sandbox.board import assets, switched_off
 from orrery.sandbox.cloud.levers import ADDRESS as CLOUD_ADDRESS
 from orrery.sandbox.cloud.levers import cloud_routes
@@ -48,6 +48,14 @@ SANDBOXES = (
     "orrery.sandbox.gateway:watcher_routes",
 )
 """The stand-ins that need no configuration: a vendor that is added is one more line here."""
+
+_NEEDS = (
+    (ADDRESS, "Analytics", "a key for the analytics provider"),
+    (CLOUD_ADDRESS, "Cloud", "a port for the cloud"),
+    (IDENTITY_ADDRESS, "Identity", "a port for the identity provider"),
+    (GRAPH_ADDRESS, "Accounts", "a port for the identity provider"),
+)
+"""The pages of the others, and what a sandbox without them was started without."""
 
 __all__ = [
     "EVERYTHING",
@@ -120,45 +128,25 @@ class Sandbox:
         self.identity = None if config.identity is None else IdentityProvider(config.identity, self._ground)
 
     def routes(self) -> list[BaseRoute]:
-        api = Api(self.worlds, self.config.api_keys)
+        config, ground, identity = self.config, self._ground, self.identity
+        api = Api(self.worlds, config.api_keys)
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        at_the_root = Router(self.push.publishing())
         return [
-            *self._push_at_the_root(),
+            *(Host(name, at_the_root) for name in (config.push_host,) if name is not None),
             Route("/v1/{rest:path}", api.answer, methods=methods),
             *PayPage(self.worlds).routes(),
             *self.push.routes(),
-            *TrackerServer(self._ground).routes(),
-            *(route for target in SANDBOXES for route in load(target)(self._ground)),
-            *self._analytics_routes(),
-            *self._cloud_routes(),
-            *self._identity_routes(),
+            *TrackerServer(ground).routes(),
+            *(route for target in SANDBOXES for route in load(target)(ground)),
+            *([] if config.analytics is None else analytics_routes(config.analytics, ground)),
+            *([] if config.cloud is None else cloud_routes(config.cloud, ground)),
+            *([] if identity is None else [*identity.routes(), *graph_routes(ground, identity.url)]),
             *self.console.routes(),
             assets(),
-            *self.config.extra_routes,
+            *config.extra_routes,
+            *(switched_off(*one) for one in _NEEDS),
         ]
-
-    def _push_at_the_root(self) -> list[BaseRoute]:
-        name = self.config.push_host
-        return [] if name is None else [Host(name, Router(self.push.publishing()))]
-
-    def _cloud_routes(self) -> list[BaseRoute]:
-        config = self.config.cloud
-        if config is None:
-            return [switched_off(CLOUD_ADDRESS, "Cloud", "a port for the cloud")]
-        return cloud_routes(config, self._ground)
-
-    def _identity_routes(self) -> list[Route]:
-        if self.identity is None:
-            off = ((IDENTITY_ADDRESS, "Identity"), (GRAPH_ADDRESS, "Accounts"))
-            return [switched_off(*one, "a port for the identity provider") for one in off]
-        return [*self.identity.routes(), *graph_routes(self._ground, self.identity.url)]
-
-    def _analytics_routes(self) -> list[Route]:
-        config = self.config.analytics
-        if config is None:
-            return [switched_off(ADDRESS, "Analytics", "a key for the analytics provider")]
-        api = AnalyticsApi(config, self._ground)
-        return [*api.routes(), *analytics_board(api, self.faults).routes()]
 
     def serve_beside(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
         """Run this, too, while the app runs."""
@@ -196,12 +184,11 @@ def _worlds(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: F
     base = config.base_url.rstrip("/")
     pages = base if config.pages_url is None else config.pages_url.rstrip("/")
     keyed = {mode_of(key) for key in config.api_keys} or {"test"}
+    # Its own file, which keys that come or go later do not mix with the other.
+    live = config.state_path and config.state_path.with_stem(f"{config.state_path.stem}-live")
     modes: list[Mode] = [mode for mode in get_args(Mode) if mode in keyed]
     worlds = tuple(
-        World(
-            DocumentStore(_live(config.state_path)) if mode == "live" else state, clock, faults, base, pages, mode
-        )
-        for mode in modes
+        World(DocumentStore(live) if mode == "live" else state, clock, faults, base, pages, mode) for mode in modes
     )
     first, last = worlds[0], worlds[-1]
     if first is not last:
@@ -210,11 +197,6 @@ def _worlds(config: SandboxConfig, state: DocumentStore, clock: Clock, faults: F
         open_account(world, tuple(one for one in config.prices if (one.mode or first.mode) == world.mode))
         configure_endpoints(world, config.webhook_endpoints if world is first else ())
     return worlds
-
-
-def _live(path: Path | None) -> Path | None:
-    """Return the file of the live world, which keys that come or go later do not mix with the other."""
-    return None if path is None else path.with_stem(f"{path.stem}-live")
 
 
 def create_app(config: SandboxConfig, clock: Clock, advance: Callable[[float], float]) -> Starlette:

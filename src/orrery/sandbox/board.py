@@ -85,14 +85,13 @@ _SCRIPTS = "; script-src 'self'; connect-src 'self'; form-action 'self'"
 class Board:
     """A page at `address` for people, and the levers under it for both.
 
-    `known` is the JSON of everything that can be known, `view` what `template` shows. `levers` are named by method
-    and address: `POST /_clock`. Forms know no other method.
+    `known` returns everything that can be known: a program is answered with it, and `template` shows it. `levers`
+    are named by method and address: `POST /_clock`. Forms know no other method.
     """
 
     address: str
     template: str
     known: Callable[[], object]
-    view: Callable[[], Document]
     levers: Mapping[str, Act] = field(default_factory=dict[str, Act])
 
     def routes(self) -> list[Route]:
@@ -116,7 +115,7 @@ class Board:
         return JSONResponse(self.known() if answer is None else answer)
 
     def _page(self, problem: str = "", status: int = 200) -> Response:
-        page = render(self.template, status, problem=problem, **self.view())
+        page = render(self.template, status, problem=problem, known=self.known())
         page.headers["Content-Security-Policy"] += _SCRIPTS
         return page
 

@@ -36,14 +36,16 @@ class Console:
             "POST /_settle/{id}": lambda given: settle(
                 *self._found("checkout.session", given), paid=_is(given.get("paid", True))
             ),
-            "POST /_charges/{id}/refund": lambda given: refund(*self._charge(given), _amount(given)),
-            "POST /_charges/{id}/dispute": lambda given: dispute(*self._charge(given)),
-            "POST /_charges/{id}/win": lambda given: close_dispute(*self._charge(given), won=True),
-            "POST /_charges/{id}/lose": lambda given: close_dispute(*self._charge(given), won=False),
+            "POST /_charges/{id}/refund": lambda given: refund(
+                *self._found("charge", given), int(given["amount"]) if given.get("amount") else None
+            ),
+            "POST /_charges/{id}/dispute": lambda given: dispute(*self._found("charge", given)),
+            "POST /_charges/{id}/win": lambda given: close_dispute(*self._found("charge", given), won=True),
+            "POST /_charges/{id}/lose": lambda given: close_dispute(*self._found("charge", given), won=False),
         }
-        return Board("/", "console.html", self._view, self._view, levers).routes()
+        return Board("/", "console.html", self._known, levers).routes()
 
-    def _view(self) -> Document:
+    def _known(self) -> Document:
         """Return the sandbox's sessions, events, faults and clock."""
         self._expire()
         shown = [_shown(world) for world in self._worlds]
@@ -108,9 +110,6 @@ class Console:
             raise ValueError(f"There is no key of {mode} mode.")
         return found
 
-    def _charge(self, given: Document) -> tuple[World, Document]:
-        return self._found("charge", given)
-
     def _found(self, kind: str, given: Document) -> tuple[World, Document]:
         world = holding(self._worlds, kind, given["id"])
         found = world.state.get(kind, given["id"])
@@ -134,8 +133,3 @@ def _shown(world: World) -> Document:
 
 def _is(given: object) -> bool:
     return str(given).lower() == "true"
-
-
-def _amount(given: Document) -> int | None:
-    """Return how much to refund; None is all."""
-    return int(given["amount"]) if given.get("amount") else None

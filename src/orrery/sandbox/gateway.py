@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from orrery.sandbox.board import Board
-from orrery.sandbox.ground import TAKEN, TIMEOUT, Document, SandboxGround, rest
-from orrery.trust import WELL_KNOWN, Trust
+from orrery.sandbox.ground import TIMEOUT, Document, SandboxGround, is_taken, rest
+from orrery.trust import WELL_KNOWN
 
 _HEARTBEAT = "_ping"
 
@@ -79,10 +79,9 @@ _RECOVERS = frozenset({"stop", "crash", "hang"})
 class Guest:
     """What the last button has made of the unit, by the sandbox's clock; and the pings to the service, if any."""
 
-    def __init__(self, ground: SandboxGround, trust: Trust = WELL_KNOWN) -> None:
+    def __init__(self, ground: SandboxGround) -> None:
         self._clock, self._service, self._machine = ground.clock, ground.service, ground.machine
         self._machine.on_change.append(self._power_changed)
-        self._trust = trust
         self._action, self._since = "start", self._clock.monotonic()
         self._recovers_at = math.inf
         self._restarts = 0
@@ -95,7 +94,9 @@ class Guest:
     def known(self) -> Document:
         """Return everything that the page shows."""
         address = None if self._service is None else f"{self._service.url}/ping"
-        return {"address": address, "silent": self._is_silent(), "ping": self._ping(), "sent": self._sent}
+        times = {"every": EVERY, "recovered_after": RECOVERED_AFTER}
+        now = {"address": address, "silent": self._is_silent(), "ping": self._ping(), "sent": self._sent}
+        return {"actions": ACTIONS, **times, **now}
 
     async def press(self, action: str, recovered_after: float = RECOVERED_AFTER) -> None:
         """Break or start the unit, and return once the service has answered the ping about it."""
@@ -105,7 +106,7 @@ class Guest:
 
     async def run(self) -> NoReturn:
         """Ping until cancelled."""
-        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=self._trust.web) as self._client:
+        async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=WELL_KNOWN.web) as self._client:
             while True:
                 self._wake.clear()
                 if self._recovers_at <= self._clock.monotonic():
@@ -131,7 +132,7 @@ class Guest:
             ping = self._ping()
             outcome = await self._service.take(self._client, ping)
             self._sent = [{"at": self._clock.now().timestamp(), "ping": ping, "answer": outcome}, *self._sent[:9]]
-            if outcome == TAKEN and not self._has_answered:
+            if is_taken(outcome) and not self._has_answered:
                 self._has_answered = True
                 self._machine.answered()
 
@@ -152,12 +153,9 @@ def gateway_routes(ground: SandboxGround) -> list[Route]:
     if ground.service is not None:
         ground.background.append(guest.run)
 
-    def view() -> Document:
-        return {"actions": ACTIONS, "every": EVERY, "recovered_after": RECOVERED_AFTER, **guest.known()}
-
     def press(given: Document) -> Awaitable[None]:
         if given["do"] not in ACTIONS:
             raise ValueError(f"`do` is one of {', '.join(ACTIONS)}.")
         return guest.press(given["do"], float(given.get("recovered_after", RECOVERED_AFTER)))
 
-    return Board("/gateway", "gateway.html", guest.known, view, {"POST /_gateway": press}).routes()
+    return Board("/gateway", "gateway.html", guest.known, {"POST /_gateway": press}).routes()

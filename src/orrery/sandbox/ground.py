@@ -86,7 +86,6 @@ class DocumentStore:
 TIMEOUT = 10.0
 """Real seconds that the service has to answer."""
 
-TAKEN = "204"
 PING_TOKEN = "gateway_ping_token"  # noqa: S105  the name of a secret
 
 
@@ -105,6 +104,11 @@ class Service:
         except Exception as error:  # noqa: BLE001  whatever broke, the next one comes
             return type(error).__name__
         return str(answer.status_code)
+
+
+def is_taken(outcome: str) -> bool:
+    """Return whether an outcome is the status of an answer that accepts what was sent."""
+    return outcome.startswith("2")
 
 
 class MachineSwitch:

@@ -61,7 +61,7 @@ class PushServer:
 
     def routes(self) -> list[Route]:
         """Return the page and the publishing routes below it."""
-        board = Board("/push", "push.html", self._pushes, lambda: {"pushes": self._pushes()})
+        board = Board("/push", "push.html", self._pushes)
         return [*board.routes(), *self.publishing("/push")]
 
     def publishing(self, root: str = "") -> list[Route]:
@@ -90,8 +90,9 @@ class PushServer:
 
     async def _polled(self, request: Request) -> Response:
         self._check_token(request)
-        since = _since(request.query_params.get("since", "all"))
-        earliest, topic = max(since, self._now() - CACHE), request.path_params["topic"]
+        asked, topic = request.query_params.get("since", "all"), request.path_params["topic"]
+        since = int(asked) if asked.isdecimal() else {"all": 0.0, "none": math.inf}[asked]
+        earliest = max(since, self._now() - CACHE)
         found = [one for one in self._pushes() if one["topic"] == topic and one["time"] >= earliest]
         lines = "".join(f"{json.dumps(one)}\n" for one in reversed(found))
         return Response(lines, media_type="application/x-ndjson")
@@ -133,11 +134,3 @@ def _in_headers(request: Request, body: bytes) -> str:
         "tags": [tag for tag in headers["tags"].split(",") if tag] or None,
     }
     return json.dumps(found)
-
-
-def _since(text: str) -> float:
-    if text in {"all", "none"}:
-        return 0 if text == "all" else math.inf
-    if not text.isdecimal():
-        raise _refused(400, 40008, "invalid request: since parameter is invalid")
-    return int(text)

@@ -168,6 +168,7 @@ def test_rotation_has_no_gap(made: Layer) -> None:
     assert plan(made).is_empty
     assert broken(made) == {}
     expect_restarted(made)
+    assert made.box.known()["jobs"][0]["properties"]["startedBy"].endswith(old)
 
 
 def test_the_old_webhook_goes_half_an_hour_after_a_rotation(made: Layer, tmp_path: Path) -> None:

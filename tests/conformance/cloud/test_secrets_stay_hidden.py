@@ -101,7 +101,7 @@ def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Output]:
 def expect_nothing_shown(output: Output) -> None:
     found, tokens = output.everything(), output.tokens()
     assert tokens
-    hidden = [*tokens, SECRETS["gateway_ping_token"], output.layer.box.config.identity_header]
+    hidden = [*tokens, SECRETS["gateway_ping_token"], output.layer.box.identity_env["IDENTITY_HEADER"]]
     assert [one for one in hidden if one in found] == []
     assert BEARER.findall(found) == []
     assert "webhooks?" not in found

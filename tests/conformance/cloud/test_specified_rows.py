@@ -89,7 +89,7 @@ def test_resource_user_assigned_identity(layer: Layer, official: Official) -> No
 def test_resource_role_assignment(layer: Layer, official: Official) -> None:
     """One role, that which may start machines, on the one machine."""
     principal = official.identities.get(official.group, layer.wanted.identity).principal_id
-    (role,) = official.roles.list_for_subscription(filter=f"principalId eq '{principal}'")
+    (role,) = official.roles.list_for_subscription(filter=f"assignedTo('{principal}')")
     assert role.scope == layer.box.config.machine_id
     assert role.role_definition_id.endswith(MACHINE_CONTRIBUTOR)
 

@@ -167,8 +167,7 @@ class AnalyticsTokens:
     def __init__(self, config: AnalyticsConfig, clock: Clock) -> None:
         self._config = config
         self._clock = clock
-        self._issued: dict[str, tuple[float, str]] = {}
-        self.minted = 0
+        self.issued: dict[str, tuple[float, str]] = {}
 
     def mint(self, form: dict[str, str]) -> Document:
         """Return the answer to a token request's form; raise `Refusal`."""
@@ -176,8 +175,7 @@ class AnalyticsTokens:
             raise _denied("unsupported_grant_type", f"Invalid grant_type: {form.get('grant_type', '')}")
         scope = self._verified(form.get("assertion", "")).get("scope", "")
         token = f"sandbox-{secrets.token_hex(16)}"
-        self._issued[token] = (self._now() + LIFETIME, scope)
-        self.minted += 1
+        self.issued[token] = (self._now() + LIFETIME, scope)
         return {"access_token": token, "expires_in": LIFETIME - 1, "token_type": "Bearer"}
 
     def check(self, authorization: str) -> None:
@@ -185,7 +183,7 @@ class AnalyticsTokens:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise refusal("no_token")
-        ends, scope = self._issued.get(token.strip(), (0.0, ""))
+        ends, scope = self.issued.get(token.strip(), (0.0, ""))
         if self._now() >= ends:
             raise refusal("wrong_token")
         if _READING not in scope.split():

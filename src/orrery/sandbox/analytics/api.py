@@ -13,10 +13,9 @@ from orrery.sandbox.analytics.access import (
     AnalyticsTokens,
     refusal,
 )
-from orrery.sandbox.analytics.quota import Quota, exhausted
-from orrery.sandbox.analytics.report import MOST, Population, read_query, report, subject
+from orrery.sandbox.analytics.report import Quota, exhausted, read_query, report, subject
 from orrery.sandbox.board import Act, Board, form_of
-from orrery.sandbox.faults import Fault, Faults, Refusal, Refusals
+from orrery.sandbox.faults import Fault, Refusal, Refusals
 from orrery.sandbox.ground import Document, SandboxGround
 
 MOST_SHOWN = 25
@@ -45,7 +44,7 @@ class AnalyticsApi:
         self._calls: Counter[str] = Counter()
         self._recent: deque[Document] = deque(maxlen=MOST_SHOWN)
         self.quota = Quota(config, ground.clock)
-        self.people = Population(config.visitors)
+        self.visitors = config.visitors
 
     def routes(self) -> list[Route]:
         """Return the vendor's routes; whatever else is under its version is a 404 in HTML."""
@@ -86,7 +85,7 @@ class AnalyticsApi:
             raise refusal("forbidden")
         query = read_query(body)
         figures = self.quota.charge()
-        return report(query, self.people.views()) | ({"propertyQuota": figures} if query.quota else {})
+        return report(query, self.visitors) | ({"propertyQuota": figures} if query.quota else {})
 
     def _failed(self, _: Fault) -> Refusal:
         self.quota.fail()
@@ -101,10 +100,10 @@ class AnalyticsApi:
         """Return everything that can be known of it."""
         return {
             "property_id": self._config.property_id,
-            "visitors": self.people.count,
+            "visitors": self.visitors,
             "report_calls": self._calls.total(),
             "calls": dict(self._calls),
-            "minted_tokens": self._tokens.minted,
+            "minted_tokens": len(self._tokens.issued),
             "quota": self.quota.as_json(),
             "requests": list(self._recent),
         }
@@ -115,52 +114,35 @@ async def _not_found(_: Request) -> Response:
 
 
 ADDRESS = "/analytics"
+MOST = 500
+"""As many visitors as the slider has room for."""
+
 DOWN = "analytics_down"
 """The fault by which the provider is stopped."""
 
-_LABELS = {
-    "tokensPerDay": ("Tokens a day", "at midnight in Los Angeles"),
-    "tokensPerHour": ("Tokens an hour", "at the full hour"),
-    "tokensPerProjectPerHour": ("Tokens an hour for this project", "at the full hour"),
-    "concurrentRequests": ("Requests at once", "with each answer"),
-    "serverErrorsPerProjectPerHour": ("Server errors an hour", "at the full hour"),
-    "potentiallyThresholdedRequestsPerHour": ("Thresholded requests an hour", "at the full hour"),
-}
 
-
-def analytics_board(api: AnalyticsApi, faults: Faults) -> Board:
-    """Return the page and levers of one provider."""
+def analytics_routes(config: AnalyticsConfig, ground: SandboxGround) -> list[Route]:
+    """Return the routes of one provider, with its page and levers."""
+    api, faults = AnalyticsApi(config, ground), ground.faults
 
     def known() -> Document:
         is_down = any(fault["kind"] == DOWN for fault in faults.as_json())
-        return {"running": not is_down, **api.as_json()}
-
-    def view() -> Document:
-        shown = known()
-        buckets = shown["quota"]["buckets"]
-        gauges = [
-            {"name": name, "label": label, "refill": refill, **buckets[name]}
-            for name, (label, refill) in _LABELS.items()
-        ]
-        return {"most": MOST, "gauges": gauges, **shown}
+        return {"running": not is_down, "most": MOST, **api.as_json()}
 
     def run(given: Document) -> None:
         faults.remove(DOWN)
         if str(given.get("running", True)).lower() != "true":
             _ = faults.add(DOWN, count=None)
 
-    def visitors(given: Document) -> Document:
-        api.people.become(given.get("count"))
-        return {"count": api.people.count}
-
-    def quota(given: Document) -> Document:
-        api.quota.change(given)
-        return api.quota.as_json()
+    def visitors(given: Document) -> None:
+        if not 0 <= (count := int(given["count"])) <= MOST:
+            raise ValueError(f"There are 0 to {MOST} visitors.")
+        api.visitors = count
 
     levers: dict[str, Act] = {
         "GET /_analytics": lambda _: known(),
         "POST /_analytics": run,
         "POST /_visitors": visitors,
-        "POST /_quota": quota,
+        "POST /_quota": api.quota.change,
     }
-    return Board(ADDRESS, "analytics.html", known, view, levers)
+    return [*api.routes(), *Board(ADDRESS, "analytics.html", known, levers).routes()]

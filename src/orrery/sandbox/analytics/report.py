@@ -1,40 +1,30 @@
-"""The realtime report as we ask for it: active users in the last minutes, in all or by dimensions.
+"""The realtime report as we ask for it, active users in all or by dimensions, and the quotas that it uses up.
 
 The provider's other features (filters, other metrics, several ranges, totals) are refused.
 """
 
 import hashlib
 import json
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from zoneinfo import ZoneInfo
 
-from orrery.sandbox.analytics.access import VALID_NAMES, refused
+from orrery.ports.clock import Clock
+from orrery.sandbox.analytics.access import VALID_NAMES, AnalyticsConfig, refused
 from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
-MOST = 500
-"""As many visitors as the slider has room for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planet:
-    """One site of the family: a stream of the property, and its screens."""
-
-    name: str
-    stream_id: str
-    pages: tuple[str, ...]
-
-
-PLANETS = (
-    Planet("Northwind", "1001", ("Northwind practice", "Cloud Navigator", "Exam day", "Prices")),
-    Planet("Tideline", "1002", ("Tideline", "Harbour map", "Tide tables", "Lighthouses")),
-    Planet("Emberfall", "1003", ("Emberfall", "Kiln diary", "Glazes")),
-    Planet("Mossgate", "1004", ("Mossgate", "Trail notes", "Ferns of the north")),
-    Planet("Saltmere", "1005", ("Saltmere", "Recipes")),
+_PLANETS = (
+    ("Northwind", "1001", ("Northwind practice", "Cloud Navigator", "Exam day", "Prices")),
+    ("Tideline", "1002", ("Tideline", "Harbour map", "Tide tables", "Lighthouses")),
+    ("Emberfall", "1003", ("Emberfall", "Kiln diary", "Glazes")),
+    ("Mossgate", "1004", ("Mossgate", "Trail notes", "Ferns of the north")),
+    ("Saltmere", "1005", ("Saltmere", "Recipes")),
 )
+"""The sites of the family: each is a stream of the property, and has screens."""
+
 _SHARES = (0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4)
 _PLACES = (
     ("New Zealand", "NZ", "Wellington", "1011036"),
@@ -48,32 +38,18 @@ _DEVICES = ("mobile", "mobile", "mobile", "desktop", "desktop", "tablet")
 _MINUTES = 30
 
 View = Mapping[str, str]
-"""One screen that a visitor has looked at, by dimension; `visitor` is the visitor's number."""
+"""One screen that a visitor has looked at, by dimension."""
 
 
 @cache
 def views(visitor: int) -> tuple[View, ...]:
-    """Return the one or two screens of a visitor, the latest first."""
+    """Return the one or two screens of the visitor with that number, the latest first."""
     dice = hashlib.sha256(f"visitor {visitor}".encode()).digest()
-    planet = PLANETS[_SHARES[dice[0] % len(_SHARES)]]
-    first = dice[1] % len(planet.pages)
-    screens = [planet.pages[first]]
-    if dice[2] % 2:
-        screens.append(planet.pages[(first + 1) % len(planet.pages)])
-    facts = _facts(visitor, planet, dice)
-    latest = dice[3] % _MINUTES
-    return tuple(
-        {**facts, "unifiedScreenName": screen, "minutesAgo": f"{min(latest + later, _MINUTES - 1):02}"}
-        for later, screen in enumerate(screens)
-    )
-
-
-def _facts(visitor: int, planet: Planet, dice: bytes) -> dict[str, str]:
+    planet, stream, pages = _PLANETS[_SHARES[dice[0] % len(_SHARES)]]
     country, country_id, city, city_id = _PLACES[dice[4] % len(_PLACES)]
-    return {
-        "visitor": str(visitor),
-        "streamName": planet.name,
-        "streamId": planet.stream_id,
+    facts = {
+        "streamName": planet,
+        "streamId": stream,
         "country": country,
         "countryId": country_id,
         "city": city,
@@ -86,25 +62,15 @@ def _facts(visitor: int, planet: Planet, dice: bytes) -> dict[str, str]:
         "audienceName": "All Users",
         "audienceResourceName": "properties/0/audiences/1",
     }
-
-
-class Population:
-    """How many visitors there are now."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def become(self, count: object) -> None:
-        """Let there be that many visitors; raise `ValueError`."""
-        figure = int(text) if re.fullmatch("[0-9]{1,6}", text := str(count)) else -1
-        if not 0 <= figure <= MOST:
-            raise ValueError(f"There are 0 to {MOST} visitors.")
-        self.count = figure
-
-    def views(self) -> Iterator[View]:
-        """Yield the views of all visitors."""
-        for visitor in range(self.count):
-            yield from views(visitor)
+    first, latest = dice[1], dice[3] % _MINUTES
+    return tuple(
+        facts
+        | {
+            "unifiedScreenName": pages[(first + later) % len(pages)],
+            "minutesAgo": f"{min(latest + later, _MINUTES - 1):02}",
+        }
+        for later in range(1 + dice[2] % 2)
+    )
 
 
 KIND = "analyticsData#runRealtimeReport"
@@ -149,40 +115,35 @@ _FIELDS = frozenset({"metrics", "dimensions", "orderBys", "limit", "minuteRanges
 
 def read_query(body: bytes) -> Query:
     """Return the query of a request's body; raise `Refusal` for what realtime reports do not have."""
-    try:
-        asked: Document = json.loads(body)
-        metrics, unknown = [one["name"] for one in asked["metrics"]], asked.keys() - _FIELDS
-        [minutes] = asked.get("minuteRanges", [{}])
-        # Whole numbers come as text, too.
-        first, last = int(minutes.get("endMinutesAgo", 0)), int(minutes.get("startMinutesAgo", LAST_MINUTE))
-        names = tuple(one["name"] for one in asked.get("dimensions", []))
-        limit = int(asked.get("limit", 10_000))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise refused(400, f"Invalid JSON payload received: {error}.") from error
-    if unknown or metrics != ["activeUsers"] or not 0 <= first <= last <= LAST_MINUTE:
+    asked: Document = json.loads(body)
+    minutes, *more = asked.get("minuteRanges", [{}])
+    # Whole numbers come as text, too.
+    first, last = int(minutes.get("endMinutesAgo", 0)), int(minutes.get("startMinutesAgo", LAST_MINUTE))
+    unknown, metrics = asked.keys() - _FIELDS, [one["name"] for one in asked["metrics"]]
+    if unknown or more or metrics != ["activeUsers"] or not 0 <= first <= last <= LAST_MINUTE:
         raise refused(
             400, "The sandbox counts activeUsers within the last 29 minutes, and knows no filters or totals."
         )
+    names = tuple(one["name"] for one in asked.get("dimensions", []))
     for name in names:
         if name not in DIMENSIONS and not name.startswith("customUser:"):
             raise _no_dimension(name)
+    limit = int(asked.get("limit", 10_000))
     return Query(names, limit, range(first, last + 1), bool(asked.get("returnPropertyQuota")))
 
 
 def subject(body: bytes) -> str:
     """Return a request's breakdown for logs and faults: dimensions with commas, or `total`."""
-    try:
-        return ",".join(one["name"] for one in json.loads(body).get("dimensions", [])) or "total"
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return "unreadable"
+    return ",".join(one["name"] for one in json.loads(body).get("dimensions", [])) or "total"
 
 
-def report(query: Query, views: Iterable[View]) -> Document:
+def report(query: Query, visitors: int) -> Document:
     """Return the answer's body without its quota; without visitors it has `kind` only."""
-    users: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for view in views:
-        if int(view["minutesAgo"]) in query.minutes:
-            users[tuple(view.get(name, "(not set)") for name in query.names)].add(view["visitor"])
+    users: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    for visitor in range(visitors):
+        for view in views(visitor):
+            if int(view["minutesAgo"]) in query.minutes:
+                users[tuple(view.get(name, "(not set)") for name in query.names)].add(visitor)
     if not users:
         return {"kind": KIND}
     rows = sorted(users.items(), key=lambda row: (-len(row[1]), row[0]))[: query.limit]
@@ -206,3 +167,86 @@ def _no_dimension(name: str) -> Refusal:
     )
     # The suggestion and the blank at the end are the provider's, of another scope they are not.
     return refused(400, sentence if name.startswith("customEvent:") else f"Did you mean city? {sentence} ")
+
+
+_PACIFIC = ZoneInfo("America/Los_Angeles")
+"""Where the day of the tokens begins at midnight."""
+
+_TEXTS = {
+    "concurrentRequests": "Exhausted concurrent requests quota.",
+    "tokensPerDay": "Exhausted property tokens for a property per day. "
+    "These quota tokens will return in less than 24 hours.",
+    "tokensPerHour": "Exhausted property tokens for a property per hour. "
+    "These quota tokens will return in under an hour.",
+    "tokensPerProjectPerHour": "Exhausted property tokens for a project per hour. "
+    "These quota tokens will return in under an hour.",
+    "serverErrorsPerProjectPerHour": "Exhausted server errors for a project per hour.",
+    "potentiallyThresholdedRequestsPerHour": "Exhausted potentially thresholded requests quota.",
+}
+"""The message of a 429, by quota. For those of tokensPerHour and of the server errors there is no source."""
+
+_TOKENS = ("tokensPerDay", "tokensPerHour", "tokensPerProjectPerHour")
+_ERRORS = "serverErrorsPerProjectPerHour"
+
+
+def exhausted(name: str) -> Refusal:
+    """Return the refusal for that quota."""
+    return refused(429, _TEXTS[name])
+
+
+class Quota:
+    """The six quotas of one property, and the cost of a report.
+
+    A report is carried out as long as any quota is left: its cost is known only afterwards.
+    """
+
+    def __init__(self, config: AnalyticsConfig, clock: Clock) -> None:
+        self._clock = clock
+        self.cost = 10
+        self._sizes = {
+            "tokensPerDay": config.tokens_per_day,
+            "tokensPerHour": config.tokens_per_hour,
+            "tokensPerProjectPerHour": config.tokens_per_project_per_hour,
+            "concurrentRequests": 10,
+            _ERRORS: 10,
+            "potentiallyThresholdedRequestsPerHour": 120,
+        }
+        self._used = Counter[tuple[str, str]]()
+
+    def charge(self) -> Document:
+        """Charge a report and return `propertyQuota`; raise `Refusal` when any quota is exhausted."""
+        for name in ("concurrentRequests", _ERRORS, *_TOKENS):
+            if not self.left(name):
+                raise exhausted(name)
+        consumed = {name: self.cost if name in _TOKENS else 0 for name in self._sizes}
+        self._used.update({self._window(name): taken for name, taken in consumed.items()})
+        return {name: {"consumed": taken, "remaining": self.left(name)} for name, taken in consumed.items()}
+
+    def fail(self) -> None:
+        """Count a server error."""
+        self._used[self._window(_ERRORS)] += 1
+
+    def left(self, name: str) -> int:
+        """Return what is left of a quota now, never below 0."""
+        return max(self._sizes[name] - self._used[self._window(name)], 0)
+
+    def change(self, given: Document) -> None:
+        """Set the `cost` of a report, the `size` of a `bucket` or its `left` rest, or `refill` all of them."""
+        given = {name: value for name, value in given.items() if value != ""}  # of a form's empty fields
+        if str(given.get("refill")).lower() == "true":
+            self._used.clear()
+        self.cost = int(given.get("cost", self.cost))
+        if (name := given.get("bucket")) is not None:
+            left, size = given.get("left", self.left(name)), int(given.get("size", self._sizes[name]))
+            self._sizes[name], self._used[self._window(name)] = size, max(size - int(left), 0)
+
+    def as_json(self) -> Document:
+        """Return size and rest of each quota, and the cost of a report."""
+        buckets = {name: {"size": size, "left": self.left(name)} for name, size in self._sizes.items()}
+        return {"cost": self.cost, "buckets": buckets}
+
+    def _window(self, name: str) -> tuple[str, str]:
+        """Return a quota with what it refills after: an hour, a Pacific day, or nothing that ends."""
+        now = self._clock.now()
+        windows = {"tokensPerDay": f"{now.astimezone(_PACIFIC):%Y-%m-%d}", "concurrentRequests": ""}
+        return name, windows.get(name, f"{now:%Y-%m-%d %H}")

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 
 from orrery.sandbox.cloud.resources import (
+    IDENTITY_HEADER,
     TENANT,
     Cloud,
     arm_error,
@@ -33,7 +34,7 @@ _IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _ROLE = "Microsoft.Authorization/roleAssignments"
 _REPLICATED_AFTER = 30.0
 _AUDIENCES = frozenset({"https://management.azure.com", "https://management.core.windows.net"})
-_PRINCIPAL = re.compile(r"(?:principalId eq '([^']*)'|assignedTo\('([^']*)'\))", re.IGNORECASE)
+_PRINCIPAL = re.compile(r"assignedTo\('([^']*)'\)")
 
 
 def put_identity(cloud: Cloud, resource_id: str, given: Document) -> tuple[int, Document]:
@@ -80,38 +81,23 @@ def _check_principal(cloud: Cloud, principal: str, kind: object) -> None:
 
 def assignments(cloud: Cloud, scope: str = "", wanted: str = "") -> list[Document]:
     """Return the role assignments at, above and below a scope, those of one principal if the filter names it."""
-    names = _PRINCIPAL.search(wanted)
+    named = _PRINCIPAL.search(wanted)
     found = [one["body"] for one in cloud.below("/subscriptions", _ROLE)]
-    direct, assigned = (names[1], names[2]) if names else (None, None)
-    return [
-        one
-        for one in found
-        if _touches(scope, one["properties"]["scope"])
-        and (
-            names is None
-            or one["properties"]["principalId"] in (direct, assigned)
-            or (assigned and _is_a_groups(one))
-        )
-    ]
+    places = [(one["properties"]["scope"], one) for one in found]
+    here = [one for at, one in places if not scope or contains(scope, at) or contains(at, scope)]
+    return [one for one in here if named is None or _is_of(one, named[1])]
 
 
-def _is_a_groups(assignment: Document) -> bool:
-    return assignment["properties"]["principalType"] == "Group"
-
-
-def _touches(scope: str, other: str) -> bool:
-    return not scope or contains(scope, other) or contains(other, scope)
+def _is_of(assignment: Document, principal: str) -> bool:
+    """Return whether a principal has an assignment by itself, or by a group."""
+    properties = assignment["properties"]
+    return principal == properties["principalId"] or properties["principalType"] == "Group"
 
 
 def may_start(cloud: Cloud, principal: str) -> bool:
     """Return whether a principal may look at the machine and start it."""
-    found = assignments(cloud)
-    granted = [_grants(one) for one in found]
-    principals = {principal, *(_grants(one)[1] for one in found if _is_a_groups(one))}
-    return any(
-        who in principals and role in _MAY_START and contains(scope, cloud.config.machine_id)
-        for scope, who, role in granted
-    )
+    granted = [_grants(one) for one in assignments(cloud) if _is_of(one, principal)]
+    return any(role in _MAY_START and contains(scope, cloud.config.machine_id) for scope, _, role in granted)
 
 
 def _grants(assignment: Document) -> tuple[str, str, str]:
@@ -123,44 +109,34 @@ def _grants(assignment: Document) -> tuple[str, str, str]:
 class AccessTokens:
     """Access tokens, which live in memory.
 
-    They end by a lever only: a client counts their seconds by its own clock, which no lever moves.
+    They end by a fault only: a client counts their seconds by its own clock, which no lever moves.
     """
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
         self._issued: dict[str, str] = {}
-        self._expired: set[str] = set()
 
     def issue(self, header: str, query: Mapping[str, str]) -> Document:
         """Answer a managed identity as App Service does; raise `Refusal`."""
-        if not secrets.compare_digest(header.encode(), self._cloud.config.identity_header.encode()):
+        if header != IDENTITY_HEADER:
             raise Refusal(
                 400, {"statusCode": 400, "message": "The header X-IDENTITY-HEADER is missing, or wrong."}
             )
-        resource = query.get("resource", "")
-        token = f"sandbox-{secrets.token_urlsafe(24)}"
-        expires = self._cloud.now().at + TOKEN_SECONDS
+        resource, token = query.get("resource", ""), f"sandbox-{secrets.token_urlsafe(24)}"
         self._issued[token] = resource.rstrip("/")
-        client = query.get("client_id", "")
         return {
             "access_token": token,
-            "expires_on": str(int(expires)),
+            "expires_on": str(int(self._cloud.now().at + TOKEN_SECONDS)),
             "resource": resource,
             "token_type": "Bearer",
-            "client_id": client,
+            "client_id": query.get("client_id", ""),
         }
-
-    def expire(self) -> None:
-        """End every token that is out."""
-        self._expired |= self._issued.keys()
 
     def check(self, authorization: str) -> None:
         """Return if the header has a token that is good; raise `Refusal`."""
         token = authorization.removeprefix("Bearer ")
         if self._issued.get(token) not in _AUDIENCES | {self._cloud.config.url}:
             raise unauthorized("InvalidAuthenticationToken", "The access token is invalid.")
-        if token in self._expired:
-            raise expired(self._cloud.now().at)
 
 
 def expired(at: float) -> Refusal:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from orrery.sandbox.cloud.access import AccessTokens, expired
 from orrery.sandbox.cloud.automation import WEBHOOK_PATH, call_webhook
-from orrery.sandbox.cloud.operations import OPERATIONS, ArmAnswer, ArmRequest, Run
+from orrery.sandbox.cloud.operations import OPERATIONS, ArmRequest, Run
 from orrery.sandbox.cloud.resources import TOKEN_PATH, Cloud, arm_error, bad_request, new_guid, not_found
 from orrery.sandbox.faults import Refusals
 from orrery.sandbox.ground import Document, SandboxGround
@@ -43,7 +43,7 @@ class CloudApi:
     def __init__(self, cloud: Cloud, ground: SandboxGround) -> None:
         self._cloud = cloud
         self._faults = ground.faults
-        self.tokens = AccessTokens(cloud)
+        self._tokens = AccessTokens(cloud)
         self.requests: deque[Document] = deque(maxlen=MOST_SHOWN)
         self._operations: tuple[Operation[Run], ...] = (
             Operation("GET", TOKEN_PATH, self._token, name="token"),
@@ -72,7 +72,7 @@ class CloudApi:
                 self._check(asked)
             if operation is None:
                 raise not_found(path)
-            return _as_response(operation.run(self._cloud, asked))
+            return operation.run(self._cloud, asked)
 
         refusals: Refusals = {**_REFUSALS, "cloud_401": lambda _: expired(self._cloud.now().at)}
         if path == WEBHOOK_PATH:
@@ -85,13 +85,13 @@ class CloudApi:
         self.requests.append(shown | {"query": query})
         return answer
 
-    def _token(self, _: Cloud, asked: ArmRequest) -> ArmAnswer:
+    def _token(self, _: Cloud, asked: ArmRequest) -> Response:
         """Give a managed identity a token."""
-        return ArmAnswer(200, self.tokens.issue(asked.headers.get("x-identity-header", ""), asked.query))
+        return JSONResponse(self._tokens.issue(asked.headers.get("x-identity-header", ""), asked.query))
 
     def _check(self, asked: ArmRequest) -> None:
         """Refuse a request without a token or a version, and another place than those that there are."""
-        self.tokens.check(asked.headers.get("authorization", ""))
+        self._tokens.check(asked.headers.get("authorization", ""))
         if not _VERSION.fullmatch(asked.query.get("api-version", "")):
             raise bad_request("The api-version query parameter is required.", "MissingApiVersionParameter")
         config = self._cloud.config
@@ -105,15 +105,8 @@ class CloudApi:
             raise not_found(asked.path)
 
 
-def _call(cloud: Cloud, asked: ArmRequest) -> ArmAnswer:
+def _call(cloud: Cloud, asked: ArmRequest) -> Response:
     """Start a runbook's job."""
     headers = {name: asked.headers[name] for name in ("content-type", "user-agent") if name in asked.headers}
     status, answer = call_webhook(cloud, cloud.now(), asked.query.get("token", ""), asked.text, headers)
-    return ArmAnswer(status, answer)
-
-
-def _as_response(answer: ArmAnswer) -> Response:
-    if isinstance(answer.body, dict):
-        return JSONResponse(answer.body, answer.status, dict(answer.headers))
-    kind = None if answer.body is None else answer.kind
-    return Response(answer.body, answer.status, dict(answer.headers), kind)
+    return JSONResponse(answer, status)

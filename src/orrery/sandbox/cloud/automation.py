@@ -67,7 +67,7 @@ def usages(cloud: Cloud, account_id: str) -> list[Document]:
     _ = cloud.require(account_id)
     name = "AccountUsage"
     used = {"name": {"value": name, "localizedValue": name}, "unit": "Minute", "limit": FREE_MINUTES}
-    minutes = minutes_this_month(cloud, account_id)
+    minutes = minutes_this_month(cloud)
     return [
         {"id": f"{account_id}/usages/{name}", "currentValue": minutes, "throttleStatus": "NotThrottled"} | used
     ]
@@ -101,14 +101,6 @@ def publish(cloud: Cloud, resource_id: str) -> None:
     runbook["body"]["properties"]["state"] = "Published"
     runbook["body"]["properties"]["lastModifiedTime"] = timestamp(cloud.now().at)
     _ = cloud.put(runbook)
-
-
-def text_of(cloud: Cloud, resource_id: str, which: str) -> str:
-    """Return the text of the `draft` or the published `content`; there may be none, which is not found."""
-    text = cloud.require(resource_id)[which]
-    if text is None:
-        raise not_found(f"{resource_id}/{which}")
-    return text
 
 
 WEBHOOK_PATH = "/webhooks"

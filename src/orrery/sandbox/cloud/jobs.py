@@ -1,15 +1,11 @@
 """Jobs: a published runbook that a webhook starts, played by the steps of `CloudConfig.restart`."""
 
-import json
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal
 
+from orrery.ports.cloud import PAUSE_TAG
 from orrery.ports.cloud.machine import (
     LookAtPower,
     MachineReply,
-    Restart,
-    RestartFailed,
     SignIn,
     Start,
     Step,
@@ -17,7 +13,7 @@ from orrery.ports.cloud.machine import (
 )
 from orrery.sandbox.cloud.access import identities, may_start
 from orrery.sandbox.cloud.machine import start, state_of
-from orrery.sandbox.cloud.resources import Cloud, Moment, instant, new_guid, not_found, part, timestamp
+from orrery.sandbox.cloud.resources import Cloud, Moment, instant, new_guid, part, timestamp
 from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document
 
@@ -66,7 +62,7 @@ def new_job(cloud: Cloud, moment: Moment, webhook: Document, body: str, headers:
     _ = cloud.put(
         {
             "body": job,
-            "data": _webhook_data(seen["body"]["properties"], webhook["name"], body, headers),
+            "data": _webhook_data(webhook["name"], body, headers),
             "text": seen["content"],
             "replies": [],
             "output": "",
@@ -79,24 +75,14 @@ def new_job(cloud: Cloud, moment: Moment, webhook: Document, body: str, headers:
     return job_id
 
 
-def _webhook_data(runbook: Document, name: str, body: str, headers: dict[str, str]) -> str:
+def _webhook_data(name: str, body: str, headers: dict[str, str]) -> str:
     """Return the text of the parameter WebhookData.
 
     PowerShell 7 is given text that looks like JSON and is none (MicrosoftDocs/azure-docs#96947,
-    PowerShell/PowerShell#19781); version 5.1 is given JSON, in which the body is a string.
+    PowerShell/PowerShell#19781).
     """
-    if "7" in f"{runbook['runbookType']} {runbook.get('runtimeEnvironment') or ''}":
-        shown = ",".join(f"{key}:{value}" for key, value in headers.items())
-        return f"{{WebhookName:{name},RequestBody:{body},RequestHeader:{{{shown}}}}}"
-    return json.dumps({"WebhookName": name, "RequestBody": body, "RequestHeader": headers})
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """How a job has ended, and its sentence."""
-
-    status: Literal["Completed", "Failed"]
-    text: str
+    shown = ",".join(f"{key}:{value}" for key, value in headers.items())
+    return f"{{WebhookName:{name},RequestBody:{body},RequestHeader:{{{shown}}}}}"
 
 
 def run(cloud: Cloud, moment: Moment, data: Document) -> None:
@@ -116,35 +102,29 @@ def run(cloud: Cloud, moment: Moment, data: Document) -> None:
                 return
             case SignIn() | LookAtPower() | Start() as step:
                 job["replies"].append(_take(cloud, moment, job, step))
-            case _Ended() as ended:
-                _end(cloud, moment, job, ended)
+            case (status, text):
+                _end(cloud, moment, job, status, text)
                 return
 
 
-def _next(cloud: Cloud, job: Document) -> Step | _Ended:
-    """Return what the runbook does after the replies that it was given so far.
+def _next(cloud: Cloud, job: Document) -> Step | tuple[str, str]:
+    """Return what the runbook does after the replies that it was given so far: a step, or its status and sentence.
 
     It is asked from its beginning each time, so that a job goes on after a restart of the sandbox.
     """
     if job["text"] is None:
-        return _Ended("Failed", "The runbook has never been published.")
+        return "Failed", "The runbook has never been published."
     if cloud.config.restart is None:
-        return _Ended("Completed", "Nothing is run: the sandbox was given no steps.")
-    return _played(cloud.config.restart, job["data"], [_read(one) for one in job["replies"]])
-
-
-def _played(restart: Restart, data: str, replies: list[MachineReply]) -> Step | _Ended:
-    steps = restart(data)
+        return "Completed", "Nothing is run: the sandbox was given no steps."
+    steps = cloud.config.restart(job["data"])
     try:
         step = next(steps)
-        for reply in replies:
-            step = steps.send(reply)
+        for one in job["replies"]:
+            step = steps.send(MachineReply(one["status"], instant(one["at"]), one["power"], one["pause"]))
     except StopIteration as end:
-        return _Ended("Completed", str(end.value))
-    except RestartFailed as failed:
-        return _Ended("Failed", str(failed))
+        return "Completed", str(end.value)
     except Exception as error:  # noqa: BLE001  whatever breaks a runbook is a failed job
-        return _Ended("Failed", f"{type(error).__name__}: {error}")
+        return "Failed", str(error)
     steps.close()
     return step
 
@@ -184,24 +164,25 @@ def _take(cloud: Cloud, moment: Moment, job: Document, step: SignIn | LookAtPowe
 def _reply(cloud: Cloud, moment: Moment, job: Document, status: int) -> Document:
     """Return a reply at its true time: that of the job's creation, and the true seconds since."""
     created = job["created"]
-    reply = {"status": status, "at": created["at"] + moment.after - created["after"]}
+    reply = {
+        "status": status,
+        "at": created["at"] + moment.after - created["after"],
+        "power": "unknown",
+        "pause": "",
+    }
     if status == HTTPStatus.OK:
         tags: Document = cloud.require(cloud.config.machine_id)["body"]["tags"]
-        pause = {name.lower(): text for name, text in tags.items()}.get(cloud.config.pause_tag.lower(), "")
-        return reply | {"power": state_of(cloud)["power"], "pause": pause}
-    return reply | {"power": "unknown", "pause": ""}
+        pause = {name.lower(): text for name, text in tags.items()}.get(PAUSE_TAG.lower(), "")
+        reply |= {"power": state_of(cloud)["power"], "pause": pause}
+    return reply
 
 
-def _read(reply: Document) -> MachineReply:
-    return MachineReply(reply["status"], instant(reply["at"]), reply["power"], reply["pause"])
-
-
-def _end(cloud: Cloud, moment: Moment, job: Document, ended: _Ended) -> None:
+def _end(cloud: Cloud, moment: Moment, job: Document, status: str, text: str) -> None:
     job["seconds"] = moment.after - job["began"]
-    failed = ended.status == "Failed"
-    job["output"] = "" if failed else f"{ended.text}\n"
-    exception = ended.text if failed else None
-    _mark(cloud, moment, job, ended.status, endTime=timestamp(moment.at), exception=exception, text=ended.text)
+    failed = status == "Failed"
+    job["output"] = "" if failed else f"{text}\n"
+    ended = {"endTime": timestamp(moment.at), "exception": text if failed else None}
+    _mark(cloud, moment, job, status, text=text, **ended)
 
 
 def _mark(cloud: Cloud, moment: Moment, job: Document, status: str, *, text: str = "", **changes: object) -> None:
@@ -213,13 +194,6 @@ def _mark(cloud: Cloud, moment: Moment, job: Document, status: str, *, text: str
     cloud.record("job", moment, job=job["body"]["name"], status=status, text=text)
 
 
-def find_job(cloud: Cloud, account_id: str, name: str) -> Document:
-    found = cloud.find(f"{account_id}/jobs/{name}")
-    if found is None:
-        raise not_found(f"{account_id}/jobs/{name}")
-    return found
-
-
 def all_jobs(cloud: Cloud) -> list[Document]:
     """Return the jobs with what is known of them, newest first."""
     return list(cloud.below(cloud.config.group_id, _TYPE))[::-1]
@@ -228,12 +202,11 @@ def all_jobs(cloud: Cloud) -> list[Document]:
 def listed(cloud: Cloud, account_id: str) -> list[Document]:
     """Return the jobs of an account, newest first, as a list shows them."""
     _ = cloud.require(account_id)
-    jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs", _TYPE)]
+    jobs = [one["body"] for one in cloud.below(f"{account_id}/jobs")]
     return [job | {"properties": {key: job["properties"][key] for key in _SHOWN}} for job in reversed(jobs)]
 
 
-def minutes_this_month(cloud: Cloud, account_id: str) -> float:
+def minutes_this_month(cloud: Cloud) -> float:
     month = timestamp(cloud.now().at)[:7]
-    jobs = cloud.below(f"{account_id}/jobs", _TYPE)
-    seconds = sum(one["seconds"] for one in jobs if one["body"]["properties"]["creationTime"].startswith(month))
-    return round(seconds / 60, 4)
+    begun = [one for one in all_jobs(cloud) if one["body"]["properties"]["creationTime"].startswith(month)]
+    return round(sum(one["seconds"] for one in begun) / 60, 4)

@@ -1,7 +1,7 @@
 """The machine: its power and health, how both go when it is shut down and started, and its activity log."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from orrery.ports.cloud.machine import Power
@@ -21,7 +21,7 @@ from orrery.sandbox.ground import Document
 _LOG = "activity"
 _MOST = 200
 _NAMED = ("operationName", "category", "status", "subStatus", "resourceProviderName", "resourceType", "eventName")
-_TERM = re.compile(r"(\w+)\s+(eq|ge|le)\s+'([^']*)'", re.IGNORECASE)
+_TERM = re.compile(r"(\w+) (eq|ge|le) '([^']*)'")
 
 
 def health_event(cloud: Cloud, moment: Moment, now: str, before: str, cause: str) -> None:
@@ -90,10 +90,10 @@ def listed_events(cloud: Cloud, wanted: str) -> list[Document]:
 
 
 def _fits(event: Document, name: str, operator: str, value: str) -> bool:
-    if name.lower() == "eventtimestamp":
-        at, limit = seconds_of(event["eventTimestamp"]), seconds_of(value)
-        return at >= limit if operator == "ge" else at <= limit
-    return normal(event["resourceId"]) == normal(value)
+    if name == "resourceUri":
+        return normal(event["resourceId"]) == normal(value)
+    at, limit = seconds_of(event["eventTimestamp"]), seconds_of(value)
+    return at >= limit if operator == "ge" else at <= limit
 
 
 def _shown_event(event: Document) -> Document:
@@ -110,26 +110,16 @@ def is_met(condition: Mapping[str, Any], scopes: list[str], event: Document) -> 
 
     A condition on an unknown field is never fulfilled, without an error, as at the vendor.
     """
-    leaves = condition.get("allOf")
-    if not isinstance(leaves, list) or not any(contains(one, event["resourceId"]) for one in scopes):
-        return False
-    return all(_leaf_is_met(one, event) for one in cast("list[Document]", leaves))
+    is_here = any(contains(one, event["resourceId"]) for one in scopes)
+    return is_here and all(_leaf_is_met(one, event) for one in condition["allOf"])
 
 
 def _leaf_is_met(leaf: Document, event: Document) -> bool:
-    values = [value.lower() for value in _values(event, str(leaf.get("field", "")).lower().split("."))]
-    return str(leaf.get("equals")).lower() in values
-
-
-def _values(event: Document, names: list[str]) -> Iterator[str]:
     found: Any = event
-    for name in names:
-        if not isinstance(found, dict):
-            return
-        known = {key.lower(): value for key, value in cast("Document", found).items()}
-        found = known.get(name)
-    if isinstance(found, str):
-        yield found
+    for name in leaf["field"].lower().split("."):
+        known = cast("Document", found) if isinstance(found, dict) else {}
+        found = next((value for key, value in known.items() if key.lower() == name), None)
+    return isinstance(found, str) and found.lower() == leaf["equals"].lower()
 
 
 _NAME = "machine"
@@ -248,23 +238,14 @@ def set_unknown(cloud: Cloud, *, unknown: bool) -> None:
     cloud.set_value(_NAME, **state_of(cloud) | {"unknown": unknown})
 
 
-def retag(cloud: Cloud, tags: Mapping[str, str] | None, if_match: str | None) -> Document:
+def retag(cloud: Cloud, tags: Mapping[str, str], if_match: str | None) -> Document:
     """Replace the machine's tags, unless it was changed since the caller saw its etag; return its body."""
     resource = cloud.require(cloud.config.machine_id)
     body = resource["body"]
     if if_match not in (None, "*", body["etag"]):
         raise arm_error(412, "PreconditionFailed", "The condition specified by the etag was not met.")
-    if tags is not None:
-        body["tags"], body["etag"] = dict(tags), _etag()
-    _ = cloud.put(resource)
-    return body
-
-
-def machine_body(cloud: Cloud, *, with_view: bool) -> Document:
-    body: Document = cloud.require(cloud.config.machine_id)["body"]
-    if with_view:
-        body["properties"]["instanceView"] = instance_view(cloud)
-    return body
+    body |= {"tags": dict(tags), "etag": _etag()}
+    return cloud.put(resource)["body"]
 
 
 def instance_view(cloud: Cloud) -> Document:

@@ -4,12 +4,11 @@ import json
 import socket
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from orrery.ports.cloud import PAUSE_TAG
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document, SandboxGround
@@ -36,15 +35,14 @@ class CloudConfig:
     """The configuration of the cloud.
 
     `listener` is the bound socket on which it is asked by https with `certificate`, a file of key and certificate.
-    `restart` is what a job runs in the runbook's place; `pause_tag` names the machine's tag that it is shown.
-    Delays are divided by `factor`, and drawn by `seed`. With `owner`, an e-mail address, everything that
-    brings the machine back is there from the start; without it the cloud is empty but for the machine.
+    `restart` is what a job runs in the runbook's place. Delays are divided by `factor`, and drawn by `seed`. With
+    `owner`, an e-mail address, everything that brings the machine back is there from the start; without it the
+    cloud is empty but for the machine.
     """
 
     listener: socket.socket
     certificate: Path
     restart: Restart | None = None
-    pause_tag: str = PAUSE_TAG
     factor: float = 1.0
     seed: int = 0
     owner: str | None = None
@@ -52,7 +50,6 @@ class CloudConfig:
     resource_group: str = RESOURCE_GROUP
     machine: str = MACHINE
     location: str = LOCATION
-    identity_header: str = field(default=IDENTITY_HEADER, repr=False)
 
     @property
     def url(self) -> str:
@@ -235,21 +232,15 @@ class Cloud:
         }
         self.state.save({"object": _DUE, "id": number, "kind": kind, "data": data, **due})
 
-    def next_due(self) -> float | None:
-        """Return when the next thing happens, by the clock."""
-        due = [one["at"] for one in self.state.newest_first(_DUE)]
-        return min(due) if due else None
-
-    def next_kind(self) -> str:
-        """Return what happens next, empty when nothing does."""
-        due = min(self.state.newest_first(_DUE), key=lambda one: (one["at"], one["id"]), default=None)
-        return "" if due is None else due["kind"]
+    def waiting(self) -> list[Document]:
+        """Return what is going to happen, in its order."""
+        return sorted(self.state.newest_first(_DUE), key=lambda one: (one["at"], one["id"]))
 
     def catch_up(self) -> None:
         """Let everything happen that is due, each at its own time."""
         now = self._clock.now().timestamp()
-        while due := [one for one in self.state.newest_first(_DUE) if one["at"] <= now]:
-            first = min(due, key=lambda one: (one["at"], one["id"]))
+        while (due := self.waiting()) and due[0]["at"] <= now:
+            first = due[0]
             self.state.remove(_DUE, first["id"])
             self.handlers[first["kind"]](self, Moment(first["at"], first["after"], first["cause"]), first["data"])
 

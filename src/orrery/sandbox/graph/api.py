@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from orrery.sandbox.faults import Refusal, Refusals
 from orrery.sandbox.graph import calendar, chats, mail, tasks
-from orrery.sandbox.graph.call import Created, GraphCall, Handler, check_scopes, preferences_of, refusal
+from orrery.sandbox.graph.call import Created, GraphCall, Handler, preferences_of, refusal, refused_scopes
 from orrery.sandbox.graph.levers import Levers
 from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.ground import Document, SandboxGround
@@ -127,9 +127,6 @@ class GraphApi:
     def __init__(self, world: Mailboxes) -> None:
         self._world = world
 
-    def routes(self) -> list[Route]:
-        return [Route("/v1.0/{rest:path}", self.answer, methods=["GET", "POST", "PATCH", "PUT", "DELETE"])]
-
     async def answer(self, request: Request) -> Response:
         made = str(uuid.uuid4())
         ids = {"request-id": made, "client-request-id": request.headers.get("client-request-id") or made}
@@ -172,13 +169,11 @@ class GraphApi:
 
     def _permit(self, issued: Issued, operation: Operation[Handler]) -> None:
         """Raise `Refusal` unless the scopes are there; a send is noted, whether they are or not."""
-        refused = True
-        try:
-            check_scopes(operation.path, operation.right, issued.scopes)
-            refused = False
-        finally:
-            if operation.call in SENDS:
-                self._world.note_send(issued.account.username, operation.call, refused=refused)
+        refused = refused_scopes(operation.path, operation.right, issued.scopes)
+        if operation.call in SENDS:
+            self._world.note_send(issued.account.username, operation.call, refused=refused is not None)
+        if refused is not None:
+            raise refused
 
     def _signed_in(self, authorization: str) -> Issued:
         scheme, _, token = authorization.partition(" ")
@@ -219,4 +214,5 @@ def _response(answer: object, call: GraphCall) -> Response:
 def graph_routes(ground: SandboxGround, url: str) -> list[Route]:
     """Return the routes; `url` is the address that links in answers begin with."""
     world = Mailboxes(ground, url)
-    return [*GraphApi(world).routes(), *Levers(world).routes()]
+    methods = ["GET", "POST", "PATCH", "PUT", "DELETE"]
+    return [Route("/v1.0/{rest:path}", GraphApi(world).answer, methods=methods), *Levers(world).routes()]

@@ -1,9 +1,7 @@
 """The calendar: every meeting between two times, those of a series one by one."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from orrery.sandbox.graph.call import GraphCall, page, refusal, selected
@@ -15,51 +13,35 @@ from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import GRAPH
 
 _SERIES = 1 << 16
-_FAR = timedelta(days=400)
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """One meeting at its time: a single one, or that of a series on a day, which may differ from the others."""
-
-    event: Document
-    kind: str
-    place: int
-    start: datetime
-    end: datetime
 
 
 def view(call: GraphCall) -> Document:
     """List what overlaps a time window; series come after single meetings unless an order is asked for."""
     account = call.mailbox.account
     since, until = _window(call)
-    events = (one for event in events_of(call.world, account) for one in _occurrences(event, until))
-    found = [one for one in events if one.start < until and one.end > since]
+    found = [one for one in _meetings(call) if one["begins"] < until and one["ends"] > since]
     if call.query.get("$orderby"):
-        found.sort(key=lambda one: one.start)
-    context = f"users('{account}')/calendarView"
-    return page(call, context, found, lambda one: _readable(_shown(account, one, call), call))
+        found.sort(key=lambda one: one["begins"])
+    return page(call, f"users('{account}')/calendarView", found, lambda one: _readable(one, call))
 
 
 def event(call: GraphCall) -> Document:
     """Return one meeting, or one of a series, by its id."""
-    account, far = call.mailbox.account, call.world.ground.clock.now() + _FAR
-    for known in events_of(call.world, account):
-        for shown in (_shown(account, one, call) for one in _occurrences(known, far)):
-            if shown["id"] == call.ids[0]:
-                context = f"{GRAPH}/v1.0/$metadata#users('{account}')/events/$entity"
-                return {"@odata.context": context, **_readable(shown, call)}
-    raise refusal("item_not_found")
+    found = next((one for one in _meetings(call) if _id(one, call) == call.ids[0]), None)
+    if found is None:
+        raise refusal("item_not_found")
+    context = f"{GRAPH}/v1.0/$metadata#users('{call.account}')/events/$entity"
+    return {"@odata.context": context, **_readable(found, call)}
 
 
-def _readable(shown: Document, call: GraphCall) -> Document:
+def _readable(one: Document, call: GraphCall) -> Document:
     """Return what is asked for; refuse the text where the scopes do not let the caller read it."""
-    names = call.names("$select")
-    if call.may("Calendars.Read", "Calendars.ReadWrite"):
-        return selected(shown, names)
-    if BODY_PROPERTIES & set(names):
-        raise refusal("access_denied")
-    return selected({name: value for name, value in shown.items() if name not in BODY_PROPERTIES}, names)
+    names, shown = call.names("$select"), _shown(one, call)
+    if not call.may("Calendars.Read", "Calendars.ReadWrite"):
+        if BODY_PROPERTIES & set(names):
+            raise refusal("access_denied")
+        shown = {name: value for name, value in shown.items() if name not in BODY_PROPERTIES}
+    return selected(shown, names)
 
 
 def events_of(world: Mailboxes, account: str) -> list[Document]:
@@ -67,7 +49,7 @@ def events_of(world: Mailboxes, account: str) -> list[Document]:
     return world.kept("events", account, lambda: first_events(account, world.mailbox(account).opened))
 
 
-def add_event(world: Mailboxes, account: str, **values: Any) -> None:  # noqa: ANN401  fields of an event
+def add_event(world: Mailboxes, account: str, values: Document) -> None:
     """Add an event; one that has the subject of another takes its place."""
     known = events_of(world, account)
     number = max((one["number"] for one in known), default=0) + 1
@@ -84,76 +66,69 @@ def _window(call: GraphCall) -> tuple[datetime, datetime]:
     return since, until
 
 
-def _occurrences(event: Document, until: datetime) -> Iterator[Occurrence]:
-    """Yield an event's meetings until a time, each at the hour that the clocks of its zone show."""
-    begin, zone = datetime.fromisoformat(event["start"]), ZoneInfo(event["zone"])
-    length, every = timedelta(minutes=event["minutes"]), event.get("every_days")
-    if not every:
-        yield _occurrence(event, "singleInstance", 0, begin, length, zone)
-        return
-    for place in range(event.get("times", 500)):
-        start = begin + timedelta(days=every * place)
-        if start.replace(tzinfo=zone) >= until + timedelta(days=1):
-            return
-        other: Document = event.get("exceptions", {}).get(str(place), {})
-        kind = "exception" if other else "occurrence"
-        moved = start + timedelta(minutes=other.get("later", 0))
-        yield _occurrence(event | other, kind, place, moved, length, zone)
+def _meetings(call: GraphCall) -> Iterator[Document]:
+    """Yield the meetings, those of a series one by one, each with `kind`, `place`, `begins` and `ends`.
+
+    Each is at the hour that the clocks of its zone show. One of a series may differ from the others.
+    """
+    for event in events_of(call.world, call.mailbox.account):
+        zone, every = ZoneInfo("UTC" if event.get("all_day") else event["zone"]), event.get("every_days")
+        begin, length = datetime.fromisoformat(event["start"]), timedelta(minutes=event["minutes"])
+        for place in range(event.get("times", _MOST) if every else 1):
+            other: Document = event.get("exceptions", {}).get(str(place), {})
+            kind = ("exception" if other else "occurrence") if every else "singleInstance"
+            start = begin + timedelta(days=(every or 0) * place, minutes=other.get("later", 0))
+            times = {"begins": start.replace(tzinfo=zone), "ends": (start + length).replace(tzinfo=zone)}
+            yield event | other | times | {"kind": kind, "place": place}
 
 
-def _occurrence(
-    event: Document, kind: str, place: int, start: datetime, length: timedelta, zone: ZoneInfo
-) -> Occurrence:
-    end = start + length
-    own = ZoneInfo("UTC") if event.get("all_day") else zone
-    return Occurrence(event, kind, place, start.replace(tzinfo=own), end.replace(tzinfo=own))
+_MOST = 100
+"""Meetings of a series that has no end."""
 
 
-def _shown(account: str, one: Occurrence, call: GraphCall) -> Document:
-    event = one.event
-    is_single = one.kind == "singleInstance"
-    number = event["number"] * _SERIES + (0 if is_single else one.place + 1)
-    master = item_id(f"{account} events", event["number"] * _SERIES, 0, immutable=call.immutable)
-    shown = item_id(f"{account} events", number, 0, immutable=call.immutable)
-    known = _times(one) | _people(event, account) | _online(event) | _text(event)
-    return doctored(
-        {
-            "@odata.etag": f'W/"{digest("event", event)}"',
-            "id": shown,
-            "createdDateTime": utc(event["created"]),
-            "lastModifiedDateTime": utc(event["created"]),
-            "changeKey": digest("event", event),
-            "categories": [],
-            "iCalUId": guid("ical", account, event["number"]),
-            "importance": "normal",
-            "sensitivity": "normal",
-            "type": one.kind,
-            "seriesMasterId": None if is_single else master,
-            "recurrence": None,
-            "isDraft": False,
-            "hasAttachments": False,
-            "hideAttendees": False,
-            "webLink": f"https://outlook.example/owa/?itemid={shown}&exvsurl=1&path=/calendar/item",
-            **known,
-        },
-        event,
-    )
+def _id(one: Document, call: GraphCall) -> str:
+    number = one["number"] * _SERIES + (0 if one["kind"] == "singleInstance" else one["place"] + 1)
+    return item_id(f"{call.account} events", number, 0, immutable=call.immutable)
 
 
-def _times(one: Occurrence) -> Document:
+def _shown(one: Document, call: GraphCall) -> Document:
+    shown, change = _id(one, call), digest("event", one)
+    master = item_id(f"{call.account} events", one["number"] * _SERIES, 0, immutable=call.immutable)
+    known: Document = {
+        "@odata.etag": f'W/"{change}"',
+        "id": shown,
+        "createdDateTime": utc(one["created"]),
+        "lastModifiedDateTime": utc(one["created"]),
+        "changeKey": change,
+        "categories": [],
+        "iCalUId": guid("ical", call.account, one["number"]),
+        "importance": "normal",
+        "sensitivity": "normal",
+        "type": one["kind"],
+        "seriesMasterId": None if one["kind"] == "singleInstance" else master,
+        "recurrence": None,
+        "isDraft": False,
+        "hasAttachments": False,
+        "hideAttendees": False,
+        "webLink": f"https://outlook.example/owa/?itemid={shown}&exvsurl=1&path=/calendar/item",
+    }
+    return doctored(known | _times(one) | _people(one, call.account) | _online(one) | _text(one), one)
+
+
+def _times(one: Document) -> Document:
     """Return when it is, in UTC, the only time zone that is asked for; a whole day begins at midnight."""
-    whole_day = bool(one.event.get("all_day"))
-    start, end = (f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.0000000" for time in (one.start, one.end))
+    whole_day = bool(one.get("all_day"))
+    start, end = (f"{one[name].astimezone(UTC):%Y-%m-%dT%H:%M:%S}.0000000" for name in ("begins", "ends"))
     return {
         "isAllDay": whole_day,
-        "isCancelled": bool(one.event.get("cancelled")),
+        "isCancelled": bool(one.get("cancelled")),
         "start": {"dateTime": start, "timeZone": "UTC"},
         "end": {"dateTime": end, "timeZone": "UTC"},
-        "originalStartTimeZone": one.event["zone"],
-        "originalEndTimeZone": one.event["zone"],
+        "originalStartTimeZone": one["zone"],
+        "originalEndTimeZone": one["zone"],
         "isReminderOn": not whole_day,
         "reminderMinutesBeforeStart": 15,
-        "showAs": one.event.get("show_as", "busy"),
+        "showAs": one.get("show_as", "busy"),
     }
 
 
@@ -193,9 +168,5 @@ def _online(event: Document) -> Document:
 
 
 def _text(event: Document) -> Document:
-    text = event.get("text", "")
-    return {
-        "subject": event["subject"],
-        "bodyPreview": text,
-        "body": {"contentType": "html", "content": f"<html><body>{text}</body></html>"},
-    }
+    body = {"contentType": "html", "content": f"<html><body>{event['text']}</body></html>"}
+    return {"subject": event["subject"], "bodyPreview": event["text"], "body": body}

@@ -6,7 +6,7 @@ from orrery.sandbox.graph.call import GraphCall, page, refusal
 from orrery.sandbox.graph.ids import guid
 from orrery.sandbox.graph.mailbox import Mailboxes
 from orrery.sandbox.graph.messages import doctored, utc
-from orrery.sandbox.graph.seed import first_chats
+from orrery.sandbox.graph.seed import first_chats, line
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH
 from orrery.sandbox.identity.tokens import Issued
@@ -19,8 +19,8 @@ _MOST = 50
 def chats(call: GraphCall) -> Document:
     """List the chats, the one with the newest message first; a guest has none."""
     known = [] if call.is_guests else chats_of(call.world, call.account)
-    found = sorted(known, key=_newest, reverse=True)
-    return page(call, "chats", found, lambda one: _shown(one, call.names("$expand"), call.issued), _MOST)
+    found = sorted(known, key=lambda one: one["messages"][-1]["at"] if one["messages"] else one["created"])
+    return page(call, "chats", found[::-1], lambda one: _shown(one, call.names("$expand"), call.issued), _MOST)
 
 
 def message(call: GraphCall) -> Document:
@@ -41,15 +41,10 @@ def write(world: Mailboxes, account: str, chat: str, text: str, sender: str, **m
     """Add a message to a chat that is named by its id or topic; the last one is the newest. Return its id."""
     known = chats_of(world, account)
     [found] = [one for one in known if chat in {one["id"], one["topic"]}] or known[:1]
-    now = world.ground.clock.now().timestamp()
-    number = str(int(now * 1000) + len(found["messages"]))
-    written: Document = {"id": number, "at": now, "from": sender, "text": text, "set": {}, "drop": []}
-    found["messages"].append(written | more)
-    return number
-
-
-def _newest(chat: Document) -> float:
-    return chat["messages"][-1]["at"] if chat["messages"] else chat["created"]
+    at = world.ground.clock.now().timestamp()
+    written: Document = line(sender, text, at, len(found["messages"])) | more
+    found["messages"].append(written)
+    return written["id"]
 
 
 def _shown(chat: Document, wanted: Sequence[str], issued: Issued) -> Document:

@@ -7,9 +7,9 @@ from starlette.routing import Route
 from orrery.sandbox.board import Act, Board
 from orrery.sandbox.graph.calendar import add_event
 from orrery.sandbox.graph.chats import write
-from orrery.sandbox.graph.mailbox import EVERYWHERE, FOLDERS, Mailbox, Mailboxes
+from orrery.sandbox.graph.mailbox import FOLDERS, Mailbox, Mailboxes
 from orrery.sandbox.graph.messages import utc
-from orrery.sandbox.graph.seed import PEOPLE, message
+from orrery.sandbox.graph.seed import PEOPLE, event, message
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import ACCOUNTS
 
@@ -56,22 +56,6 @@ MALFORMED: dict[str, tuple[str, Document]] = {
 
 ADDRESS = "/mail-accounts"
 
-LEVERS = {
-    "deliver": "A message arrives.",
-    "fill": "The inbox has `count` older messages besides.",
-    "move": "The message `id` is moved to `folder`: its ordinary id changes.",
-    "delete": "The message `id` is deleted.",
-    "answer": "The message `id` is answered elsewhere: it gets a flag, and a message is in sent mail, unless"
-    " `flagged` or `sent` is false.",
-    "change": "The message `id` is changed: fields, `set`, `drop`.",
-    "renumber": "Every id of the mailbox changes, immutable ones too.",
-    "expire": "Tokens of delta queries are too old.",
-    "chat": "Somebody writes into a chat.",
-    "meeting": "A meeting is added to the calendar.",
-    "reset": "The account is as it was at first.",
-}
-"""Each lever with what it does to the account that it is given."""
-
 BUTTONS = {
     "deliver": "Deliver a message",
     "fill": "Fill with 50,000",
@@ -101,7 +85,7 @@ class Levers:
             "DELETE /_graph/sends": self._forget_sends,
             "POST /_graph/{lever}": self._pulled,
         }
-        return Board(ADDRESS, "mail_accounts.html", self.known, self._view, levers).routes()
+        return Board(ADDRESS, "mail_accounts.html", self.known, levers).routes()
 
     def _forget_sends(self, _: Document) -> Document:
         """Return the calls that sent something, and forget them."""
@@ -109,10 +93,14 @@ class Levers:
         return {"sends": sends}
 
     def known(self) -> Document:
+        mailboxes = {one: self._world.mailbox(one) for one in ACCOUNTS}
         return {
             "url": self._world.url,
-            "accounts": {one: self._counts(self._world.mailbox(one)) for one in ACCOUNTS},
-            "levers": LEVERS,
+            "buttons": BUTTONS,
+            "accounts": {
+                one: {folder: len(mailbox.messages(folder)) for folder in FOLDERS}
+                for one, mailbox in mailboxes.items()
+            },
             "odd": {name: what for name, (what, _) in MALFORMED.items()},
             "requests": {account: dict(calls) for account, calls in self._world.requests.items()},
             "sends": self._world.sends,
@@ -120,50 +108,29 @@ class Levers:
 
     def _pulled(self, given: Document) -> Document:
         """Do what a lever does; the answer has the ids of a message that it made or changed."""
-        lever = given.pop("lever")
+        lever, account = given.pop("lever"), given.pop("account")
         if lever not in LEVERS:
             raise ValueError(f"A lever is one of {', '.join(LEVERS)}.")
-        account = str(given.pop("account"))
         if account not in ACCOUNTS:
             raise ValueError(f"{account!r} is no account: one of {', '.join(ACCOUNTS)}.")
-        return _ACTS[lever](self._world, account, given) or {}
-
-    def _counts(self, mailbox: Mailbox) -> Document:
-        counts = {folder: len(mailbox.numbers(folder)) for folder in FOLDERS}
-        return {"messages": len(mailbox.numbers(EVERYWHERE)), "folders": counts}
-
-    def _view(self) -> Document:
-        mailboxes = [(one, self._world.mailbox(one)) for one in ACCOUNTS]
-        return self.known() | {
-            "accounts": [(one, self._counts(mailbox)["folders"]) for one, mailbox in mailboxes],
-            "buttons": BUTTONS,
-            "requests": [(one, sorted(calls.items())) for one, calls in sorted(self._world.requests.items())],
-        }
+        return LEVERS[lever](self._world, account, given) or {}
 
 
 def _found(mailbox: Mailbox, given: Document) -> Document:
-    found = mailbox.found(str(given.pop("id")))
-    if found is None:
+    if (found := mailbox.found(given.pop("id"))) is None:
         raise ValueError("There is no message with that id.")
     return found
 
 
-def _ids(mailbox: Mailbox, changed: Document) -> Document:
-    """Return both ids of a message as it is now."""
-    now = mailbox.get(changed["number"]) or changed
-    return {
-        "id": mailbox.id_of(now, immutable=False),
-        "immutable_id": mailbox.id_of(now, immutable=True),
-        "read": now["read"],
-    }
+def _ids(mailbox: Mailbox, now: Document) -> Document:
+    """Return both ids of a message."""
+    ids = {"id": mailbox.id_of(now, immutable=False), "immutable_id": mailbox.id_of(now, immutable=True)}
+    return ids | {"read": now["read"]}
 
 
 def _fields(given: Document) -> Document:
     """Return the fields of a message that a lever gives: those of a malformed one, and those beside it."""
-    if (odd := given.pop("odd", None)) is not None:
-        if odd not in MALFORMED:
-            raise ValueError(f"A malformed message is one of {', '.join(MALFORMED)}.")
-        given = MALFORMED[odd][1] | given
+    given = MALFORMED[given.pop("odd")][1] | given if "odd" in given else given
     if (sender := given.pop("sender", None)) is not None:
         given = {**given, "from": (sender["name"], sender["address"])}
     if unknown := given.keys() - _FIELDS - {"from"}:
@@ -187,15 +154,13 @@ def _answer(world: Mailboxes, account: str, given: Document) -> Document:
         _ = mailbox.new(**sent | {"conversation": found["conversation"]})
     if given.get("flagged") is not False:
         verb = {"Integer 0x1081": _REPLIED, "SystemTime 0x1082": utc(now)}
-        mailbox.store(found | {"properties": found["properties"] | verb})
+        found = mailbox.store(found | {"properties": found["properties"] | verb})
     return _ids(mailbox, found)
 
 
 def _change(world: Mailboxes, account: str, given: Document) -> Document:
     mailbox = world.mailbox(account)
-    found = _found(mailbox, given)
-    mailbox.store(found | _fields(given))
-    return _ids(mailbox, found)
+    return _ids(mailbox, mailbox.store(_found(mailbox, given) | _fields(given)))
 
 
 def _move(world: Mailboxes, account: str, given: Document) -> Document:
@@ -203,13 +168,7 @@ def _move(world: Mailboxes, account: str, given: Document) -> Document:
     if folder not in FOLDERS:
         raise ValueError(f"A folder is one of {', '.join(FOLDERS)}.")
     found = _found(mailbox, given)
-    mailbox.move(found, folder)
-    return _ids(mailbox, found)
-
-
-def _delete(world: Mailboxes, account: str, given: Document) -> None:
-    mailbox = world.mailbox(account)
-    mailbox.delete(_found(mailbox, given))
+    return _ids(mailbox, mailbox.store(found | {"folder": folder, "moves": found["moves"] + 1}))
 
 
 def _chat(world: Mailboxes, account: str, given: Document) -> Document:
@@ -217,22 +176,17 @@ def _chat(world: Mailboxes, account: str, given: Document) -> Document:
     return {"id": write(world, account, **values | given)}
 
 
-def _meeting(world: Mailboxes, account: str, given: Document) -> None:
-    """Take the fields of `seed.event`; `start` is a local time in `zone`."""
-    values: Document = {"minutes": 30, "zone": "UTC", "organizer": None, "created": 0, "set": {}, "drop": []}
-    add_event(world, account, **values | {"subject": given["subject"], "start": given["start"]} | given)
-
-
-_ACTS: dict[str, Callable[[Mailboxes, str, Document], Document | None]] = {
+LEVERS: dict[str, Callable[[Mailboxes, str, Document], Document | None]] = {
     "deliver": _deliver,
     "fill": lambda world, account, given: world.mailbox(account).fill(int(given.get("count", _FILLED))),
     "move": _move,
-    "delete": _delete,
+    "delete": lambda world, account, given: world.mailbox(account).delete(_found(world.mailbox(account), given)),
     "answer": _answer,
     "change": _change,
     "renumber": lambda world, account, _: world.mailbox(account).renumber(),
     "expire": lambda world, account, _: world.mailbox(account).forget_changes(),
     "chat": _chat,
-    "meeting": _meeting,
+    "meeting": lambda world, account, given: add_event(world, account, event(**given)),
     "reset": lambda world, account, _: world.reset(account),
 }
+"""What each lever does to the account that it is given."""

@@ -2,19 +2,30 @@
 
 import base64
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
-from orrery.sandbox.graph.call import Created, GraphCall, link, page, refusal, selected
+from orrery.sandbox.graph.call import (
+    EXTENDED,
+    Created,
+    GraphCall,
+    expanded_properties,
+    filter_of,
+    given_properties,
+    link,
+    page,
+    refusal,
+    selected,
+)
 from orrery.sandbox.graph.ids import number_of
 from orrery.sandbox.graph.mailbox import Change, Mailbox
-from orrery.sandbox.graph.messages import BODY_PROPERTIES, body_of, etag, found_in, rendered
-from orrery.sandbox.graph.query import EXTENDED, expanded_properties, filter_of, given_properties
+from orrery.sandbox.graph.messages import BODY_PROPERTIES, body_of, change_key, found_in, rendered
+from orrery.sandbox.graph.seed import message as message_of
 from orrery.sandbox.ground import Document
 from orrery.sandbox.identity.directory import GRAPH
 
 _ONLY_OF_DRAFTS = frozenset({"subject", "body", "toRecipients", "ccRecipients"})
-_CHANGEABLE = _ONLY_OF_DRAFTS | {"isRead", "importance", EXTENDED}
 
 
 def folder_messages(call: GraphCall) -> Document:
@@ -63,26 +74,27 @@ def _reply(call: GraphCall, original: Document, recipients: Document) -> Created
     # It is not published whether the vendor keeps extended properties that come with a reply.
     given = {name: value for name, value in given.items() if name != EXTENDED}
     made = _draft(call, _answering(original, str(comment or "")) | recipients, given)
-    call.mailbox.store(original | {"read": True})
+    _ = call.mailbox.store(original | {"read": True})
     return made
 
 
 def _draft(call: GraphCall, answering: Document, given: Document) -> Created:
     mailbox = call.mailbox
-    draft = mailbox.new(**_new(mailbox, answering) | _changed(given))
-    return Created(_one(mailbox, _now(mailbox, draft), call))
+    new = message_of("", None, mailbox.now(), folder="drafts", read=True, draft=True, body=("html", ""))
+    # What was not sent is from nobody.
+    own: Document = {"conversation": f"draft {mailbox.next}", "drop": ["from", "sender"]}
+    return Created(_one(mailbox, mailbox.new(**new | own | answering | _changed(given)), call))
 
 
 def change(call: GraphCall) -> Document:
     mailbox, known = call.mailbox, _found(call)
-    if call.if_match not in {"", "*", etag(known)}:
+    if call.if_match not in {"", "*", f'W/"{change_key(known)}"'}:
         raise refusal("changed_meanwhile")
     if not known["draft"] and call.body.keys() & _ONLY_OF_DRAFTS:
         raise refusal("bad_argument", "The property can be set on a draft only.")
     changes = _changed(call.body)
     properties = known["properties"] | changes.pop("properties", {})
-    mailbox.store(known | changes | {"properties": properties})
-    return _one(mailbox, _now(mailbox, known), call)
+    return _one(mailbox, mailbox.store(known | changes | {"properties": properties}), call)
 
 
 def _one(mailbox: Mailbox, found: Document, call: GraphCall) -> Document:
@@ -113,36 +125,10 @@ def _found(call: GraphCall) -> Document:
     return found
 
 
-def _now(mailbox: Mailbox, known: Document) -> Document:
-    """Return a message as it is now."""
-    return mailbox.get(known["number"]) or known
-
-
 def _check_properties(call: GraphCall) -> None:
     """Refuse what Mail.ReadBasic does not show."""
     if not call.may("Mail.Read", "Mail.ReadWrite"):
         raise refusal("access_denied")
-
-
-def _new(mailbox: Mailbox, answering: Document) -> Document:
-    """Return what a new draft has."""
-    now = mailbox.now()
-    new: Document = {
-        "folder": "drafts",
-        "subject": "",
-        "from": None,
-        "to": [],
-        "received": now,
-        "importance": "normal",
-        "read": True,
-        "draft": True,
-        "body": ("html", ""),
-        "conversation": f"draft {mailbox.next}",
-        "properties": {},
-        "set": {},
-        "drop": ["from", "sender"],
-    }
-    return new | answering
 
 
 def _answering(original: Document, comment: str) -> Document:
@@ -182,31 +168,24 @@ def _attached(place: int, given: Document) -> Document:
 
 def _changed(body: Document) -> Document:
     """Return the fields that a body sets; the vendor ignores what cannot be set."""
-    changes: Document = {}
-    for name in body.keys() & _CHANGEABLE:
-        value = body[name]
-        match name:
-            case "isRead":
-                changes["read"] = bool(value)
-            case "toRecipients" | "ccRecipients":
-                changes[name[:2]] = [_person(one) for one in cast("list[Document]", value or [])]
-            case "body":
-                changes["body"] = _body(value)
-            case "singleValueExtendedProperties":
-                changes["properties"] = given_properties(body)
-            case _:
-                changes[name] = value
-    return changes
+    changes = dict(_CHANGES[name](body[name]) for name in body.keys() & _CHANGES.keys())
+    return changes | ({"properties": given_properties(body)} if EXTENDED in body else {})
 
 
-def _person(given: Document) -> tuple[str, str]:
-    address = cast("Document", given.get("emailAddress") or {})
-    text = str(address.get("address", ""))
-    return str(address.get("name") or text), text
+def _people(given: Any) -> list[tuple[str, str]]:  # noqa: ANN401  JSON
+    addresses: list[Document] = [one["emailAddress"] for one in given or ()]
+    return [(str(one.get("name") or one["address"]), one["address"]) for one in addresses]
 
 
-def _body(given: Document) -> tuple[str, str]:
-    return str(given.get("contentType", "text")).lower(), str(given.get("content") or "")
+_CHANGES: dict[str, Callable[[Any], tuple[str, object]]] = {
+    "subject": lambda given: ("subject", given),
+    "importance": lambda given: ("importance", given),
+    "isRead": lambda given: ("read", given),
+    "toRecipients": lambda given: ("to", _people(given)),
+    "ccRecipients": lambda given: ("cc", _people(given)),
+    "body": lambda given: ("body", (given["contentType"].lower(), given["content"])),
+}
+"""The stored field of each that can be set, and its value."""
 
 
 _LARGEST = 1000
@@ -255,12 +234,9 @@ def _listed_page(mailbox: Mailbox, state: Document, call: GraphCall, size: int) 
     The last one has what left the folder meanwhile, whether or not it was on a page.
     """
     before = cast("list[int] | None", state["before"])
-    numbers = mailbox.numbers(
-        state["folder"], since=state.get("since"), until=None if before is None else before[0]
-    )
-    messages = [one for number in numbers if (one := mailbox.get(number)) is not None]
-    if before is not None:
-        messages = [one for one in messages if [one["received"], one["number"]] < before]
+    until = None if before is None else before[0]
+    found = mailbox.messages(state["folder"], since=state.get("since"), until=until)
+    messages = [one for one in found if before is None or [one["received"], one["number"]] < before]
     messages = messages[: state.get("left", len(messages))]
     listed, more = messages[:size], len(messages) > size
     shown = [_TYPE | _shown(mailbox, one, call) for one in listed]
@@ -284,10 +260,10 @@ def _changed_page(mailbox: Mailbox, state: Document, call: GraphCall, size: int)
 
 
 def _change(mailbox: Mailbox, change: Change, call: GraphCall) -> Document:
-    found = mailbox.get(change.number)
-    if change.is_there and found is not None:
-        return _TYPE | _shown(mailbox, found, call)
-    return {**_TYPE, "id": change.ids[call.immutable], "@removed": {"reason": "deleted"}}
+    if change.is_there:
+        return _TYPE | _shown(mailbox, change.message, call)
+    gone = mailbox.id_of(change.message, immutable=call.immutable)
+    return {**_TYPE, "id": gone, "@removed": {"reason": "deleted"}}
 
 
 def _size(call: GraphCall) -> int:

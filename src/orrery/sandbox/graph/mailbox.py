@@ -15,19 +15,14 @@ from orrery.sandbox.ground import Document, SandboxGround
 FOLDERS = ("inbox", "drafts", "sentitems", "archive", "deleteditems", "junkemail")
 """The folders by their well-known names."""
 
-EVERYWHERE = ""
-"""All folders."""
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """That a message changed in a folder, or is no longer in it; `ids` are those of then, immutable last."""
+    """That a message changed in its folder, or is no longer in it, as it was then."""
 
     version: int
-    number: int
-    folder: str
+    message: Document
     is_there: bool
-    ids: tuple[str, str]
 
 
 class Mailbox:
@@ -43,10 +38,9 @@ class Mailbox:
         self._messages: dict[int, Document] = {}
         self._order: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         self.log: list[Change] = []
-        seeds = first_messages(account, self.opened)
-        for number, seed in enumerate(seeds, start=1):
-            self._place(seed | {"number": number, "moves": 0, "version": 0, "modified": seed["received"]})
-        self.next = len(seeds) + 1
+        self.next = 1
+        for seed in first_messages(account, self.opened):
+            _ = self.new(**seed)
 
     def now(self) -> int:
         """Return the time in whole Unix seconds."""
@@ -55,20 +49,16 @@ class Mailbox:
     def get(self, number: int) -> Document | None:
         return self._messages.get(number)
 
-    def numbers(
-        self, folder: str, *, since: int | None = None, until: int | None = None, newest_first: bool = True
-    ) -> list[int]:
-        """Return the messages of a folder by the time that they were received, between two times if given."""
+    def messages(self, folder: str, *, since: int | None = None, until: int | None = None) -> list[Document]:
+        """Return the messages of a folder, the last one received first, between two times if given."""
         order = self._order[folder]
         low = 0 if since is None else bisect_left(order, (since, 0))
         high = len(order) if until is None else bisect_right(order, (until, 1 << 62))
-        found = [number for _, number in order[low:high]]
-        return found[::-1] if newest_first else found
+        return [self._messages[number] for _, number in reversed(order[low:high])]
 
     def id_of(self, message: Document, *, immutable: bool) -> str:
-        return item_id(
-            self.account, message["number"], self._turn(message, immutable=immutable), immutable=immutable
-        )
+        turn = self._epoch << 20 | (0 if immutable else message["moves"])
+        return item_id(self.account, message["number"], turn, immutable=immutable)
 
     def found(self, text: str) -> Document | None:
         """Return the message that an id of either kind belongs to."""
@@ -88,29 +78,26 @@ class Mailbox:
 
     def new(self, **values: Any) -> Document:  # noqa: ANN401  fields of a message
         """Store a new message, and return it."""
-        message = {"number": self.next, "moves": 0, **values}
         self.next += 1
-        self.store(message)
-        return message
+        return self.store({"number": self.next - 1, "moves": 0, **values})
 
-    def store(self, message: Document) -> None:
-        """Keep a message that is new or changed."""
+    def store(self, message: Document) -> Document:
+        """Keep a message that is new or changed, and return it as it is now."""
         before = self._messages.get(message["number"])
-        self.version += 1
         if before is not None and before["folder"] != message["folder"]:
-            self._note(before, is_there=False)
+            self.delete(before)
+        self._displace(message["number"])
+        self.version += 1
         changed = message | {"version": self.version, "modified": self.now()}
-        self._place(changed)
-        self._note(changed, is_there=True)
-
-    def move(self, message: Document, folder: str) -> None:
-        """Put a message into another folder: its ordinary id changes."""
-        self.store(message | {"folder": folder, "moves": message["moves"] + 1})
+        self._messages[message["number"]] = changed
+        insort(self._order[message["folder"]], (message["received"], message["number"]))
+        self.log.append(Change(self.version, changed, is_there=True))
+        return changed
 
     def delete(self, message: Document) -> None:
-        """Remove a message, which nothing brings back."""
+        """Remove a message from its folder."""
         self.version += 1
-        self._note(message, is_there=False)
+        self.log.append(Change(self.version, message, is_there=False))
         self._displace(message["number"])
 
     def renumber(self) -> None:
@@ -120,13 +107,10 @@ class Mailbox:
 
     def fill(self, count: int) -> None:
         """Add that many older messages to the inbox."""
-        for number in range(self.next, self.next + count):
-            message = filled(self.account, self.opened, number)
-            self._messages[number] = message
-            for folder in (message["folder"], EVERYWHERE):
-                self._order[folder].append((message["received"], number))
-        for order in self._order.values():
-            order.sort()
+        made = [filled(self.account, self.opened, number) for number in range(self.next, self.next + count)]
+        self._messages |= {one["number"]: one for one in made}
+        self._order["inbox"] += [(one["received"], one["number"]) for one in made]
+        self._order["inbox"].sort()
         self.next += count
         self.forget_changes()
 
@@ -138,31 +122,15 @@ class Mailbox:
         """Yield the last change of each message of a folder since a version, oldest first."""
         found: dict[int, Change] = {}
         for one in self.log[bisect_right(self.log, version, key=lambda change: change.version) :]:
-            if one.folder == folder:
-                _ = found.pop(one.number, None)
-                found[one.number] = one
+            if one.message["folder"] == folder:
+                _ = found.pop(one.message["number"], None)
+                found[one.message["number"]] = one
         yield from found.values()
 
-    def _turn(self, message: Document, *, immutable: bool) -> int:
-        return self._epoch << 20 | (0 if immutable else message["moves"])
-
-    def _place(self, message: Document) -> None:
-        self._displace(message["number"])
-        self._messages[message["number"]] = message
-        for folder in (message["folder"], EVERYWHERE):
-            insort(self._order[folder], (message["received"], message["number"]))
-
     def _displace(self, number: int) -> None:
-        message = self._messages.pop(number, None)
-        if message is None:
-            return
-        for folder in (message["folder"], EVERYWHERE):
-            order = self._order[folder]
+        if (message := self._messages.pop(number, None)) is not None:
+            order = self._order[message["folder"]]
             del order[bisect_left(order, (message["received"], number))]
-
-    def _note(self, message: Document, *, is_there: bool) -> None:
-        ids_then = (self.id_of(message, immutable=False), self.id_of(message, immutable=True))
-        self.log.append(Change(self.version, message["number"], message["folder"], is_there, ids_then))
 
 
 class Mailboxes:

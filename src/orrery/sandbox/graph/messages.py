@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from orrery.sandbox.graph.call import GraphCall
+from orrery.sandbox.graph.call import Filter, GraphCall
 from orrery.sandbox.graph.ids import digest, guid, item_id
 from orrery.sandbox.graph.mailbox import Mailbox
-from orrery.sandbox.graph.query import Filter
 from orrery.sandbox.ground import Document
 
 BODY_PROPERTIES = frozenset({"body", "bodyPreview", "uniqueBody"})
@@ -28,10 +27,6 @@ def utc(seconds: float) -> str:
 def recipient(person: tuple[str, str]) -> Document:
     name, address = person
     return {"emailAddress": {"name": name, "address": address}}
-
-
-def etag(message: Document) -> str:
-    return f'W/"{change_key(message)}"'
 
 
 def change_key(message: Document) -> str:
@@ -78,7 +73,7 @@ def _head(mailbox: Mailbox, message: Document, call: GraphCall) -> Document:
     shown = mailbox.id_of(message, immutable=call.immutable)
     received = utc(message["received"])
     return {
-        "@odata.etag": etag(message),
+        "@odata.etag": f'W/"{change_key(message)}"',
         "id": shown,
         "createdDateTime": received,
         "lastModifiedDateTime": utc(message["modified"]),
@@ -126,15 +121,11 @@ def _text(message: Document, call: GraphCall) -> Document:
 
 def found_in(mailbox: Mailbox, folder: str, wanted: Filter) -> list[Document]:
     """Return the messages of a folder that a filter asks for, newest first."""
-    numbers = mailbox.numbers(folder, since=wanted.since, until=wanted.until)
-    return [one for number in numbers if (one := mailbox.get(number)) is not None and _is_wanted(one, wanted)]
-
-
-def _is_wanted(message: Document, wanted: Filter) -> bool:
+    found = mailbox.messages(folder, since=wanted.since, until=wanted.until)
     if wanted.mark is not None:
         name, value = wanted.mark
-        return message["properties"].get(name) == value
-    return not wanted.conversation or wanted.conversation == conversation_id(message)
+        return [one for one in found if one["properties"].get(name) == value]
+    return [one for one in found if wanted.conversation in {"", conversation_id(one)}]
 
 
 def conversation_id(message: Document) -> str:

@@ -86,31 +86,20 @@ def filled(account: str, opened: int, number: int) -> Document:
     }
 
 
-def event(number: int, subject: str, start: datetime, zone: str, **more: Any) -> Document:  # noqa: ANN401  fields of an event
+def event(**more: Any) -> Document:  # noqa: ANN401  fields of an event
     """Return an event as it is stored, by the clocks of its zone. Without `organizer` it is the account's own."""
-    values: Document = {
-        "number": number,
-        "subject": subject,
-        "start": f"{start:%Y-%m-%dT%H:%M:%S}",
-        "zone": zone,
-        "minutes": 30,
-        "organizer": None,
-        "text": f"About: {subject.lower()}.",
-        "created": 0,
-        "set": {},
-        "drop": [],
-    }
-    return values | more
+    values: Document = {"minutes": 30, "zone": "UTC", "organizer": None, "created": 0, "set": {}, "drop": []}
+    return values | {"text": f"About: {more['subject'].lower()}."} | more
 
 
 def first_events(account: str, opened: int) -> list[Document]:
     """Return the events of a new account, around the day that it was opened on."""
     today = datetime.fromtimestamp(opened, UTC).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    old: Document = {"created": opened - 40 * _DAY}
-    known: list[Document] = [
-        one | old | {"start": today + timedelta(hours=one["start"])} for one in _AT_FIRST[account]["events"]
+    own: Document = {"created": opened - 40 * _DAY}
+    return [
+        event(**one | own | {"start": (today + timedelta(hours=one["start"])).isoformat()})
+        for one in _AT_FIRST[account]["events"]
     ]
-    return [event(**one) for one in known]
 
 
 def first_chats(account: str, opened: int) -> list[Document]:
@@ -127,7 +116,7 @@ def _chat(
     lines: list[tuple[str | None, str, int]],
 ) -> Document:
     """Return a chat; a line is who wrote (None: the system), what, and how many seconds ago."""
-    name = guid(account, kind, topic, members)
+    name = guid(account, kind, topic, *(name for name, _ in members))
     ending = {"oneOnOne": f"{guid(account)}_{name}@unq.gbl.spaces", "meeting": f"meeting_{name}@thread.v2"}
     return {
         "id": f"19:{ending.get(kind, f'{name}@thread.v2')}",
@@ -135,15 +124,10 @@ def _chat(
         "topic": topic,
         "created": opened - 60 * _DAY,
         "members": [(account.partition("@")[0].title(), account), *members],
-        "messages": [
-            {
-                "id": str((opened - ago) * 1000),
-                "at": opened - ago,
-                "from": sender,
-                "text": text,
-                "set": {},
-                "drop": [],
-            }
-            for sender, text, ago in lines
-        ],
+        "messages": [line(sender, text, opened - ago) for sender, text, ago in lines],
     }
+
+
+def line(sender: str | None, text: str, at: float, later: int = 0) -> Document:
+    """Return a message of a chat as it is stored; its id is that of a message `later` milliseconds after `at`."""
+    return {"id": str(int(at * 1000) + later), "at": at, "from": sender, "text": text, "set": {}, "drop": []}

@@ -1,6 +1,6 @@
 """To Do: lists, tasks, and what tasks are linked with. Nothing keeps a link's external id unique."""
 
-from typing import cast
+from typing import Any
 
 from orrery.sandbox.graph.call import Created, GraphCall, page, refusal
 from orrery.sandbox.graph.ids import digest, guid, item_id
@@ -17,77 +17,77 @@ _CHANGEABLE = (
     "isReminderOn",
     "categories",
 )
-_FIRST = ((0, "Tasks", "defaultList"), (1, "Flagged Emails", "flaggedEmails"))
+_FIRST = (("Tasks", "defaultList"), ("Flagged Emails", "flaggedEmails"))
 _LINKED = ("webUrl", "applicationName", "displayName", "externalId")
+_LINKS = "linkedResources"
 
 
 def lists(call: GraphCall) -> Document:
-    return page(call, f"users('{call.account}')/todo/lists", _lists(call), _list)
+    return page(call, f"users('{call.account}')/todo/lists", _lists(call), _shown)
 
 
 def create_list(call: GraphCall) -> Created:
     known = _lists(call)
-    made = _new_list(call.account, len(known), call.body["displayName"], "none")
-    known.append(made)
-    return Created(_list(made))
+    known.append(_new_list(call.account, len(known), call.body["displayName"], "none"))
+    return Created(_shown(known[-1]))
 
 
 def tasks(call: GraphCall) -> Document:
     """List the tasks of a list; their links only where `$expand` asks for them."""
-    found = _found_list(call)
-    context = f"users('{call.account}')/todo/lists('{call.ids[0]}')/tasks"
-    return page(call, context, found["tasks"][::-1], lambda one: _shown(one, linked="$expand" in call.query))
+    context, linked = f"users('{call.account}')/todo/lists('{call.ids[0]}')/tasks", "$expand" in call.query
+    return page(call, context, _found_list(call)["tasks"][::-1], lambda one: _shown(one, linked=linked))
 
 
 def create(call: GraphCall) -> Created:
     """Make a task, with links if they come with it."""
-    found = _found_list(call)
-    number, now = sum(len(one["tasks"]) for one in _lists(call)), _now(call)
+    found, number = _found_list(call), sum(len(one["tasks"]) for one in _lists(call))
     task: Document = {
+        "importance": "normal",
+        "isReminderOn": False,
+        "status": "notStarted",
+        "title": "",
+        "createdDateTime": _now(call),
+        "hasAttachments": False,
+        "categories": [],
         "id": item_id(f"{call.account} tasks", number, 0, immutable=False),
-        "created": now,
-        "modified": now,
-        "version": 1,
-        "links": [],
-        "fields": _fields(call.body),
+        "body": {"content": "", "contentType": "text"},
+        _LINKS: [],
     }
-    for one in cast("list[Document]", call.body.get("linkedResources") or []):
-        task["links"].append(_new_link(task, one))
+    task[_LINKS] += [_new_link(task, one) for one in call.body.get(_LINKS) or ()]
     found["tasks"].append(task)
-    return Created(_shown(task, linked=True))
+    return Created(_shown(_changed(call, task, call.body), linked=True))
 
 
 def change(call: GraphCall) -> Document:
-    task = _found_task(call)
-    task["fields"] |= _fields(call.body)
-    _touch(task, _now(call))
-    return _shown(task, linked=False)
+    return _shown(_changed(call, _found_task(call), call.body))
 
 
 def add_link(call: GraphCall) -> Created:
     """Add a link, whether or not there is one with its external id."""
     task = _found_task(call)
     made = _new_link(task, call.body)
-    task["links"].append(made)
-    _touch(task, _now(call))
+    task[_LINKS].append(made)
+    _ = _changed(call, task, {})
     return Created(made)
 
 
-def _touch(task: Document, now: float) -> None:
-    task |= {"modified": now, "version": task["version"] + 1}
-    if task["fields"].get("status") == "completed":
-        task.setdefault("completed", now)
+def _changed(call: GraphCall, task: Document, body: Document) -> Document:
+    task |= {name: body[name] for name in _CHANGEABLE if name in body} | {"lastModifiedDateTime": _now(call)}
+    if task["status"] == "completed":
+        _ = task.setdefault("completedDateTime", {"dateTime": f"{_now(call)[:-1]}.0000000", "timeZone": "UTC"})
     else:
-        _ = task.pop("completed", None)
+        _ = task.pop("completedDateTime", None)
+    return task
 
 
-def _now(call: GraphCall) -> float:
-    return call.world.ground.clock.now().timestamp()
+def _now(call: GraphCall) -> str:
+    return utc(call.world.ground.clock.now().timestamp())
 
 
 def _lists(call: GraphCall) -> list[Document]:
     account = call.mailbox.account
-    return call.world.kept("tasks", account, lambda: [_new_list(account, *seed) for seed in _FIRST])
+    first = [_new_list(account, number, *names) for number, names in enumerate(_FIRST)]
+    return call.world.kept("tasks", account, lambda: first)
 
 
 def _found_list(call: GraphCall) -> Document:
@@ -106,45 +106,16 @@ def _named(known: list[Document], wanted: str, kind: str) -> Document:
 
 
 def _new_list(account: str, number: int, name: str, known: str) -> Document:
-    shown = item_id(f"{account} lists", number, 0, immutable=False)
-    return {"id": shown, "displayName": name, "wellknownListName": known, "tasks": []}
-
-
-def _list(stored: Document) -> Document:
-    return {
-        "@odata.etag": f'W/"{digest(stored["id"], stored["displayName"])}"',
-        "displayName": stored["displayName"],
-        "isOwner": True,
-        "isShared": False,
-        "wellknownListName": stored["wellknownListName"],
-        "id": stored["id"],
-    }
+    shown = {"id": item_id(f"{account} lists", number, 0, immutable=False), "displayName": name}
+    return shown | {"isOwner": True, "isShared": False, "wellknownListName": known, "tasks": list[Any]()}
 
 
 def _new_link(task: Document, given: Document) -> Document:
-    shown = {name: given.get(name) for name in _LINKED}
-    return shown | {"id": guid(task["id"], len(task["links"]))}
+    return {name: given.get(name) for name in _LINKED} | {"id": guid(task["id"], len(task[_LINKS]))}
 
 
-def _fields(body: Document) -> Document:
-    return {name: body[name] for name in _CHANGEABLE if name in body}
-
-
-def _shown(task: Document, *, linked: bool) -> Document:
-    shown: Document = {
-        "@odata.etag": f'W/"{digest(task["id"], task["version"])}"',
-        "importance": "normal",
-        "isReminderOn": False,
-        "status": "notStarted",
-        "title": "",
-        "createdDateTime": utc(task["created"]),
-        "lastModifiedDateTime": utc(task["modified"]),
-        "hasAttachments": False,
-        "categories": [],
-        "id": task["id"],
-        "body": {"content": "", "contentType": "text"},
-        **task["fields"],
-    }
-    if "completed" in task:
-        shown["completedDateTime"] = {"dateTime": f"{utc(task['completed'])[:-1]}.0000000", "timeZone": "UTC"}
-    return shown | ({"linkedResources": task["links"]} if linked else {})
+def _shown(stored: Document, *, linked: bool = False) -> Document:
+    """Return a list without its tasks, or a task, with its links if they are asked for."""
+    hidden = {"tasks"} if linked else {"tasks", _LINKS}
+    shown = {name: value for name, value in stored.items() if name not in hidden}
+    return {"@odata.etag": f'W/"{digest(shown)}"', **shown}

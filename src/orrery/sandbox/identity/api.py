@@ -4,6 +4,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlencode
 
@@ -16,59 +17,50 @@ from orrery.sandbox.board import Act, Board, form_of, render
 from orrery.sandbox.faults import Refusal
 from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, TENANTS, IdentityConfig, described, refusal
-from orrery.sandbox.identity.grants import Grants, check_redirect, check_tenant, members
-from orrery.sandbox.identity.switches import BY_JSON, SWITCHES, Switches
+from orrery.sandbox.identity.grants import Grants, check_redirect, check_tenant, members, required
+from orrery.sandbox.identity.switches import BY_JSON, SWITCHES, Switches, changed_members
 from orrery.sandbox.identity.tokens import TokenEndpoint
 from orrery.sandbox.serving import listen
 
 ADDRESS = "/identity"
 
 
-def identity_board(config: IdentityConfig, grants: Grants, switches: Switches, requests: Counter[str]) -> Board:
+def identity_board(url: str, grants: Grants, switches: Switches, requests: Counter[str]) -> Board:
     """Return the page with the codes that wait, the accounts and the levers."""
 
     def known() -> Document:
         return {
-            "url": config.url,
+            "url": url,
             "tenants": TENANTS,
-            "clients": list(CLIENTS),
-            "accounts": {one.username: one.object_ids for one in ACCOUNTS.values()},
+            "clients": CLIENTS,
+            "accounts": [asdict(one) for one in ACCOUNTS.values()],
             "waiting": list(grants.waiting()),
-            "levers": switches.on(),
+            "what_levers_do": SWITCHES,
+            "by_json": BY_JSON,
+            "levers": switches.on,
             "requests": dict(requests),
-        }
-
-    def view() -> Document:
-        on = switches.on()
-        return known() | {
-            "waiting": [(one, members(one["tenant"])) for one in grants.waiting()],
-            "accounts": list(ACCOUNTS.values()),
-            "levers": [(name, what, name in on, name in BY_JSON) for name, what in SWITCHES.items()],
-            "values": {name: json.dumps(values) for name, values in on.items() if values},
-            "requests": sorted(requests.items()),
         }
 
     def pull(given: Document) -> None:
         """Turn a lever on; a form's field `undo`, since forms cannot delete, turns it off."""
         name = given.pop("lever")
         if given.pop("undo", None):
-            switches.turn_off(name)
+            undo({"lever": name})
         else:
             switches.pull(name, given)
 
-    def undo_all(_: Document) -> None:
-        for name in SWITCHES:
-            switches.turn_off(name)
+    def undo(given: Document) -> None:
+        _ = switches.on.pop(given["lever"], None)
 
     levers: dict[str, Act] = {
         "GET /_identity": lambda _: known(),
-        "DELETE /_identity": undo_all,
+        "DELETE /_identity": lambda _: switches.on.clear(),
         "POST /_identity/approve": lambda given: grants.approve(given["user_code"], given["account"]),
         "POST /_identity/decline": lambda given: grants.decline(given["user_code"]),
         "POST /_identity/{lever}": pull,
-        "DELETE /_identity/{lever}": lambda given: switches.turn_off(given["lever"]),
+        "DELETE /_identity/{lever}": undo,
     }
-    return Board(ADDRESS, "identity.html", known, view, levers)
+    return Board(ADDRESS, "identity.html", known, levers)
 
 
 _SCRIPTS = "; script-src 'self'"
@@ -84,10 +76,10 @@ class IdentityProvider:
     def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
         self._config = config
         self._ground = ground
-        self._tokens = TokenEndpoint(config, ground)
-        self._grants = Grants(ground, self._tokens, f"{ground.base_url}{ADDRESS}", config.interval)
-        self._switches = Switches(ground.state)
+        self._switches = Switches()
         self.url = config.url
+        self._tokens = TokenEndpoint(self.url, ground, self._switches)
+        self._grants = Grants(ground, self._tokens, self._switches, f"{ground.base_url}{ADDRESS}", config.interval)
         self.requests: Counter[str] = Counter()
 
     def routes(self) -> list[Route]:
@@ -96,7 +88,9 @@ class IdentityProvider:
             (
                 "GET",
                 "v2.0/.well-known/openid-configuration",
-                lambda tenant, _, __: tokens.discovered(self._discovered(tenant)),
+                lambda tenant, _, __: changed_members(
+                    self._discovered(tenant), self._switches.changes("discovery")
+                ),
             ),
             ("GET", "discovery/v2.0/keys", lambda tenant, _, __: json.dumps(tokens.keys(tenant))),
             (
@@ -108,7 +102,7 @@ class IdentityProvider:
             ("GET", "oauth2/v2.0/authorize", self._accounts),
             ("POST", "oauth2/v2.0/authorize", self._choose),
         )
-        board = identity_board(self._config, grants, self._switches, self.requests)
+        board = identity_board(self.url, grants, self._switches, self.requests)
         return [
             *(
                 Route(f"/{{tenant}}/{path}", partial(self._answer, run), methods=[how])
@@ -133,10 +127,10 @@ class IdentityProvider:
         return await self._ground.faults.request("identity").answer({}, carried_out, shown)
 
     def _described(self, refused: Refusal, correlation: str) -> Document:
-        return described(refused, self._ground.clock.now(), correlation, self._config.url)
+        return described(refused, self._ground.clock.now(), correlation, self.url)
 
     def _discovered(self, tenant: str) -> Document:
-        base = f"{self._config.url}/{tenant}"
+        base = f"{self.url}/{tenant}"
         return {
             "token_endpoint": f"{base}/oauth2/v2.0/token",
             "token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"],
@@ -168,7 +162,7 @@ class IdentityProvider:
         """Answer the redirect address with a code for `account`, or with the refusal of a person who declines."""
         self._check(tenant, query)
         username = form.get("account", "")
-        if not username or self._switches.holds("consent", tenant):
+        if not username or "consent" in self._switches.on:
             refused = self._described(refusal("access_denied"), str(uuid.uuid4()))
             answer: Document = {name: refused[name] for name in ("error", "error_description", "error_uri")}
         else:
@@ -180,12 +174,9 @@ class IdentityProvider:
 
     def _check(self, tenant: str, query: Mapping[str, str]) -> None:
         for name in ("client_id", "redirect_uri", "response_type", "scope"):
-            if not query.get(name):
-                raise refusal("missing", parameter=name)
+            _ = required(query, name)
         self._grants.check_client(tenant, query["client_id"])
         check_redirect(query["redirect_uri"])
-        if query["response_type"] != "code":
-            raise refusal("unsupported_response_type", kind=query["response_type"])
 
     async def listen(self, app: ASGIApp) -> None:
         """Serve the app on the listener until cancelled."""

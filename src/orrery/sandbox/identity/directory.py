@@ -152,7 +152,6 @@ _KNOWN: dict[str, tuple[str, int, str]] = {
         70016,
         "OAuth 2.0 device flow error. Authorization is pending. Continue polling.",
     ),
-    "too_fast": ("slow_down", 70016, "OAuth 2.0 device flow error. Poll less often."),
     "declined": ("authorization_declined", 70017, "The end user has denied the authorization request."),
     "expired_device_code": (
         "expired_token",
@@ -193,11 +192,6 @@ _KNOWN: dict[str, tuple[str, int, str]] = {
         "invalid_request",
         50011,
         "The redirect URI '{address}' specified in the request does not match those of the application.",
-    ),
-    "unsupported_response_type": (
-        "unsupported_response_type",
-        700054,
-        "response_type '{kind}' is not enabled for the application.",
     ),
     "access_denied": ("access_denied", 65004, "User declined to consent to access the app."),
 }

@@ -1,6 +1,5 @@
 """The grants: what is shown for tokens, from the request to its redemption."""
 
-import base64
 import hashlib
 import secrets
 from collections.abc import Iterator, Mapping
@@ -9,7 +8,7 @@ from urllib.parse import urlsplit
 from orrery.sandbox.ground import Document, SandboxGround
 from orrery.sandbox.identity.directory import ACCOUNTS, CLIENTS, GRAPH, TENANTS, SignInAccount, refusal
 from orrery.sandbox.identity.switches import Switches
-from orrery.sandbox.identity.tokens import Signed, TokenEndpoint
+from orrery.sandbox.identity.tokens import TokenEndpoint, encoded, keep, kept
 
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -27,12 +26,14 @@ Form = Mapping[str, str]
 class Grants:
     """Device codes, authorization codes and refresh tokens, kept in the sandbox's state."""
 
-    def __init__(self, ground: SandboxGround, tokens: TokenEndpoint, page: str, interval: int) -> None:
+    def __init__(
+        self, ground: SandboxGround, tokens: TokenEndpoint, switches: Switches, page: str, interval: int
+    ) -> None:
         self._ground = ground
         self._state = ground.state
         self._tokens = tokens
         self._about = {"verification_uri": page, "interval": interval}
-        self._switches = Switches(ground.state)
+        self._switches = switches
 
     def redeem(self, tenant: str, form: Form) -> str:
         """Return the JSON text of the answer to a token request; raise `Refusal`."""
@@ -41,43 +42,33 @@ class Grants:
             "authorization_code": self._by_code,
             "refresh_token": self._by_refresh_token,
         }
-        kind = _required(form, "grant_type")
+        kind = required(form, "grant_type")
         if kind not in grants:
             raise refusal("unsupported_grant", grant=kind)
-        self.check_client(tenant, _required(form, "client_id"))
-        signed = grants[kind](tenant, form)
-        if self._switches.holds("consent", tenant):
-            raise refusal("no_consent", client=signed.client)
-        refresh_token = self._new_refresh_token(signed) if "offline_access" in signed.scopes else None
-        return self._tokens.answer(signed, refresh_token, client_info="client_info" in form)
+        self.check_client(tenant, required(form, "client_id"))
+        grant = grants[kind](tenant, form)
+        if "consent" in self._switches.on:
+            raise refusal("no_consent", client=grant["client"])
+        refresh_token = self._new_refresh_token(grant) if "offline_access" in grant["scopes"] else None
+        return self._tokens.answer(grant, refresh_token, client_info="client_info" in form)
 
     def check_client(self, tenant: str, client: str) -> None:
         """Return if a tenant knows a client; raise `Refusal`."""
         if client not in CLIENTS:
             raise refusal("no_client", client=client, tenant=tenant)
-        if self._switches.values("confidential") is not None:
+        if "confidential" in self._switches.on:
             raise refusal("not_public", 401)
 
     def device_code(self, tenant: str, form: Form) -> Document:
         """Return the answer to a request for a device code; raise `Refusal`."""
-        client, scopes = _required(form, "client_id"), _scopes(form)
+        client, scopes = required(form, "client_id"), _scopes(form)
         if client not in CLIENTS:
             raise refusal("no_client", client=client, tenant=tenant)
         device_code = f"device-code-{secrets.token_urlsafe(48)}"
         user_code = "".join(secrets.choice(_LETTERS) for _ in range(9))
-        self._state.save(
-            {
-                "object": _DEVICE,
-                "id": _digest(device_code),
-                "user_code": user_code,
-                "tenant": tenant,
-                "client": client,
-                "scopes": scopes,
-                "expires": self._now() + DEVICE_CODE_LIFETIME,
-                "standing": "waiting",
-                "account": None,
-            }
-        )
+        asked = {"tenant": tenant, "client": client, "scopes": scopes, "standing": "waiting"}
+        code = {"user_code": user_code, "expires": self._now() + DEVICE_CODE_LIFETIME}
+        keep(self._state, _DEVICE, device_code, asked | code)
         return {
             "user_code": user_code,
             "device_code": device_code,
@@ -108,55 +99,41 @@ class Grants:
         if ACCOUNTS.get(username) not in members(tenant):
             raise refusal("not_a_member", username=username, home="nowhere", tenant=tenant)
         code = f"0.code-{secrets.token_urlsafe(48)}"
-        self._state.save(
-            {
-                "object": _CODE,
-                "id": _digest(code),
-                "tenant": tenant,
-                "client": query["client_id"],
-                "scopes": _scopes(query),
-                "account": username,
-                "redirect_uri": query["redirect_uri"],
-                "challenge": query.get("code_challenge", ""),
-                "nonce": query.get("nonce"),
-                "expires": self._now() + CODE_LIFETIME,
-                "redeemed": False,
-            }
-        )
+        known = {
+            "tenant": tenant,
+            "client": query["client_id"],
+            "scopes": _scopes(query),
+            "account": username,
+            "redirect_uri": query["redirect_uri"],
+            "challenge": query.get("code_challenge", ""),
+            "nonce": query.get("nonce"),
+            "expires": self._now() + CODE_LIFETIME,
+            "redeemed": False,
+        }
+        keep(self._state, _CODE, code, known)
         return code
 
-    def _by_device_code(self, tenant: str, form: Form) -> Signed:
+    def _by_device_code(self, tenant: str, form: Form) -> Document:
         code = self._granted(_DEVICE, form, "device_code", tenant)
-        self._slow_down()
         _refuse_first(
             ("bad_grant", code["standing"] == "redeemed"),
             ("expired_device_code", code["expires"] <= self._now()),
             ("declined", code["standing"] == "declined"),
             ("pending", code["standing"] == "waiting"),
-            ("blocked", self._switches.holds("device_code", tenant)),
+            ("blocked", "device_code" in self._switches.on),
             parameter="device_code",
         )
         self._state.save(code | {"standing": "redeemed"})
-        return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]))
+        return code
 
     def _granted(self, kind: str, form: Form, name: str, tenant: str = "") -> Document:
         """Return what is known of the code or token of a form: it is bound to its client, a code to a tenant."""
-        found = self._state.get(kind, _digest(_required(form, name)))
+        found = kept(self._state, kind, required(form, name))
         if found is None or found["client"] != form["client_id"] or tenant not in {"", found.get("tenant")}:
             raise refusal("bad_grant", parameter=name)
         return found
 
-    def _slow_down(self) -> None:
-        values = self._switches.values("slow_down")
-        if values is None:
-            return
-        if values["count"] > 1:
-            self._switches.turn_on("slow_down", values | {"count": values["count"] - 1})
-        else:
-            self._switches.turn_off("slow_down")
-        raise refusal("too_fast", values["status"])
-
-    def _by_code(self, tenant: str, form: Form) -> Signed:
+    def _by_code(self, tenant: str, form: Form) -> Document:
         code = self._granted(_CODE, form, "code", tenant)
         _refuse_first(
             ("redeemed_code", code["redeemed"]),
@@ -165,9 +142,9 @@ class Grants:
             ("bad_verifier", challenge_of(form.get("code_verifier", "")) != code["challenge"]),
         )
         self._state.save(code | {"redeemed": True})
-        return Signed(ACCOUNTS[code["account"]], tenant, code["client"], tuple(code["scopes"]), code["nonce"])
+        return code
 
-    def _by_refresh_token(self, tenant: str, form: Form) -> Signed:
+    def _by_refresh_token(self, tenant: str, form: Form) -> Document:
         """Return who signed in once: in any tenant, since the vendor does not bind a refresh token to one."""
         token = self._granted(_REFRESH, form, "refresh_token")
         account = ACCOUNTS[token["account"]]
@@ -178,21 +155,12 @@ class Grants:
             home=account.home,
             tenant=tenant,
         )
-        scopes = _scopes(form) if "scope" in form else token["scopes"]
-        return Signed(account, tenant, token["client"], tuple(scopes))
+        return token | {"tenant": tenant, "scopes": _scopes(form) if "scope" in form else token["scopes"]}
 
-    def _new_refresh_token(self, signed: Signed) -> str:
+    def _new_refresh_token(self, grant: Document) -> str:
         token = f"1.sandbox-{secrets.token_urlsafe(64)}"
-        self._state.save(
-            {
-                "object": _REFRESH,
-                "id": _digest(token),
-                "account": signed.account.username,
-                "client": signed.client,
-                "scopes": list(signed.scopes),
-                "expires": self._now() + REFRESH_TOKEN_LIFETIME,
-            }
-        )
+        known = {name: grant[name] for name in ("account", "client", "scopes")}
+        keep(self._state, _REFRESH, token, known | {"expires": self._now() + REFRESH_TOKEN_LIFETIME})
         return token
 
     def _waiting(self, user_code: str) -> Document:
@@ -228,7 +196,7 @@ def check_redirect(address: str) -> None:
 
 def challenge_of(verifier: str) -> str:
     """Return the S256 challenge of a verifier (RFC 7636)."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return encoded(hashlib.sha256(verifier.encode()).digest())
 
 
 def check_tenant(tenant: str) -> None:
@@ -237,7 +205,8 @@ def check_tenant(tenant: str) -> None:
         raise refusal("no_tenant", tenant=tenant)
 
 
-def _required(form: Form, name: str) -> str:
+def required(form: Form, name: str) -> str:
+    """Return a field; raise `Refusal` when it is missing or empty."""
     if not form.get(name):
         raise refusal("missing", parameter=name)
     return form[name]
@@ -245,12 +214,8 @@ def _required(form: Form, name: str) -> str:
 
 def _scopes(form: Form) -> list[str]:
     """Return the scopes that are asked for: of Graph, and those of signing in."""
-    scopes = _required(form, "scope").split()
+    scopes = required(form, "scope").split()
     for scope in scopes:
         if "://" in scope and not scope.startswith(f"{GRAPH}/"):
             raise refusal("bad_scope", scope=scope)
     return scopes
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -6,21 +6,21 @@ import json
 import secrets
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
-from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
-from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
 )
+from jwt import PyJWS
+from jwt.algorithms import RSAAlgorithm
 
 from orrery.sandbox.ground import Document, DocumentStore, SandboxGround
-from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, IdentityConfig, SignInAccount
-from orrery.sandbox.identity.switches import Switches, changed_members, signed_by
+from orrery.sandbox.identity.directory import ACCOUNTS, GRAPH, SignInAccount
+from orrery.sandbox.identity.switches import Switches, changed_members
 
 _KEY = "_identity_key"
 
@@ -31,33 +31,13 @@ FOREIGN = "foreign"
 """The name of the key that is never published."""
 
 
-class SigningKeys:
-    """The keys by name; each is made when it is first needed."""
-
-    def __init__(self, state: DocumentStore) -> None:
-        self._state = state
-
-    def published(self, name: str, issuer: str) -> Document:
-        """Return a key as the list of keys has it."""
-        numbers = self._key(name).public_key().public_numbers()
-        return {
-            "kty": "RSA",
-            "use": "sig",
-            "kid": kid(name),
-            "n": encoded(numbers.n.to_bytes((numbers.n.bit_length() + 7) // 8)),
-            "e": encoded(numbers.e.to_bytes(3)),
-            "issuer": issuer,
-        }
-
-    def signature(self, name: str, signed: str) -> str:
-        return encoded(self._key(name).sign(signed.encode(), PKCS1v15(), SHA256()))
-
-    def _key(self, name: str) -> RSAPrivateKey:
-        stored = self._state.get(_KEY, name)
-        if stored is None:
-            stored = {"object": _KEY, "id": name, "pem": _generated(name)}
-            self._state.save(stored)
-        return _loaded(stored["pem"])
+def _key(state: DocumentStore, name: str) -> RSAPrivateKey:
+    """Return the key of that name, made when it is first needed."""
+    stored = state.get(_KEY, name)
+    if stored is None:
+        stored = {"object": _KEY, "id": name, "pem": _generated(name)}
+        state.save(stored)
+    return _loaded(stored["pem"])
 
 
 @cache
@@ -84,6 +64,20 @@ def encoded(part: bytes) -> str:
     return base64.urlsafe_b64encode(part).rstrip(b"=").decode()
 
 
+def keep(state: DocumentStore, kind: str, token: str, known: Document) -> None:
+    """Keep what is known of a token or a code of a kind, by its digest."""
+    state.save(known | {"object": kind, "id": _digest(token)})
+
+
+def kept(state: DocumentStore, kind: str, token: str) -> Document | None:
+    """Return what is known of a token or a code; None when it was not issued here."""
+    return state.get(kind, _digest(token))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
 _ACCESS = "_identity_access"
 
 
@@ -97,176 +91,133 @@ class Issued:
     expires: float
 
 
-def register(state: DocumentStore, token: str, issued: Issued) -> None:
-    """Keep an access token's digest with what it grants."""
-    state.save(
-        {
-            "object": _ACCESS,
-            "id": _digest(token),
-            "account": issued.account.username,
-            "tenant": issued.tenant,
-            "scopes": sorted(issued.scopes),
-            "expires": issued.expires,
-        }
-    )
-
-
 def issued_token(state: DocumentStore, token: str) -> Issued | None:
     """Return what a token grants, expired or not; None when it was not issued here."""
-    found = state.get(_ACCESS, _digest(token))
-    if found is None:
+    if (found := kept(state, _ACCESS, token)) is None:
         return None
     scopes = frozenset[str](found["scopes"])
     return Issued(ACCOUNTS[found["account"]], found["tenant"], scopes, found["expires"])
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 LIFETIME = 3600
 """Seconds that an access token and an id token last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """A person who has signed in: which account, to which tenant, with which client, for which scopes."""
-
-    account: SignInAccount
-    tenant: str
-    client: str
-    scopes: tuple[str, ...]
-    nonce: str | None = None
-
-
 class TokenEndpoint:
-    """Makes the answer to a grant."""
+    """Makes the answer to a grant: what is known of a person who has signed in.
 
-    def __init__(self, config: IdentityConfig, ground: SandboxGround) -> None:
-        self._config = config
+    A grant has `account`, `tenant`, `client`, `scopes`, and perhaps `nonce`.
+    """
+
+    def __init__(self, url: str, ground: SandboxGround, switches: Switches) -> None:
+        self._url = url
         self._ground = ground
-        self._switches = Switches(ground.state)
-        self._keys = SigningKeys(ground.state)
+        self._switches = switches
 
-    def answer(self, signed: Signed, refresh_token: str | None, *, client_info: bool) -> str:
+    def answer(self, grant: Document, refresh_token: str | None, *, client_info: bool) -> str:
         """Return the JSON text of a token answer."""
-        granted = self._granted(signed)
-        body: Document = {
+        added: list[str] = self._switches.values("scopes").get("add", [])
+        granted = [one for one in dict.fromkeys([*grant["scopes"], *added]) if one != "offline_access"]
+        known = {
             "token_type": "Bearer",
             "scope": " ".join(granted),
             "expires_in": LIFETIME - 1,
             "ext_expires_in": LIFETIME - 1,
-            "access_token": self._access_token(signed, frozenset(short(one) for one in granted)),
+            "access_token": self._access_token(grant, sorted(one.removeprefix(f"{GRAPH}/") for one in granted)),
+            "refresh_token": refresh_token,
+            "id_token": self._id_token(grant) if "openid" in grant["scopes"] else None,
+            "client_info": self.client_info(ACCOUNTS[grant["account"]]) if client_info else None,
         }
-        body |= {"refresh_token": refresh_token} if refresh_token is not None else {}
-        body |= {"id_token": self._id_token(signed)} if "openid" in signed.scopes else {}
-        body |= {"client_info": self.client_info(signed.account)} if client_info else {}
-        return changed_members(body, self._switches.changes("answer"))
+        there = {name: value for name, value in known.items() if value is not None}
+        return changed_members(there, self._switches.changes("answer"))
 
     def keys(self, tenant: str) -> Document:
         """Return the list of the keys that are published: the next one is there ahead of its use."""
-        issuer = self.issuer(tenant)
-        return {"keys": [self._keys.published(name, issuer) for name in (NEXT, self._switches.key())]}
-
-    def discovered(self, members: Document) -> str:
-        """Return the discovery document as the levers change it."""
-        return changed_members(members, self._switches.changes("discovery"))
+        keys: list[Document] = []
+        for name in (NEXT, self._signing()):
+            public = RSAAlgorithm.to_jwk(_key(self._ground.state, name).public_key(), as_dict=True)
+            keys.append({**public, "use": "sig", "kid": kid(name), "issuer": self.issuer(tenant)})
+        return {"keys": keys}
 
     def issuer(self, tenant: str) -> str:
-        return f"{self._config.url}/{tenant}/v2.0"
-
-    def _granted(self, signed: Signed) -> list[str]:
-        added: list[str] = (self._switches.values("scopes") or {}).get("add", [])
-        wanted = [one for one in signed.scopes if one != "offline_access"]
-        return list(dict.fromkeys([*wanted, *added]))
-
-    def _times(self) -> dict[str, int]:
-        skew = int((self._switches.values("skew") or {}).get("seconds", 0))
-        now = int(self._ground.clock.now().timestamp()) + skew
-        return {"iat": now, "nbf": now, "exp": now + LIFETIME}
-
-    def _id_token(self, signed: Signed) -> str:
-        account = signed.account
-        claims: Document = {
-            "ver": "2.0",
-            "iss": self.issuer(signed.tenant),
-            "sub": _subject(signed, signed.client),
-            "aud": signed.client,
-            **self._times(),
-            "name": account.name,
-            "preferred_username": account.username,
-            "oid": account.object_ids[signed.tenant],
-            "tid": signed.tenant,
-            "uti": secrets.token_urlsafe(16),
-            "rh": f"0.{secrets.token_urlsafe(24)}",
-            **_identity_provider(signed),
-            **({} if signed.nonce is None else {"nonce": signed.nonce}),
-        }
-        changes = self._switches.changes("id")
-        by = signed_by(changes)
-        header = {"typ": "JWT", "alg": "none" if by == "none" else "RS256", "kid": kid(self._switches.key())}
-        text = f"{_encoded(json.dumps(header))}.{_encoded(changed_members(claims, changes))}"
-        if by == "none":
-            return f"{text}."
-        return f"{text}.{self._keys.signature(FOREIGN if by == FOREIGN else self._switches.key(), text)}"
-
-    def _access_token(self, signed: Signed, scopes: frozenset[str]) -> str:
-        opaque = self._switches.values("opaque") is not None
-        token = f"EwSandbox{secrets.token_urlsafe(96)}" if opaque else self._jwt(signed, scopes)
-        expires = self._ground.clock.now().timestamp() + LIFETIME
-        register(self._ground.state, token, Issued(signed.account, signed.tenant, scopes, expires))
-        return token
-
-    def _jwt(self, signed: Signed, scopes: frozenset[str]) -> str:
-        account = signed.account
-        claims: Document = {
-            "aud": GRAPH,
-            "iss": f"https://sts.windows.net/{signed.tenant}/",
-            **self._times(),
-            "appid": signed.client,
-            **_identity_provider(signed),
-            "idtyp": "user",
-            "name": account.name,
-            "oid": account.object_ids[signed.tenant],
-            "puid": hashlib.sha256(account.username.encode()).hexdigest()[:16].upper(),
-            "scp": " ".join(sorted(scopes)),
-            "sub": _subject(signed, GRAPH),
-            "tid": signed.tenant,
-            "unique_name": account.username,
-            "upn": account.upn(signed.tenant),
-            "uti": secrets.token_urlsafe(16),
-            "ver": "1.0",
-        }
-        payload = _encoded(changed_members(claims, self._switches.changes("access")))
-        nonce = secrets.token_urlsafe(32)
-        header = {"typ": "JWT", "nonce": nonce, "alg": "RS256", "kid": kid(self._switches.key())}
-        # The vendor signs the nonce's digest and shows the nonce, so that only the resource can verify it.
-        hidden = header | {"nonce": encoded(hashlib.sha256(nonce.encode()).digest())}
-        signature = self._keys.signature(self._switches.key(), f"{_encoded(json.dumps(hidden))}.{payload}")
-        return f"{_encoded(json.dumps(header))}.{payload}.{signature}"
+        return f"{self._url}/{tenant}/v2.0"
 
     def client_info(self, account: SignInAccount) -> str:
         """Return where an account is at home, in base64url, whichever tenant it signs in to."""
         known: Document = {"uid": account.object_ids[account.home], "utid": account.home}
-        return _encoded(changed_members(known, self._switches.changes("client_info")))
+        return encoded(changed_members(known, self._switches.changes("client_info")).encode())
+
+    def _signing(self) -> str:
+        """Return the name of the key that signs now."""
+        return str(self._switches.values("keys").get("rotated", 0))
+
+    def _id_token(self, grant: Document) -> str:
+        nonce: str | None = grant.get("nonce")
+        claims = {
+            **self._claims(grant, grant["client"]),
+            "ver": "2.0",
+            "iss": self.issuer(grant["tenant"]),
+            "preferred_username": grant["account"],
+            "rh": f"0.{secrets.token_urlsafe(24)}",
+            **({} if nonce is None else {"nonce": nonce}),
+        }
+        changes = self._switches.changes("id")
+        by = next((one["sign"] for one in reversed(changes) if "sign" in one), "")
+        return self._signed(changed_members(claims, changes), {}, by)
+
+    def _access_token(self, grant: Document, scopes: list[str]) -> str:
+        state, expires = self._ground.state, self._ground.clock.now().timestamp() + LIFETIME
+        opaque = "opaque" in self._switches.on
+        token = f"EwSandbox{secrets.token_urlsafe(96)}" if opaque else self._jwt(grant, scopes)
+        keep(state, _ACCESS, token, grant | {"scopes": scopes, "expires": expires})
+        return token
+
+    def _jwt(self, grant: Document, scopes: list[str]) -> str:
+        account = ACCOUNTS[grant["account"]]
+        claims = {
+            **self._claims(grant, GRAPH),
+            "iss": f"https://sts.windows.net/{grant['tenant']}/",
+            "appid": grant["client"],
+            "idtyp": "user",
+            "puid": hashlib.sha256(account.username.encode()).hexdigest()[:16].upper(),
+            "scp": " ".join(scopes),
+            "unique_name": account.username,
+            "upn": account.upn(grant["tenant"]),
+            "ver": "1.0",
+        }
+        nonce = secrets.token_urlsafe(32)
+        # The vendor signs the nonce's digest and shows the nonce, so that only the resource can verify it.
+        hidden = {"nonce": encoded(hashlib.sha256(nonce.encode()).digest())}
+        token = self._signed(changed_members(claims, self._switches.changes("access")), hidden)
+        shown = {"typ": "JWT", "nonce": nonce, "alg": "RS256", "kid": kid(self._signing())}
+        return f"{encoded(json.dumps(shown).encode())}.{token.partition('.')[2]}"
+
+    def _claims(self, grant: Document, audience: str) -> Document:
+        """Return what both tokens have: those of a guest name where it is at home."""
+        account, tenant = ACCOUNTS[grant["account"]], grant["tenant"]
+        now = int(self._ground.clock.now().timestamp()) + self._switches.values("skew").get("seconds", 0)
+        # An id of the person that differs from one audience to the next.
+        subject = f"{account.username} {tenant} {audience}"
+        return {
+            "aud": audience,
+            "sub": encoded(hashlib.sha256(subject.encode()).digest()),
+            "iat": now,
+            "nbf": now,
+            "exp": now + LIFETIME,
+            "name": account.name,
+            "oid": account.object_ids[tenant],
+            "tid": tenant,
+            "uti": secrets.token_urlsafe(16),
+            **({"idp": f"https://sts.windows.net/{account.home}/"} if account.is_guest(tenant) else {}),
+        }
+
+    def _signed(self, claims: str, header: Document, by: str = "") -> str:
+        """Return a JWT of claims, signed by the key of now, by the `foreign` one, or by `none`."""
+        headers = {"kid": kid(self._signing()), **header}
+        if by == "none":
+            return _jws.encode(claims.encode(), cast("Any", None), None, headers)
+        key = _key(self._ground.state, FOREIGN if by == FOREIGN else self._signing())
+        return _jws.encode(claims.encode(), key, "RS256", headers)
 
 
-def short(scope: str) -> str:
-    """Return a scope without its resource."""
-    return scope.removeprefix(f"{GRAPH}/")
-
-
-def _identity_provider(signed: Signed) -> dict[str, str]:
-    """Return the claim that a guest's tokens have, and a member's do not."""
-    account = signed.account
-    return {"idp": f"https://sts.windows.net/{account.home}/"} if account.is_guest(signed.tenant) else {}
-
-
-def _subject(signed: Signed, audience: str) -> str:
-    """Return an id of the person that differs from one audience to the next."""
-    text = f"{signed.account.username} {signed.tenant} {audience}"
-    return encoded(hashlib.sha256(text.encode()).digest())
-
-
-def _encoded(text: str) -> str:
-    return encoded(text.encode())
+_jws = PyJWS()

@@ -149,18 +149,8 @@ _VALUE_LISTS: dict[str, tuple[str, str]] = {
 
 
 def _value_lists(now: int) -> list[Document]:
-    return [_value_list(alias, name, kind, now) for alias, (name, kind) in _VALUE_LISTS.items()]
-
-
-def _value_list(alias: str, name: str, kind: str, now: int) -> Document:
-    return {
-        "id": f"rsl_sandbox_{alias}",
-        "object": "radar.value_list",
-        "alias": alias,
-        "created": now,
-        "created_by": _OWNER,
-        "item_type": kind,
-        "livemode": False,
-        "metadata": {},
-        "name": name,
-    }
+    known: Document = {"object": "radar.value_list", "created_by": _OWNER, "livemode": False, "metadata": {}}
+    return [
+        {**known, "id": f"rsl_sandbox_{alias}", "alias": alias, "created": now, "name": name, "item_type": kind}
+        for alias, (name, kind) in _VALUE_LISTS.items()
+    ]

@@ -32,7 +32,6 @@ from orrery.sandbox.processor.parameters import (
     UPDATE_ACCOUNT,
     UPDATE_CONFIGURATION,
     UPDATE_WEBHOOK_ENDPOINT,
-    Form,
     Shape,
     parse_form,
     read_parameters,
@@ -53,34 +52,23 @@ KEPT_SECONDS = 24 * 3600
 _KIND = "_idempotency"
 
 
-class IdempotencyKeys:
-    """The keys that were used in the last day, and those in use right now."""
+def first_answer(world: World, key: str, asked: str) -> Document | None:
+    """Return the stored `status` and `body` of an idempotency key's first use, or None when there was none.
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.in_use: set[str] = set()
-
-    def first_answer(self, key: str, asked: str) -> Document | None:
-        """Return the stored `status` and `body` of this key's first use, or None when there was none.
-
-        Raises `Refusal` for a key that is too long, in use, or was used for something else.
-        """
-        if len(key) > MAX_KEY_LENGTH:
-            raise invalid(f"An idempotency key has at most {MAX_KEY_LENGTH} characters.")
-        if key in self.in_use:
-            message = "Another request with this idempotency key is in progress. Please try again later."
-            raise api_error(409, message, "idempotency_error", "idempotency_key_in_use")
-        stored = self._world.state.get(_KIND, key)
-        if stored is None or stored["created"] < self._world.now() - KEPT_SECONDS:
-            return None
-        if stored["asked"] != asked:
-            message = f"Keys for idempotent requests can only be used with the same parameters: '{key}' was not."
-            raise api_error(400, message, "idempotency_error")
-        return stored
-
-    def keep(self, key: str, **answer: object) -> None:
-        """Store the first answer."""
-        self._world.state.save({"object": _KIND, "id": key, "created": self._world.now(), **answer})
+    Raises `Refusal` for a key that is too long, in use, or was used for something else within a day.
+    """
+    if len(key) > MAX_KEY_LENGTH:
+        raise invalid(f"An idempotency key has at most {MAX_KEY_LENGTH} characters.")
+    if key in world.keys_in_use:
+        message = "Another request with this idempotency key is in progress. Please try again later."
+        raise api_error(409, message, "idempotency_error", "idempotency_key_in_use")
+    stored = world.state.get(_KIND, key)
+    if stored is None or stored["created"] < world.now() - KEPT_SECONDS:
+        return None
+    if stored["asked"] != asked:
+        message = f"Keys for idempotent requests can only be used with the same parameters: '{key}' was not."
+        raise api_error(400, message, "idempotency_error")
+    return stored
 
 
 _CONFIGURATIONS = "/v1/payment_method_configurations"
@@ -164,7 +152,6 @@ UNUSED = tuple(
 EVERYTHING = "*"
 """The permission of an unrestricted key."""
 
-_FORM = "application/x-www-form-urlencoded"
 _PLAYED = " If the vendor has it: the sandbox has only what Orrery uses (docs/reference/sandbox.md)."
 _RETRY: dict[int, str] = {400: "false", 401: "false", 403: "false", 404: "false", 409: "true", 429: "true"}
 _REQUEST_ID_LENGTH = 14
@@ -178,47 +165,32 @@ class Api:
     """
 
     def __init__(self, worlds: Sequence[World], keys: Mapping[str, frozenset[str]]) -> None:
-        self._by_mode = {world.mode: _OneApi(world, keys) for world in worlds}
-        self._first = self._by_mode[worlds[0].mode]
-
-    async def answer(self, request: Request) -> Response:
-        """Answer one request, faults included."""
-        return await self._by_mode.get(mode_of(_api_key(request)), self._first).answer(request)
-
-
-class _OneApi:
-    """The API of one world."""
-
-    def __init__(self, world: World, keys: Mapping[str, frozenset[str]]) -> None:
-        self._world = world
+        self._worlds = worlds
         self._keys = keys
-        self._used = IdempotencyKeys(world)
 
     async def answer(self, request: Request) -> Response:
         """Answer one request, faults included."""
+        mode = mode_of(_api_key(request))
+        world = next((one for one in self._worlds if one.mode == mode), self._worlds[0])
         headers = {"Request-Id": new_id("req_", _REQUEST_ID_LENGTH), "Stripe-Version": API_VERSION}
 
-        struck = self._world.faults.request("processor", request.url.path)
+        struck = world.faults.request("processor", request.url.path)
         refusals: Refusals = dict(_FAULTS)
         if request.method == "PATCH":
             refusals |= {"patch_404": lambda _: unrecognized_url(request.method, request.url.path)}
 
         async def carried_out() -> Response:
-            return _answer(*await self._carry_out(request, struck, headers), headers)
+            return _answer(*await self._carry_out(world, request, struck, headers), headers)
 
         def shown(refusal: Refusal) -> Response:
-            return _answer(refusal.status, self._logged(refusal, headers), headers)
+            return _answer(refusal.status, _logged(world, refusal, headers), headers)
 
         return await struck.answer(refusals, carried_out, shown)
 
-    def _logged(self, refusal: Refusal, headers: Mapping[str, str]) -> Document:
-        error: Document = refusal.body["error"]
-        return {"error": error | {"request_log_url": f"{self._world.base_url}/#{headers['Request-Id']}"}}
-
     async def _carry_out(
-        self, request: Request, struck: FaultyRequest, headers: dict[str, str]
+        self, world: World, request: Request, struck: FaultyRequest, headers: dict[str, str]
     ) -> tuple[int, Document]:
-        self._world.expire_due()
+        world.expire_due()
         path = request.url.path
         permissions = self._permissions(_api_key(request))
         version = headers["Stripe-Version"] = known_version(request.headers.get("stripe-version", API_VERSION))
@@ -226,40 +198,22 @@ class _OneApi:
             raise unrecognized_url(request.method, path, _PLAYED)
         operation, match = found
         _check_permission(frozenset[str]() if struck.take("no_permission") else permissions, operation, request)
-        form, (name, *_) = await _read_form(request), (*match.groups(), "")
+        in_query = request.method in {"GET", "DELETE"}
+        form = parse_form(request.scope["query_string"] if in_query else await request.body())
+        name = (*match.groups(), "")[0]
 
         async def run() -> Document:
             if (slow := struck.take("latency")) is not None:
-                await self._world.clock.sleep(1.0 if slow.value is None else slow.value)
-            call = ApiCall(self._world, path, name, read_parameters(operation.run.parameters, form), version)
+                await world.clock.sleep(1.0 if slow.value is None else slow.value)
+            call = ApiCall(world, path, name, read_parameters(operation.run.parameters, form), version)
             if struck.take("server_error"):
                 raise api_error(500, "An unknown error occurred.", "api_error")
-            return expand(self._world, operation.run.run(call), call.params.get("expand", []))
+            return expand(world, operation.run.run(call), call.params.get("expand", []))
 
         key = request.headers.get("idempotency-key") if request.method == "POST" else None
         if key is None:
             return 200, await run()
-        return await self._run_once(run, key, json.dumps([path, form], sort_keys=True), headers)
-
-    async def _run_once(
-        self, run: Callable[[], Awaitable[Document]], key: str, asked: str, headers: dict[str, str]
-    ) -> tuple[int, Document]:
-        headers["Idempotency-Key"] = key
-        first = self._used.first_answer(key, asked)
-        if first is not None:
-            headers |= {"Idempotent-Replayed": "true", "Original-Request": first["request_id"]}
-            return first["status"], first["body"]
-        self._used.in_use.add(key)
-        try:
-            status, body = 200, await run()
-        except Refusal as refusal:
-            if "param" in refusal.body["error"]:  # a failed validation, which the vendor does not store
-                raise
-            status, body = refusal.status, self._logged(refusal, headers)
-        finally:
-            self._used.in_use.discard(key)
-        self._used.keep(key, asked=asked, status=status, body=body, request_id=headers["Request-Id"])
-        return status, body
+        return await _run_once(world, run, key, json.dumps([path, form], sort_keys=True), headers)
 
     def _permissions(self, key: str) -> frozenset[str]:
         if not key:
@@ -267,6 +221,33 @@ class _OneApi:
         if key not in self._keys:
             raise api_error(401, f"Invalid API Key provided: {_masked(key)}")
         return self._keys[key]
+
+
+def _logged(world: World, refusal: Refusal, headers: Mapping[str, str]) -> Document:
+    error: Document = refusal.body["error"]
+    return {"error": error | {"request_log_url": f"{world.base_url}/#{headers['Request-Id']}"}}
+
+
+async def _run_once(
+    world: World, run: Callable[[], Awaitable[Document]], key: str, asked: str, headers: dict[str, str]
+) -> tuple[int, Document]:
+    headers["Idempotency-Key"] = key
+    first = first_answer(world, key, asked)
+    if first is not None:
+        headers |= {"Idempotent-Replayed": "true", "Original-Request": first["request_id"]}
+        return first["status"], first["body"]
+    world.keys_in_use.add(key)
+    try:
+        status, body = 200, await run()
+    except Refusal as refusal:
+        if "param" in refusal.body["error"]:  # a failed validation, which the vendor does not store
+            raise
+        status, body = refusal.status, _logged(world, refusal, headers)
+    finally:
+        world.keys_in_use.discard(key)
+    answer: Document = {"asked": asked, "status": status, "body": body, "request_id": headers["Request-Id"]}
+    world.state.save({"object": _KIND, "id": key, "created": world.now(), **answer})
+    return status, body
 
 
 def _answer(status: int, body: Document, headers: dict[str, str]) -> Response:
@@ -307,13 +288,3 @@ def _check_permission(held: frozenset[str], operation: Operation[ApiRun], reques
         "continue."
     )
     raise api_error(403, message, code="more_permissions_required")
-
-
-async def _read_form(request: Request) -> dict[str, Form]:
-    if request.method in ("GET", "DELETE"):
-        return parse_form(request.scope["query_string"])
-    body = await request.body()
-    kind = request.headers.get("content-type", _FORM).partition(";")[0].strip().lower()
-    if body and kind != _FORM:
-        raise invalid(f"Invalid request: the content type must be {_FORM}.")
-    return parse_form(body)

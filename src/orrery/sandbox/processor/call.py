@@ -35,7 +35,6 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "gte": lambda a, b: a >= b,
     "lt": lambda a, b: a < b,
     "lte": lambda a, b: a <= b,
-    "eq": lambda a, b: a == b,
 }
 _PAGING = {"limit", "starting_after", "expand", "created"}
 

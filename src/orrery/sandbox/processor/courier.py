@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import httpx2
 
-from orrery.sandbox.ground import Document, rest
+from orrery.sandbox.ground import Document, is_taken, rest
 from orrery.sandbox.processor.resources import endpoint_view, sign, wants
 from orrery.sandbox.processor.world import World
 from orrery.trust import WELL_KNOWN, Trust
@@ -92,9 +92,7 @@ class Courier:
 
     async def _rest(self) -> None:
         times: list[float] = [delivery["next_at"] for delivery in self._waiting()]
-        deadline = self._world.next_deadline()
-        if deadline is not None:
-            times.append(deadline)
+        times += [expires for expires, _ in self._world.deadlines[:1]]
         await rest(self._world.clock, min([*times, self._now() + _IDLE]) - self._now(), self._wake)
 
     def _delivery(self, event: Document, endpoint: Document) -> Document:
@@ -133,7 +131,7 @@ class Courier:
             attempts.append({"at": self._now(), "outcome": "endpoint down"})
         else:
             attempts.append(await self._post(client, event, endpoint))
-        if _is_accepted(attempts[-1]) and struck.take("webhook_duplicate"):
+        if is_taken(attempts[-1]["outcome"]) and struck.take("webhook_duplicate"):
             attempts.append(await self._post(client, event, endpoint))
         self._note(delivery, event)
 
@@ -153,7 +151,7 @@ class Courier:
         return {"at": self._now(), "outcome": str(answer.status_code)}
 
     def _note(self, delivery: Document, event: Document) -> None:
-        if _is_accepted(delivery["attempts"][-1]):
+        if is_taken(delivery["attempts"][-1]["outcome"]):
             self._finish(delivery, "delivered", event)
         elif self._now() - delivery["created"] > GIVE_UP_AFTER:
             self._finish(delivery, "given up")
@@ -170,7 +168,3 @@ class Courier:
             current = self._world.state.get("event", event["id"]) or event
             current["pending_webhooks"] = max(0, current["pending_webhooks"] - 1)
             self._world.state.save(current)
-
-
-def _is_accepted(attempt: Document) -> bool:
-    return attempt["outcome"].startswith("2")

@@ -53,14 +53,12 @@ Scalar = Callable[[str, str], object]
 class Shape:
     """A map of named parameters, `others` the kind of those with any name.
 
-    With `or_whole` an integer may replace it, read as the map's field of that name. `refused` is why this account
-    may not send it.
+    `refused` is why this account may not send it.
     """
 
     fields: dict[str, "Kind"] = field(default_factory=dict[str, "Kind"])
     required: frozenset[str] = frozenset()
     others: Scalar | None = None
-    or_whole: str | None = None
     refused: str = ""
 
 
@@ -125,8 +123,6 @@ def _read(kind: Kind, value: Form, name: str) -> object:
     match kind, value:
         case Shape(refused=why), _ if why:
             raise invalid(why, name)
-        case Shape(or_whole=str(field)), str():
-            return {field: whole(value, name)}
         case Shape(), dict():
             return _read_shape(kind, value, name)
         case [item], list():
@@ -199,10 +195,10 @@ CREATE_SESSION = shape(
     ),
     custom_fields=[
         shape(
-            "key label type",
+            "key label type dropdown",
             key=limited(200),
             label=shape("custom type", custom=limited(50), type=choice("custom")),
-            type=choice("dropdown numeric text"),
+            type=choice("dropdown"),
             optional=flag,
             dropdown=_DROPDOWN,
         )
@@ -219,7 +215,7 @@ CREATE_SESSION = shape(
 
 ONLY_EXPAND = shape(expand=_EXPAND)
 NOTHING = shape()
-_CREATED = Shape({"gt": whole, "gte": whole, "lt": whole, "lte": whole}, or_whole="eq")
+_CREATED = shape(gt=whole, gte=whole, lt=whole, lte=whole)
 _PAGE = shape(limit=whole, starting_after=text, expand=_EXPAND)
 
 

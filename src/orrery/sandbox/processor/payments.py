@@ -144,12 +144,9 @@ def _complete(world: World, session: Document, payment: Payment, intent: Documen
     if session["amount_total"]:
         session |= {"payment_intent": intent["id"], "payment_status": "unpaid" if delayed else "paid"}
         changed += [intent, charge, *_reviews(world, payment, charge)]
-        events += [("charge.pending", charge)] if delayed else _success_events(intent, charge)
+        succeeded = [("charge.succeeded", charge), ("payment_intent.succeeded", intent)]
+        events += [("charge.pending", charge)] if delayed else succeeded
     world.record(changed, *events, ("checkout.session.completed", session))
-
-
-def _success_events(intent: Document, charge: Document) -> list[tuple[str, Document]]:
-    return [("charge.succeeded", charge), ("payment_intent.succeeded", intent)]
 
 
 def _fill_in(session: Document, payment: Payment) -> None:
@@ -253,8 +250,8 @@ def _charge(world: World, session: Document, payment: Payment) -> Document:
 def _method_details(payment: Payment) -> Document:
     if payment.method != "card":
         return {"type": payment.method, payment.method: {}}
-    result = "authenticated" if payment.challenged else None
-    three_d_secure = {"authentication_flow": "challenge", "result": result, "version": "2.2.0"} if result else None
+    challenge = {"authentication_flow": "challenge", "result": "authenticated", "version": "2.2.0"}
+    three_d_secure, wallet = challenge if payment.challenged else None, payment.wallet
     card: Document = {
         "brand": "visa",
         "country": "US",
@@ -265,13 +262,9 @@ def _method_details(payment: Payment) -> Document:
         "last4": "0002" if payment.verdict == "declined" else "4242",
         "network": "visa",
         "three_d_secure": three_d_secure,
-        "wallet": _wallet(payment.wallet),
+        "wallet": wallet and {"type": wallet, wallet: {}, "dynamic_last4": None},
     }
     return {"type": "card", "card": card}
-
-
-def _wallet(kind: str | None) -> Document | None:
-    return None if kind is None else {"type": kind, kind: {}, "dynamic_last4": None}
 
 
 def card_fingerprint(email: str) -> str:

@@ -111,14 +111,10 @@ def create(call: ApiCall) -> Document:
 def list_all(call: ApiCall) -> Document:
     """GET /v1/checkout/sessions."""
     params = dict(call.params)
-    wanted: str | None = params.pop("customer_details", {}).get("email")
+    buyer: Document = params.pop("customer_details", {})
     sessions = call.world.state.newest_first(_KIND)
-    return page((one for one in sessions if wanted in (None, _email(one))), params, call.path)
-
-
-def _email(session: Document) -> str | None:
-    buyer: Document | None = session["customer_details"]
-    return buyer["email"] if buyer else session["customer_email"]
+    found = (one for one in sessions if buyer.items() <= (one["customer_details"] or {}).items())
+    return page(found, params, call.path)
 
 
 def expire_one(call: ApiCall) -> Document:
@@ -186,14 +182,9 @@ def _consent_collection(params: Document) -> Document | None:
 
 
 def _custom_field(field: Document) -> Document:
-    empty: Document = {"default_value": None, "value": None}
-    if field["type"] != "dropdown":
-        empty |= {"maximum_length": None, "minimum_length": None}
-    content = empty | field.get(field["type"], {})
-    slots: Document = {"dropdown": None, "numeric": None, "text": None, field["type"]: content}
-    return (
-        slots | {key: field[key] for key in ("key", "label", "type")} | {"optional": field.get("optional", False)}
-    )
+    content: Document = {"default_value": None, "value": None} | field["dropdown"]
+    shown = {"dropdown": content, "numeric": None, "text": None, "optional": field.get("optional", False)}
+    return shown | {key: field[key] for key in ("key", "label", "type")}
 
 
 _DEFAULT_OPTIONS: Document = {"card": {"request_three_d_secure": "automatic"}}

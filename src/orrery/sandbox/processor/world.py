@@ -96,7 +96,8 @@ class World:
 
     Hosted pages are below `pages_url`. `other` is the account's world in the other mode, if that is played, too.
     `deliveries_of` makes the documents that follow an event to its webhook endpoints; `on_change` is called when
-    there is something new to wait for.
+    there is something new to wait for. `keys_in_use` are the idempotency keys of requests that are under way,
+    `deadlines` when each open session expires (Unix time) and its id, the next one first.
     """
 
     state: DocumentStore
@@ -108,7 +109,8 @@ class World:
     other: "World | None" = field(default=None, repr=False, compare=False)
     deliveries_of: Callable[[Document], list[Document]] = lambda _: []
     on_change: Callable[[], None] = lambda: None
-    _deadlines: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    keys_in_use: set[str] = field(default_factory=set[str])
+    deadlines: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def __post_init__(self) -> None:
         for session in self.state.newest_first("checkout.session"):
@@ -160,18 +162,14 @@ class World:
 
     def watch(self, session: Document) -> None:
         """Remember when an open session expires."""
-        heapq.heappush(self._deadlines, (session["expires_at"], session["id"]))
+        heapq.heappush(self.deadlines, (session["expires_at"], session["id"]))
         self.on_change()
-
-    def next_deadline(self) -> int | None:
-        """Return when the next session expires, in Unix seconds."""
-        return self._deadlines[0][0] if self._deadlines else None
 
     def expire_due(self) -> None:
         """Expire every open session whose time has come."""
         now = self.now()
-        while self._deadlines and self._deadlines[0][0] <= now:
-            _, key = heapq.heappop(self._deadlines)
+        while self.deadlines and self.deadlines[0][0] <= now:
+            _, key = heapq.heappop(self.deadlines)
             session = self.state.get("checkout.session", key)
             if session is not None and session["status"] == "open":
                 _ = expire(self, session)
