@@ -1,6 +1,7 @@
 """What a message from anywhere is read as: its headers, its text, its preview; no server is asked."""
 
 import base64
+from collections.abc import Callable
 
 from orrery.adapters.imap_mailbox.content import LARGEST_BODY, body_of, preview_of
 from orrery.adapters.imap_mailbox.headers import LONGEST_SUBJECT, address_of, headers_of, message_of, words_of
@@ -138,20 +139,20 @@ def test_texts(raw: bytes, kind: str, text: str) -> None:
 
 
 @each_case(
-    "raw",
+    "made",
     [
-        nested(60_000),
-        b"Content-Type: message/rfc822\r\n\r\n" * 60_000,
-        b"Content-Type: multipart/mixed; boundary=x\r\n\r\n" + b"--x\r\n" * 400_000,
-        b"Content-Type: text/plain" + b"; x=y" * 400_000,
-        b'Content-Type: text/plain; x="' + b'\\"' * 900_000,
-        b"\r\n" * 900_000,
-        b"\0" * LARGEST_BODY,
+        lambda: nested(60_000),
+        lambda: b"Content-Type: message/rfc822\r\n\r\n" * 60_000,
+        lambda: b"Content-Type: multipart/mixed; boundary=x\r\n\r\n" + b"--x\r\n" * 400_000,
+        lambda: b"Content-Type: text/plain" + b"; x=y" * 400_000,
+        lambda: b'Content-Type: text/plain; x="' + b'\\"' * 900_000,
+        lambda: b"\r\n" * 900_000,
+        lambda: b"\0" * LARGEST_BODY,
     ],
 )
-def test_a_hostile_message_comes_to_an_end(raw: bytes) -> None:
+def test_a_hostile_message_comes_to_an_end(made: Callable[[], bytes]) -> None:
     """Parts, parameters and lines without a number have a text, perhaps an empty one."""
-    assert len(body_of(raw[:LARGEST_BODY]).content) <= LARGEST_BODY
+    assert len(body_of(made()[:LARGEST_BODY]).content) <= LARGEST_BODY
 
 
 @each_case(

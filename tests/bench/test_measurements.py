@@ -1,25 +1,34 @@
 """Every measurement runs, in its smallest form: nothing is asserted of its figures but that they are there."""
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 
-from bench.measurement import named, names
+from bench.measurement import Figure, named, names
 from bench.page import PAGE, page
-from bench.version import CURRENT, CannotBeMeasured, version_of
+from bench.version import CannotBeMeasured, version_of
+from tests.support.program import Program
+from tests.support.waiting import PATIENCE
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run, not a setting
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_round_returns_figures_each_beside_one_of_the_same_round(name: str) -> None:
+def test_a_round_returns_figures_each_beside_one_of_the_same_round(name: str, tmp_path: Path) -> None:
     """A measurement that no longer runs is red here, and not found by the next who needs it."""
     measurement = named(name)
     if why := measurement.refused():
         pytest.skip(why)
     if (lacking := measurement.lacks()) and not IN_CI:
         pytest.skip(f"{lacking}; ./run bench installs it")
-    found = CURRENT.round(name, "--short")
+    round_of_it = Program(("-m", "bench.round", "--short", name), tmp_path / "printed")
+    try:
+        assert round_of_it.process.wait(PATIENCE) == 0, round_of_it.printed()
+    finally:
+        round_of_it.clear_away()
+    found = [Figure(**one) for one in json.loads(round_of_it.printed().splitlines()[-1])]
     known = [figure.name for figure in found]
     assert known
     assert len(set(known)) == len(known)
