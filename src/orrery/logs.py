@@ -19,7 +19,7 @@ from urllib.parse import quote, quote_plus
 from orrery.syntax.session_id import SESSION_ID
 
 LogEvent = dict[str, object]
-"""What is in a line, by the names of its fields."""
+"""The fields of a line, by their names."""
 
 
 class EventLog(logging.LoggerAdapter[logging.Logger]):
@@ -98,7 +98,7 @@ _OF_EACH_RECORD = {*vars(logging.makeLogRecord({})), "message", "asctime"}
 
 
 def event_of(record: logging.LogRecord) -> LogEvent:
-    """Return what is in a record, a library's with its extra fields, too."""
+    """Return the fields of a record, a library's extra ones among them."""
     more = {name: value for name, value in vars(record).items() if name not in _OF_EACH_RECORD}
     event: LogEvent = {**more.pop("fields", {}), **more, "event": record.getMessage()}
     event["level"] = record.levelname.lower()

@@ -167,12 +167,12 @@ def test_private_pages(shop: Deployment, page: str) -> None:
 COMMANDS = [
     ("doctor",),
     ("secrets", "check", "--json"),
-    ("notifications", "list", "--json"),
+    ("notifications", "list", "--state", "delivered", "--json"),
     ("access", "show", "cs_broken"),
     ("checkout", "reconcile"),
     ("live", "monitor"),
 ]
-SHOWS_LETTERS = ("notifications", "list", "--json")
+SHOWS_LETTERS = ("notifications", "list", "--state", "delivered", "--json")
 """Prints whole messages, addresses included, as it is asked to."""
 
 

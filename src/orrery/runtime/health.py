@@ -52,7 +52,7 @@ class OwnerHealth:
     async def _notifications(self) -> list[Finding]:
         """Return each trouble as a separate part, so that one that stays does not hide the next."""
         found = [await self._undelivered()]
-        if refused := await self._outbox.dead(MOST_COUNTED):
+        if refused := await self._outbox.undelivered(MOST_COUNTED, "dead"):
             # A refused e-mail causes a separate push (decision 12); a refused push does not.
             told = all(row.channel != "push" for row in refused)
             todo = "Look with `orrery notifications list`, then release or drop them."

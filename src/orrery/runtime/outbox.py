@@ -33,13 +33,22 @@ from orrery.ports.store import (
     Write,
 )
 from orrery.record import Code, Id, PersonalText, Record, Sentence
-from orrery.runtime.collection import Changes, Collection, StoredRecord, commit, compare_and_set, sortable
+from orrery.runtime.collection import (
+    Changes,
+    Collection,
+    StoredRecord,
+    commit,
+    compare_and_set,
+    sortable,
+    unreadable,
+)
 from orrery.runtime.deduplication import Deduplication
 from orrery.runtime.due import SLACK
 from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
 from orrery.runtime.tasks import together
 
-DeliveryState = Literal["waiting", "held", "delivered", "dead"]
+Undelivered = Literal["waiting", "held", "dead"]
+DeliveryState = Literal[Undelivered, "delivered"]
 
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
@@ -55,6 +64,8 @@ ROW = "outbox:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
 UNREADABLE = "outbox-unreadable:"
+_LEFT = {"dead": [_DEAD], "held": [_HELD], "waiting": [lane for one in CHANNELS for lane in LANES[one]]}
+"""The indexes of what is not delivered."""
 _MOST_PUT_OFF = 16
 """How many of the rows that were put off furthest are looked at together."""
 
@@ -207,19 +218,21 @@ class Outbox:
                 if state in (None, row.record.state):
                     yield row.record
 
+    async def undelivered(self, limit: int | None, *states: Undelivered) -> list[Notification]:
+        """Return the rows in these states, or all that are not delivered, at most `limit` of each index."""
+        indexes = [index for state in states or _LEFT for index in _LEFT[state]]
+        entries = [entry for one in indexes async for entry in self._rows.entries(one, limit=limit)]
+        return [found.record for entry in entries if (found := await self._behind(entry))]
+
     async def unreadable(self) -> list[RecordUnreadable]:
-        """Return why rows cannot be read, one for each."""
-        return [one async for page in self._rows.pages() for one in page.unreadable]
+        """Return why rows that were to be delivered cannot be read, one for each."""
+        return [unreadable(f"{ROW}{_id(index)}") async for index in self._rows.entries(UNREADABLE)]
 
-    async def dead(self, limit: int) -> list[Notification]:
-        """Return at most `limit` rows that were refused permanently."""
-        return await self._indexed(_DEAD, limit)
-
-    async def count(self, state: Literal["waiting", "held", "dead", "unreadable"]) -> int:
+    async def count(self, state: Literal[Undelivered, "unreadable"]) -> int:
         """Return how many rows are in `state`, at most `MOST_COUNTED`."""
         if state in ("held", "dead"):
-            return len(await self._indexed({"held": _HELD, "dead": _DEAD}[state], MOST_COUNTED))
-        prefixes = [UNREADABLE] if state == "unreadable" else [lane for one in CHANNELS for lane in LANES[one]]
+            return len(await self.undelivered(MOST_COUNTED, state))
+        prefixes = [UNREADABLE] if state == "unreadable" else _LEFT["waiting"]
         found = [index for one in prefixes async for index in self._rows.entries(one, limit=MOST_COUNTED)]
         return min(len(found), MOST_COUNTED)
 
@@ -256,10 +269,6 @@ class Outbox:
                     await self._replace(found, found.record.change(due_at=self._clock.now()))
             if len(ahead) < _MOST_PUT_OFF:
                 return
-
-    async def _indexed(self, prefix: str, limit: int) -> list[Notification]:
-        found = [await self._behind(index) async for index in self._rows.entries(prefix, limit=limit)]
-        return [one.record for one in found if one]
 
     async def _behind(self, index: StoreEntry) -> StoredRecord[Notification] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
@@ -385,11 +394,6 @@ def _id(index: StoreEntry) -> str:
 
 
 def _undeliverable(row: Notification, reason: str) -> OutboxDraft:
-    return OutboxDraft(
-        id=f"dead-{row.id}",
-        channel="push",
-        title="A notification cannot be delivered",
-        body=f"{row.channel} {row.id} was refused: {reason} See `orrery notifications list --state dead`.",
-        priority="high",
-        tags=("warning",),
-    )
+    title = "A notification cannot be delivered"
+    body = f"{row.channel} {row.id} was refused: {reason} See `orrery notifications list --state dead`."
+    return OutboxDraft(f"dead-{row.id}", "push", title, body, priority="high", tags=("warning",))

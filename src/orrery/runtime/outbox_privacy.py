@@ -30,7 +30,7 @@ def notifications_source(store: Store, clock: Clock) -> PersonalDataSource:
 
 async def _notifications(store: Store, clock: Clock, terms: SearchTerms) -> AsyncIterator[StoreEntry]:
     async for entry in Walk(outbox.ROW).entries(store, clock):
-        if terms.addressed_in(entry.value) or (is_email(entry) and terms.named_in(entry.value)):
+        if terms.named_in(entry.value) and (is_email(entry) or terms.addressed_in(entry.value)):
             yield entry
 
 

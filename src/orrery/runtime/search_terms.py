@@ -27,22 +27,26 @@ class SearchTerms:
 
     def is_address(self, text: str) -> bool:
         """Return whether a text is one of the addresses."""
-        return _folded(text) in {_folded(one) for one in self.addresses}
+        return _folded(text) in self._words
 
     def addressed_in(self, value: bytes) -> bool:
         """Return whether stored bytes name one of the addresses."""
-        return any(self._addresses.search(_folded(text)) for text in texts(value))
+        return any(_has(self._words, self._addresses, _folded(text)) for text in texts(value))
 
     def named_in(self, value: bytes) -> bool:
         """Return whether stored bytes name one of the addresses or of the ids."""
         ids = self._ids
-        return self.addressed_in(value) or bool(ids and any(ids.search(text) for text in texts(value)))
+        return self.addressed_in(value) or bool(ids and any(_has(self.ids, ids, text) for text in texts(value)))
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(map(_folded, self.addresses))
 
     @cached_property
     def _addresses(self) -> re.Pattern[str]:
         # As a whole word, so that erasing ann@example.org spares joann@example.org and o'ann@example.org.
         before, after = rf"(?<![\w{_ACCENTS}.!#$%&'*+^`{{|}}~-])", rf"(?![\w{_ACCENTS}-]|\.\w)"
-        return re.compile(f"{before}(?:{_any_of(map(_folded, self.addresses))}){after}")
+        return re.compile(f"{before}(?:{_any_of(self._words)}){after}")
 
     @cached_property
     def _ids(self) -> re.Pattern[str] | None:
@@ -73,6 +77,11 @@ def _unescaped(escape: re.Match[str]) -> str:
 def _folded(text: str) -> str:
     # The lower case of a capital sigma depends on the letters around it.
     return without_case(text).replace("\N{GREEK SMALL LETTER FINAL SIGMA}", "\N{GREEK SMALL LETTER SIGMA}")
+
+
+def _has(words: Iterable[str], pattern: re.Pattern[str], text: str) -> bool:
+    """Return whether a pattern for words matches. It is asked last: a look behind makes it slow."""
+    return any(one in text for one in words) and pattern.search(text) is not None
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import secrets as random
 import sys
 from collections.abc import Sequence
+from heapq import nlargest
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from orrery.app.cli.services import Config, configured
 from orrery.app.store_place import clock_of
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
-from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.options import AsJson, Newest
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
@@ -52,16 +53,21 @@ def list_notifications(
         DeliveryState | None,
         typer.Option(help="Only these: waiting, held, delivered or dead.", show_default=False),
     ] = None,
+    limit: Newest = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
-    """List notifications and their states."""
+    """List what is not delivered: refused, held back or waiting; or what is in one state."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
         within, outbox = services[References].within, services[Outbox]
-        found: list[Row] = [_shown(row) | {"id": within(row.id)} async for row in outbox.rows(state)]
-        return found, await outbox.unreadable()
+        if state == "delivered":
+            rows = [row async for row in outbox.rows(state)]  # they have no index: a month of them is read
+            found = nlargest(limit, rows, key=lambda row: row.created_at)
+        else:
+            found = await outbox.undelivered(limit, *((state,) if state else ()))
+        return [_shown(row) | {"id": within(row.id)} for row in found], await outbox.unreadable()
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
     rows, unreadable = runner.run(read)
@@ -136,8 +142,8 @@ async def _waiting(services: Services, ids: list[str], *, all_held: bool) -> lis
     """
     outbox, within = services[Outbox], services[References].within
     if all_held:
-        return [row async for row in outbox.rows("held")]
-    found = {row.id: row async for row in outbox.rows() if row.state in ("held", "dead")}
+        return await outbox.undelivered(None, "held")
+    found = {row.id: row for row in await outbox.undelivered(None, "held", "dead")}
     found |= {within(row_id): row for row_id, row in found.items()}
     if missing := [one for one in ids if one not in found]:
         raise NotFound(f"There is no held or dead notification {missing[0]}.")
