@@ -198,7 +198,7 @@ def a_pair() -> Generator[tuple[Server, Server]]:
 def _empty() -> Path:
     """Return an empty cluster, made once."""
     data = _kept_folder() / "a"
-    cluster = ("-A", "trust", "-U", "orrery", "-E", "UTF8", "--locale=C", "--no-sync")
+    cluster = ("-A", "trust", "-U", "orrery", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1")
     _run("initdb", "-D", str(data), *cluster)
     return data
 

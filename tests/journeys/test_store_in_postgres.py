@@ -1,0 +1,69 @@
+"""A site whose store is a PostgreSQL database: two nodes sell from it, and go on when its primary is killed."""
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.support.deployment import Deployment, running
+from tests.support.postgres import Server, a_pair, skip_without_postgres
+from tests.support.visiting import Visitor, expect_equal
+from tests.support.waiting import eventually
+
+
+@pytest.fixture(scope="module")
+def pair() -> Generator[tuple[Server, Server]]:
+    """Yield a primary and a standby that each sale waits for."""
+    skip_without_postgres()
+    with a_pair() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def shop(pair: tuple[Server, Server], tmp_path_factory: pytest.TempPathFactory) -> Generator[Deployment]:
+    """Yield a running deployment over them; its file is taken away."""
+    hosts = ",".join(f"127.0.0.1:{server.port}" for server in pair)
+    store = f'address = "postgresql://orrery@{hosts}/postgres"'
+    shop = Deployment(tmp_path_factory.mktemp("shop"), more_store=store)
+    shop.store.unlink()
+    made = shop.orrery("store", "create")
+    assert made.returncode == 0, made.stderr
+    with running(shop):
+        yield shop
+
+
+def test_two_nodes_and_a_failover(shop: Deployment, pair: tuple[Server, Server]) -> None:
+    """A sale on one node is known to the other; the primary is killed, and both sell on with the standby."""
+    primary, standby = pair
+    program, other = shop.launch_another_service()
+    shop.await_answer(program, other)
+    early = Visitor(shop)
+    sold = early.buy()
+    early.await_access(sold)
+    elsewhere = shop.client.get(f"{other}/guided/api/access/{sold}", headers={"X-Forwarded-For": early.address})
+    assert elsewhere.json()["state"] == "granted"
+
+    late = Visitor(shop)
+    started = late.start()
+    primary.kill()
+    late.pay(started)  # the webhook finds no store
+    standby.wait_for_none()
+    standby.promote()
+    eventually(lambda: late.await_access(started))
+    for visitor in (early, late):
+        eventually(lambda one=visitor: expect_equal((len(one.emails()), len(one.pushes())), (1, 1)))
+    sales = shop.orrery("access", "list", "--json")
+    assert (sales.returncode, sales.stdout.count('"session_id"')) == (0, 2)
+
+
+def test_commands_that_need_a_file(shop: Deployment) -> None:
+    """They name what to use in their place."""
+    for command in (("backup", "snapshot.db"), ("restore", str(shop.config))):
+        refused = shop.orrery(*command)
+        assert (refused.returncode, "pg_dump" in refused.stderr) == (2, True)
+
+
+def test_a_database_is_made_a_store_once(shop: Deployment) -> None:
+    """A second time nothing is made."""
+    again = shop.orrery("store", "create")
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    assert "nothing was made" in again.stderr
