@@ -262,21 +262,6 @@ async def test_rows_by_state() -> None:
     assert [row.id async for row in desk.outbox.rows("held")] == ["note-1"]
 
 
-async def test_a_list_reads_what_is_left_alone() -> None:
-    """What is not delivered is listed by its index: up to a limit for each state, whatever else is stored."""
-    desk = Desk()
-    await desk.enqueue(PUSH)
-    await desk.outbox.deliver_due()
-    await desk.enqueue(*(OutboxDraft(f"n{number}", "push", "t", "b") for number in range(3)))
-    await desk.enqueue(OutboxDraft("kept", "push", "t", "b"), held=True)
-    await desk.store.commit([Put("outbox:note-1", b"{}")])
-    assert [row.id for row in await desk.outbox.undelivered(2)] == ["kept", "n0", "n1"]
-    assert await desk.outbox.unreadable() == []
-    await desk.store.commit([Put("outbox:n0", b"{}")])
-    assert [row.id for row in await desk.outbox.undelivered(None, "waiting")] == ["n1", "n2"]
-    assert [error.name for error in await desk.outbox.unreadable()] == ["outbox:n0"]
-
-
 async def test_more_than_a_batch() -> None:
     """However many are due, one call delivers them all, the oldest first."""
     desk = Desk()

@@ -162,3 +162,17 @@ async def test_the_release_before_finds_what_waits() -> None:
     queue.clock.advance(5)
     await queue.outbox.deliver_due("email")
     assert await old_index() == []
+
+
+async def test_a_list_reads_what_is_left_alone() -> None:
+    """What is not delivered is listed by its index: up to a limit for each state, whatever else is stored."""
+    queue = Queue()
+    await queue.enqueue("push", "sent")
+    await queue.outbox.deliver_due()
+    await queue.enqueue("push", "n0", "n1", "n2")
+    await queue.store.commit([Put("outbox:sent", b"{}")])
+    assert [row.id for row in await queue.outbox.undelivered(2)] == ["n0", "n1"]
+    assert await queue.outbox.unreadable() == []
+    await queue.store.commit([Put("outbox:n0", b"{}")])
+    assert [row.id for row in await queue.outbox.undelivered(None, "waiting")] == ["n1", "n2"]
+    assert [error.name for error in await queue.outbox.unreadable()] == ["outbox:n0"]
