@@ -172,7 +172,7 @@ def _changed(body: Document) -> Document:
     return changes | ({"properties": given_properties(body)} if EXTENDED in body else {})
 
 
-def _people(given: Any) -> list[tuple[str, str]]:  # noqa: ANN401  JSON
+def _people(given: Any) -> list[tuple[str, str]]:  # noqa: ANN401  any JSON
     addresses: list[Document] = [one["emailAddress"] for one in given or ()]
     return [(str(one.get("name") or one["address"]), one["address"]) for one in addresses]
 
