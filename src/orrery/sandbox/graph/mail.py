@@ -81,7 +81,7 @@ def _reply(call: GraphCall, original: Document, recipients: Document) -> Created
 def _draft(call: GraphCall, answering: Document, given: Document) -> Created:
     mailbox = call.mailbox
     new = message_of("", None, mailbox.now(), folder="drafts", read=True, draft=True, body=("html", ""))
-    # What was not sent has no sender.
+    # What was not sent is from nobody.
     own: Document = {"conversation": f"draft {mailbox.next}", "drop": ["from", "sender"]}
     return Created(_one(mailbox, mailbox.new(**new | own | answering | _changed(given)), call))
 
@@ -172,7 +172,7 @@ def _changed(body: Document) -> Document:
     return changes | ({"properties": given_properties(body)} if EXTENDED in body else {})
 
 
-def _people(given: Any) -> list[tuple[str, str]]:  # noqa: ANN401  JSON of any shape
+def _people(given: Any) -> list[tuple[str, str]]:  # noqa: ANN401  any JSON
     addresses: list[Document] = [one["emailAddress"] for one in given or ()]
     return [(str(one.get("name") or one["address"]), one["address"]) for one in addresses]
 
