@@ -35,6 +35,10 @@ PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
 OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - the same; test runs within tests have none
 
+for _name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+    # Nobody here is certified by a well-known authority, and to read all of them takes longer than most tests.
+    os.environ.setdefault(_name, str(TESTS / "support/one_authority.pem"))  # noqa: TID251  for every client of a test
+
 gc.disable()  # until all tests are collected: what that makes stays to the end, and would be walked for nothing
 
 hypothesis.settings.register_profile(

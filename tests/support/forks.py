@@ -22,7 +22,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import weakref
@@ -31,9 +30,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import IO, TextIO, TypedDict, get_args
+from typing import TextIO, TypedDict, get_args
 
-import certifi
 import stamina
 from pydantic import BaseModel
 
@@ -80,7 +78,6 @@ class Forked:
         weakref.finalize(self, os.close, self._line)
         with theirs:
             folder, environment = place or (str(Path.cwd()), dict(os.environ))  # noqa: TID251  passed on
-            environment = {"SSL_CERT_FILE": _few_authorities().name} | environment
             request = _Request(arguments=[*arguments], folder=folder, environment=environment)
             files = [stdin, stdout, stderr, theirs.fileno()]
             socket.send_fds(_forker(tuple(inside)), [json.dumps(request).encode()], files)
@@ -155,19 +152,6 @@ def _fork_what_is_typed(door: socket.socket) -> None:
                     line.send(str(process.wait(PATIENCE)).encode())
                 finally:
                     process.kill()
-
-
-@cache
-def _few_authorities() -> IO[str]:
-    """Return a file with one of the well-known authorities: nobody here is certified by any of them.
-
-    To read all of them is a fifth of what a start of the service does.
-    """
-    first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----")
-    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115  it goes with this process
-    file.write(f"{first}{end}\n")
-    file.flush()
-    return file
 
 
 @cache
