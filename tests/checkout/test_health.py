@@ -105,16 +105,6 @@ async def test_another_version(version: str | None) -> None:
     assert ("lose payment_method_types" in found.why) == (version == RETIRING)
 
 
-@pytest.mark.parametrize("other", [ADDRESS, f"{ADDRESS}/", ADDRESS.replace("shop", "SHOP")])
-async def test_two_endpoints_of_one_address(other: str) -> None:
-    """Two enabled endpoints of one address are pointed out: every event comes twice."""
-    found = await webhook(endpoint("we_2", other), endpoint("we_1"))
-    assert found.state == "ok"
-    assert found.why.startswith("we_1, we_2 have the same address")
-    assert "Remove" in found.todo
-    assert "same address" not in (await webhook(endpoint("we_1"), endpoint("we_2", other, enabled=False))).why
-
-
 async def test_an_endpoint_that_cannot_be_read() -> None:
     """An endpoint that is not as documented is named, and the check does not fail for it."""
     found = await webhook(ItemUnreadable("webhook_endpoint", "we_odd", ("url",)), endpoint("we_1"))

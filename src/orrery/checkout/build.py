@@ -97,8 +97,7 @@ class CheckoutDomain:
             stored, reads, self.fulfilment, self.events, plan.signing_secrets, livemode=live
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
-        more = self.creation_health.local, self.proxies.local
-        self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding, more)
+        self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
     def routes(self) -> "Routes":
@@ -139,6 +138,7 @@ class CheckoutDomain:
             ],
             checks=[
                 self.health.local,
+                *([self.creation_health.local, self.proxies.local] if self.catalogue else []),
                 self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orrery.errors import Invalid, NotConfigured, NotFound
+from orrery.errors import NotConfigured, NotFound
 from orrery.ports.processor import Parameter, Parameters
 from orrery.syntax.lines import one_line
 from orrery.syntax.web_address import find_web_address
@@ -190,14 +190,6 @@ class SessionTerms:
     marketing_consent: bool = True
     terms_of_service: str | None = None
     promotions: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.three_d_secure not in THREE_D_SECURE:
-            raise Invalid(f"three_d_secure is neither {' nor '.join(THREE_D_SECURE)}. {CHANGE_RULE_3}")
-        if "{CHECKOUT_SESSION_ID}" not in self.success_url:
-            raise Invalid("success_url must contain {CHECKOUT_SESSION_ID}.")
-        if not self.payment_method_types:
-            raise Invalid("payment_method_types is empty: the processor would fall back to card only.")
 
 
 def session_parameters(product: Product, terms: SessionTerms) -> Parameters:

@@ -25,7 +25,6 @@ class CheckoutHealth:
     catalogue: Catalogue
     processor: Processor
     deliveries: HealthCheck
-    more: Sequence[Callable[[], Awaitable[Sequence[Finding]]]]
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
@@ -36,7 +35,6 @@ class CheckoutHealth:
             _secret("processor key", self.plan.has_api_key, "processor_api_key", "the key"),
             _secret("webhook secret", bool(self.plan.signing_secrets), "webhook_signing_secret", "it"),
             _secret("access check", bool(self.plan.service_tokens), "access_service_token", "a token"),
-            *[finding for check in self.more for finding in await check()],
         ]
 
     def _shared_codes(self) -> list[Finding]:
@@ -78,34 +76,19 @@ class CheckoutHealth:
         return self._of_endpoints([one for one in known if _sends_completed(one.events)])
 
     def _of_endpoints(self, endpoints: Sequence[WebhookEndpoint]) -> Finding:
-        part = _WEBHOOK
-        enabled = [one for one in endpoints if one.enabled]
-        if not enabled and endpoints:
-            why = f"Disabled: {_ids(endpoints)}. The processor does that when deliveries keep failing."
+        version, disabled = self.plan.settings.api_version, [one for one in endpoints if not one.enabled]
+        state, why, todo = "broken", f"No enabled endpoint sends {COMPLETED}.", "Add one in the dashboard."
+        if others := {one.api_version for one in endpoints if one.enabled} - {version}:
+            why, todo = self._wrong_versions(others), f"Re-create the endpoint with version {version}."
+        elif len(disabled) < len(endpoints):
+            state, why, todo = "ok", f"version {version}", ""
+            if disabled:
+                why += f"; disabled: {_ids(disabled)}"
+                todo = "Is it this service's? Then enable it in the dashboard."
+        elif disabled:
+            why = f"Disabled: {_ids(disabled)}. The processor does that when deliveries keep failing."
             todo = "Enable it in the dashboard, then look at `orrery checkout events --failed`."
-            return Finding(part, "broken", why, todo, essential=True)
-        if not enabled:
-            return Finding(
-                part,
-                "broken",
-                f"No enabled endpoint sends {COMPLETED}.",
-                "Add one in the dashboard.",
-                essential=True,
-            )
-        version = self.plan.settings.api_version
-        others = {one.api_version for one in enabled} - {version}
-        if others:
-            todo = f"Re-create the endpoint with version {version}."
-            return Finding(part, "broken", self._wrong_versions(others), todo, essential=True)
-        if same := _same_address(enabled):
-            why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
-            return Finding(part, "ok", why, "Remove all but one in the dashboard.", essential=True)
-        if disabled := [one for one in endpoints if not one.enabled]:
-            why = f"version {version}; disabled: {_ids(disabled)}"
-            return Finding(
-                part, "ok", why, "Is it this service's? Then enable it in the dashboard.", essential=True
-            )
-        return Finding(part, "ok", f"version {version}", essential=True)
+        return Finding(_WEBHOOK, state, why, todo, essential=True)
 
     def _wrong_versions(self, others: set[str | None]) -> str:
         versions = ", ".join(sorted(one or "the account's default" for one in others))
@@ -125,13 +108,6 @@ def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa:
 
 def _sends_completed(events: tuple[str, ...]) -> bool:
     return COMPLETED in events or "*" in events
-
-
-def _same_address(endpoints: Sequence[WebhookEndpoint]) -> list[WebhookEndpoint]:
-    """Return the endpoints whose address another one has, too."""
-    addresses = [one.url.rstrip("/").lower() for one in endpoints]
-    pairs = zip(endpoints, addresses, strict=True)
-    return [endpoint for endpoint, address in pairs if addresses.count(address) > 1]
 
 
 def _ids(endpoints: Sequence[WebhookEndpoint]) -> str:

@@ -28,6 +28,8 @@ NO_MATCH = "No signature matches."
 
 ProbeVerdict = Literal["accepted", "refused", "no secret", "unclear"]
 
+_OF_MESSAGE: dict[str, ProbeVerdict] = {NOT_AN_EVENT: "accepted", NO_MATCH: "refused"}
+
 
 def signed(secret: bytes, now: datetime) -> str:
     """Return the signature header of a probe."""
@@ -47,15 +49,10 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
 
 def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
     """Return the meaning of the webhook's answer to a probe for the secret that signed it."""
-    match status, tag, message:
-        case HTTPStatus.BAD_REQUEST, "invalid-request", sentence if sentence == NOT_AN_EVENT:
-            return "accepted"
-        case HTTPStatus.BAD_REQUEST, "invalid-request", sentence if sentence == NO_MATCH:
-            return "refused"
-        case HTTPStatus.SERVICE_UNAVAILABLE, "not-configured", _:
-            return "no secret"
-        case _:
-            return "unclear"
+    if (status, tag) == (HTTPStatus.SERVICE_UNAVAILABLE, "not-configured"):
+        return "no secret"
+    known = (status, tag) == (HTTPStatus.BAD_REQUEST, "invalid-request")
+    return _OF_MESSAGE.get(message, "unclear") if known else "unclear"
 
 
 PATH = "/guided/api/webhook"

@@ -6,8 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from orrery.checkout.catalogue import TRUST_COPY, Catalogue, Product, SessionTerms
-from orrery.errors import Invalid
+from orrery.checkout.catalogue import CHANGE_RULE_3, THREE_D_SECURE, TRUST_COPY, Catalogue, Product, SessionTerms
 from orrery.runtime.section import Address, Section
 
 
@@ -48,10 +47,12 @@ class CheckoutSettings(Section):
 
     @model_validator(mode="after")
     def _can_be_sold(self) -> Self:
-        try:
-            _ = self.terms()
-        except Invalid as error:
-            raise ValueError(str(error)) from None
+        if self.three_d_secure not in THREE_D_SECURE:
+            raise ValueError(f"three_d_secure is neither {' nor '.join(THREE_D_SECURE)}. {CHANGE_RULE_3}")
+        if self.success_url and "{CHECKOUT_SESSION_ID}" not in self.success_url:
+            raise ValueError("success_url must contain {CHECKOUT_SESSION_ID}.")
+        if not self.payment_method_types:
+            raise ValueError("payment_method_types is empty: the processor would fall back to card only.")
         return self
 
     def catalogue(self) -> Catalogue:
@@ -60,16 +61,17 @@ class CheckoutSettings(Section):
 
     def terms(self) -> SessionTerms | None:
         """Return the parameters that all sessions share, or None while the two addresses are missing."""
-        terms = SessionTerms(
-            success_url=self.success_url or "{CHECKOUT_SESSION_ID}",
-            cancel_url=self.cancel_url or "",
+        if not (self.success_url and self.cancel_url):
+            return None
+        return SessionTerms(
+            success_url=self.success_url,
+            cancel_url=self.cancel_url,
             payment_method_types=self.payment_method_types,
             three_d_secure=self.three_d_secure,
             marketing_consent=self.marketing_consent,
             terms_of_service=self.terms_of_service,
             promotions=self.promotions,
         )
-        return terms if self.success_url and self.cancel_url else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,10 @@ async def test_a_restore_erases_again(restored: tuple[Shop, Shop]) -> None:
     assert ANN not in await everything(snapshot)
     assert (await snapshot.access("cs_5")).email == ""
     assert (await snapshot.lookup.check_session("cs_5", "cissp")).granted
-    assert {one.session_id for one in await earlier_erasures(snapshot.store, snapshot.clock)} == {"cs_0", "cs_5"}
+    assert {noted.record.session_id for noted, _ in await earlier_erasures(snapshot.store, snapshot.clock)} == {
+        "cs_0",
+        "cs_5",
+    }
     before = await snapshot.entries()
     assert await snapshot.privacy.erase_again(done) == (0, [])
     assert await snapshot.entries() == before

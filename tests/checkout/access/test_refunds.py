@@ -108,6 +108,15 @@ async def test_a_second_dispute_is_told_too() -> None:
     assert await later(shop, DAY) == []
 
 
+async def test_of_two_states_in_one_second_the_later_counts() -> None:
+    """The processor lists the newest first, and its times have no fractions."""
+    shop = await sold()
+    states = [dispute(respond_by=START + days * DAY) for days in (9, 12)]
+    shop.processor.charge_events += [ChargeEvent(START, one) for one in states]
+    (listed,) = (await shop.reconciliation.run()).access_without_payment
+    assert f"{START + 12 * DAY:%Y-%m-%d}" in listed.reason
+
+
 async def test_an_older_state_of_a_dispute_changes_nothing() -> None:
     """A state that happened before the one that is known says nothing new, whenever it is read."""
     shop = await sold()

@@ -147,7 +147,7 @@ ACTIONS: dict[str, Action] = {
     "verify": lambda world: world.rehearsal.verification.run(PRODUCT, Counterpart(world.rehearsal)),
     "look for drift": lambda world: world.rehearsal.drift.check_newest(),
     "page, drift": lambda world: world.rehearsal.drift.panel(),
-    "last look": lambda world: world.rehearsal.drift.last_check(),
+    "last look": lambda world: world.rehearsal.drift.panel(),
     "last restore": lambda world: last_restore(world.shop.store, world.shop.clock),
     "lease": led,
     "notifications": all_rows,

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from orrery.checkout.catalogue import CHANGE_RULE_3, Product, SessionTerms, session_parameters
-from orrery.errors import Invalid, NotConfigured
+from orrery.checkout.settings import CheckoutSettings
+from orrery.errors import NotConfigured
 from orrery.ports.processor import Parameters
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
@@ -97,8 +99,8 @@ def test_the_lighter_value_is_permitted() -> None:
 )
 def test_no_other_value_of_3d_secure_is_accepted(value: str) -> None:
     """A forbidden value stops the start-up, quoting change rule 3 (decision 6)."""
-    with pytest.raises(Invalid) as refused:
-        SessionTerms(TERMS.success_url, TERMS.cancel_url, three_d_secure=value)
+    with pytest.raises(ValidationError) as refused:
+        CheckoutSettings.model_validate({"three_d_secure": value})
     assert CHANGE_RULE_3 in str(refused.value)
 
 
@@ -110,14 +112,14 @@ def test_the_quoted_rule_is_the_specifications() -> None:
 
 def test_the_session_id_must_come_back() -> None:
     """A success address without the session's placeholder is refused."""
-    with pytest.raises(Invalid, match="CHECKOUT_SESSION_ID"):
-        SessionTerms("https://shop.example/done", TERMS.cancel_url)
+    with pytest.raises(ValidationError, match="CHECKOUT_SESSION_ID"):
+        CheckoutSettings.model_validate({"success_url": "https://shop.example/done"})
 
 
 def test_methods_are_always_named() -> None:
     """An empty list of methods is refused: the processor would fall back to card only (spec 1, Errors)."""
-    with pytest.raises(Invalid, match="card only"):
-        SessionTerms(TERMS.success_url, TERMS.cancel_url, payment_method_types=())
+    with pytest.raises(ValidationError, match="card only"):
+        CheckoutSettings.model_validate({"payment_method_types": ()})
 
 
 def test_without_a_price_there_are_no_parameters() -> None:

@@ -103,17 +103,21 @@ class Lookup:
         None: the session is not ours, its address has been erased, or its offer cannot be read. Raises the errors
         of the processor.
         """
-        try:
-            found = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
-        except ProcessorRefused as error:
-            if error.code == _NOT_THERE:
-                return None
-            raise
-        sessions, unread = split_unreadable(found)
+        sessions, unread = await self.sessions_of(payment_intent)
         for error in unread:
             log.warning("client address not known", why=str(error))
         offers = [await self._stored.offers.find(session.id) for session in sessions]
         return next((one.record.client_address for one in offers if one and one.record.client_address), None)
+
+    async def sessions_of(self, payment_intent: str) -> tuple[list[CheckoutSession], list[ItemUnreadable]]:
+        """Return the sessions of a payment, and what of them cannot be read; of an unknown payment none."""
+        found = self._reads.list_sessions(payment_intent=payment_intent)
+        try:
+            return split_unreadable([one async for one in found])
+        except ProcessorRefused as error:
+            if error.code == _NOT_THERE:
+                return [], []
+            raise
 
     def _answer(self, found: RecordPage[AccessRecord], cert_code: str, vendor_slug: str | None) -> AccessAnswer:
         if vendor_slug is None and len(self._catalogue.vendors_of(cert_code)) > 1:
@@ -176,7 +180,7 @@ class SessionStates:
         self._lookup = lookup
         self._notifications = notifications
         self._known: dict[str, tuple[float, StateName]] = {}
-        self._under_way = 0
+        self._asking = asyncio.Semaphore(AT_ONCE)
 
     async def of(self, session_id: str) -> SessionState:
         """Return the state of one session; raise `NotFound` (we never created it) and `RecordUnreadable`."""
@@ -261,25 +265,18 @@ class SessionStates:
         return False
 
     async def _at_the_processor(self, session_id: str) -> StateName:
-        now = self._stored.clock.monotonic()
-        self._forget(now)
+        now, kept = self._stored.clock.monotonic(), EVERY.total_seconds()
+        self._known = {name: known for name, known in self._known.items() if now - known[0] < kept}
         if known := self._known.get(session_id):
             return known[1]
-        if self._under_way == AT_ONCE or len(self._known) == MOST:
+        if self._asking.locked() or len(self._known) == MOST:
             return "pending"
         self._known[session_id] = now, "pending"  # for pages of this session that ask meanwhile
-        self._under_way += 1
-        try:
+        async with self._asking:
             status = await self._read_status(session_id)
-            state = _AT_THE_PROCESSOR[status] if status else "pending"
-        finally:
-            self._under_way -= 1
+        state = _AT_THE_PROCESSOR[status] if status else "pending"
         self._known[session_id] = now, state
         return state
-
-    def _forget(self, now: float) -> None:
-        while self._known and now - next(iter(self._known.values()))[0] >= EVERY.total_seconds():
-            del self._known[next(iter(self._known))]
 
     async def _read_status(self, session_id: str) -> SessionStatus | None:
         """Return a session's status at the processor, or None while it cannot be asked."""

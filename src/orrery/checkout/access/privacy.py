@@ -1,7 +1,6 @@
 """The personal data of checkout: buyers' access records, the offers that they were made, and the raw events."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ from orrery.checkout.collections import OFFER_ADDRESS, CheckoutRecords
 from orrery.checkout.records import KEEP_EVENTS, AccessRecord, ErasedSession, JournalEntry
 from orrery.ports.clock import Clock
 from orrery.ports.store import Absent, Committed, Delete, Put, Store, StoreEntry, Unchanged, Write
-from orrery.runtime.collection import Changes, Collection, Walk, commit, sortable, write
+from orrery.runtime.collection import Changes, Collection, StoredRecord, Walk, commit, sortable, write
 from orrery.runtime.personal_entries import without_person
 from orrery.runtime.privacy import (
     EraseAddress,
@@ -32,14 +31,8 @@ _FUTURE = timedelta(hours=1)
 """An offer from further ahead was made before the clock was put back."""
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierErasure:
-    """An erasure in the store that a restore replaces: its journal entry, and the record without its buyer."""
-
-    session_id: str
-    reason: str
-    journal: Put
-    record: AccessRecord | None
+EarlierErasure = tuple[StoredRecord[JournalEntry], AccessRecord | None]
+"""An erasure in the store that a restore replaces: its journal entry, and the record without its buyer."""
 
 
 class BuyerData:
@@ -97,11 +90,10 @@ class BuyerData:
 
     async def _search_terms(self, address: str) -> SearchTerms:
         """Return the sessions of an address, and its former ones, unless another record has one of them now."""
-        records, former = await self._records(address), set[str]()
-        for one in {former for record in records for former in record.former_emails}:
-            if (await self._lookup.found_of(one)).is_empty:
-                former.add(one)
-        return SearchTerms(frozenset(former), frozenset(record.session_id for record in records))
+        records = await self._records(address)
+        former = {one for record in records for one in record.former_emails}
+        unused = [one for one in former if (await self._lookup.found_of(one)).is_empty]
+        return SearchTerms(frozenset(unused), frozenset(record.session_id for record in records))
 
     async def _find_access(self, terms: SearchTerms) -> list[object]:
         return [record.model_dump(mode="json") async for record in self._held_by(terms)]
@@ -149,21 +141,24 @@ class BuyerData:
         return ErasureRound(found)
 
     async def _erasures(self, before: Store) -> list[RepeatErasure]:
-        return [partial(self._repeat, one) for one in await earlier_erasures(before, self._stored.clock)]
+        return [partial(self._repeat, *one) for one in await earlier_erasures(before, self._stored.clock)]
 
-    async def _repeat(self, done: EarlierErasure, erase: EraseAddress) -> bool:
+    async def _repeat(
+        self, noted: StoredRecord[JournalEntry], without_buyer: AccessRecord | None, erase: EraseAddress
+    ) -> bool:
         """Erase a session's buyer again, unless that is done; raise `RecordUnreadable`.
 
         A record that this store does not contain is copied without its buyer, so that its session id keeps the
         access.
         """
-        if await self._stored.erased.entry(self._stored.erasure_id(done.session_id)):
+        session_id, journal = noted.record.session_id, self._stored.journal.put(noted.record, noted.id)
+        if await self._stored.erased.entry(self._stored.erasure_id(session_id)):
             return False
-        record = await self._lookup.record(done.session_id)
+        record = await self._lookup.record(session_id)
         if record and record.email:
-            _ = await erase(record.email, done.reason)
-        blank = [] if record or done.record is None else self._stored.access.writes(done.record, done.session_id)
-        await write(self._stored.store, [done.journal, self._tombstone(done.session_id), *blank])
+            _ = await erase(record.email, noted.record.reason)
+        blank = [] if record or without_buyer is None else self._stored.access.writes(without_buyer, session_id)
+        await write(self._stored.store, [journal, self._tombstone(session_id), *blank])
         return True
 
     async def _records(self, address: str) -> list[AccessRecord]:
@@ -228,16 +223,11 @@ def _without_former(terms: SearchTerms, records: Collection[AccessRecord], entry
 
 
 async def earlier_erasures(store: Store, clock: Clock) -> list[EarlierErasure]:
-    """Return the erasures in a store's journal, the oldest first."""
+    """Return the erasures in a store's journal, the oldest first, each with the record that has no buyer now."""
     found: list[EarlierErasure] = []
     stored = CheckoutRecords(store, clock, b"")
-    async for page in stored.journal.pages():
-        for entry in page.records:
-            noted = entry.record
-            if noted.action == "erase":
-                record = await stored.access.find(noted.session_id)
-                blank = record.record if record and not record.record.email else None
-                found.append(
-                    EarlierErasure(noted.session_id, noted.reason, stored.journal.put(noted, entry.id), blank)
-                )
+    for noted in (await stored.journal.all()).records:
+        if noted.record.action == "erase":
+            record = await stored.access.find(noted.record.session_id)
+            found.append((noted, record.record if record and not record.record.email else None))
     return found

@@ -159,8 +159,12 @@ class Reconciliation:
         unknown = origin == "unknown"
         held_because = held_after(restored, session.created) or (ANOTHER_STORE if unknown else "")
         source = FulfilmentSource("reconcile", held_because=held_because, is_unknown=unknown)
+        stand_in = self._stand_in(session)
         try:
-            outcome = await self._outcome(session, source, dry_run=report.dry_run)
+            if report.dry_run:
+                outcome = await self._fulfilment.judge(session, stand_in)
+            else:
+                outcome = await self._fulfilment.settle(session, source, stand_in)
         except RecordUnreadable as error:
             report.leave_out(error)
             outcome = AccessVerdict("waiting", f"{error.name} cannot be read")
@@ -184,14 +188,6 @@ class Reconciliation:
             if report.unknown == 1 and not report.dry_run:
                 await self._unknown.note()
         return origin
-
-    async def _outcome(
-        self, session: CheckoutSession, source: FulfilmentSource, *, dry_run: bool
-    ) -> AccessVerdict:
-        stand_in = self._stand_in(session)
-        if dry_run:
-            return await self._fulfilment.judge(session, stand_in)
-        return await self._fulfilment.settle(session, source, stand_in)
 
     def _stand_in(self, session: CheckoutSession) -> Offer | None:
         """Return today's catalogue as the offer of a session whose own was lost (a restore, a crash)."""

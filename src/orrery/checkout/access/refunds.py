@@ -16,8 +16,8 @@ from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
-from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads, split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
+from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads
+from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered
@@ -114,11 +114,7 @@ class Refunds:
 
     async def _session_of(self, payment_intent: str) -> str | None:
         """Return our session that made a payment, or None when it is none of ours."""
-        try:
-            found = [one async for one in self._reads.list_sessions(payment_intent=payment_intent)]
-        except ProcessorRefused:
-            return None
-        sessions, unread = split_unreadable(found)
+        sessions, unread = await self._lookup.sessions_of(payment_intent)
         if unread:
             raise unread[0]
         return next((one.id for one in sessions if bought(one)), None)

@@ -158,7 +158,7 @@ def import_records(
 
 @group.command()
 def journal(
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the newest first.")] = 50,
+    limit: Newest = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,

@@ -13,7 +13,7 @@ from orrery.ports.processor import split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.shop import Shops
 from orrery.runtime.console.ending import end_broken
-from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
@@ -265,7 +265,7 @@ def events(
     replay: Annotated[
         str | None, typer.Option(help="Receive this event as its webhook would.", metavar="ID", show_default=False)
     ] = None,
-    since: Annotated[str, typer.Option(help="How far back, such as 30d, 12h or 90m.")] = "7d",
+    since: Since = "7d",
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,

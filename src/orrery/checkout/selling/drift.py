@@ -70,20 +70,16 @@ class Drift:
         return drift
 
     async def panel(self) -> Panel:
-        """Return the panel of the owner's page with the last check."""
-        title, drift = "What visitors get", await self.last_check()
-        if drift is None:
+        """Return the panel of the owner's page with the last check; raise `RecordUnreadable`."""
+        title, found = "What visitors get", await self._stored.drift.get()
+        if found is None:
             return Panel(title, "No visitor's session was looked at yet")
+        drift = found.record
         checked = f"looked at {utc_text(drift.looked_at)}"
         if not drift.kinds:
             return Panel(title, f"As it was sent, {checked}", "good")
         headline, todo = f"Not as it was sent, {checked}", "Type `orrery checkout verify`."
         return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in drift.kinds))
-
-    async def last_check(self) -> DriftResult | None:
-        """Return the result of the last check; raise `RecordUnreadable`."""
-        found = await self._stored.drift.get()
-        return found.record if found else None
 
     def _sold_since(self, accepted: Receipt | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""

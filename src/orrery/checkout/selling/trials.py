@@ -194,13 +194,14 @@ class Trials:
             nonlocal trial
             trial = asked_again(trial)
             await self._keep(trial)
-            return _key(trial)
+            return trial.idempotency_key
 
         request = SessionRequest(parameters_of(trial), trial.api_version, renew)
+        # Computed, not read: a key that was put into the record may lead to another's session.
+        key = trial_key(trial.run_id, trial.product, trial.attempt)
         try:
-            # Computed, not read: a key that was put into the record may lead to another's session.
             session = await ask_for_session(
-                self._processor, self._stored.clock, request, _key(trial), seconds=TRIES * DEADLINE
+                self._processor, self._stored.clock, request, key, seconds=TRIES * DEADLINE
             )
         except ProcessorRefused as error:
             named = f" ({error.param})" if error.param else ""
@@ -285,10 +286,6 @@ def asked_again(trial: PreflightTrial) -> PreflightTrial:
     attempt = trial.attempt + 1
     key = trial_key(trial.run_id, trial.product, attempt)
     return trial.change(state="asked", attempt=attempt, idempotency_key=key, note="")
-
-
-def _key(trial: PreflightTrial) -> str:
-    return trial_key(trial.run_id, trial.product, trial.attempt)
 
 
 def _after(trial: PreflightTrial, state: TrialState, note: str) -> PreflightTrial:
