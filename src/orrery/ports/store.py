@@ -3,8 +3,8 @@
 `get`, `scan` and an atomic `commit` with checks. Put-if-absent, compare-and-set, leases, the outbox and index
 keys are all commits (the design, "The store is one small idea").
 
-A version is compared for equality only: nothing orders or scans by it, so an engine may leave gaps, and must never give
-one out twice.
+A version is compared for equality only: nothing orders or scans by it, so an engine may leave gaps, and must never
+give one out twice.
 """
 
 from collections.abc import Sequence
