@@ -81,7 +81,7 @@ def _reply(call: GraphCall, original: Document, recipients: Document) -> Created
 def _draft(call: GraphCall, answering: Document, given: Document) -> Created:
     mailbox = call.mailbox
     new = message_of("", None, mailbox.now(), folder="drafts", read=True, draft=True, body=("html", ""))
-    # What was not sent is from nobody.
+    # What was not sent has no sender.
     own: Document = {"conversation": f"draft {mailbox.next}", "drop": ["from", "sender"]}
     return Created(_one(mailbox, mailbox.new(**new | own | answering | _changed(given)), call))
 
