@@ -55,6 +55,13 @@ def test_two_nodes_and_a_failover(shop: Deployment, pair: tuple[Server, Server])
     assert (sales.returncode, sales.stdout.count('"session_id"')) == (0, 2)
 
 
+def test_the_doctor_finds_what_could_lose_sales(shop: Deployment) -> None:
+    """The servers of the tests do not flush what they commit: that is a broken part."""
+    doctor = shop.orrery("doctor")
+    assert doctor.returncode == 1
+    assert "a power cut can lose sales" in doctor.stdout
+
+
 def test_commands_that_need_a_file(shop: Deployment) -> None:
     """They name what to use in their place."""
     for command in (("backup", "snapshot.db"), ("restore", str(shop.config))):

@@ -116,6 +116,14 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreRisk:
+    """A reason why what is stored could be lost, and what to do about it, as sentences."""
+
+    why: str
+    todo: str
+
+
+@dataclass(frozen=True, slots=True)
 class Inspection:
     """How the storage is: `last_version` is the newest number that it gave out, 0 for a new store.
 
@@ -126,6 +134,7 @@ class Inspection:
     last_version: int
     free: int | None
     failed: int
+    risks: tuple[StoreRisk, ...] = ()
 
 
 class Store(Protocol):

@@ -6,7 +6,7 @@ from datetime import timedelta
 from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
-from orrery.ports.store import MINIMUM_TTL, Put, Store
+from orrery.ports.store import MINIMUM_TTL, Put, Store, StoreRisk
 from orrery.runtime.collection import write
 from orrery.runtime.index_key import INDEX_KEY, emptied
 
@@ -15,6 +15,9 @@ STORE = "store"
 
 DISK = "disk"
 """The part that is broken while the store has little room left."""
+
+DATABASE = "database"
+"""The part that is broken while its setup could lose what it has acknowledged."""
 
 SALE = 64 << 10
 """Bytes that are written on trial. The largest commit of a sale takes 37 to 50 KB of the log (decision 73)."""
@@ -36,6 +39,7 @@ class StoreProbe:
         self._store, self._clock, self._least_free = store, clock, least_free
         self._free: int | None = None
         self._has_key = False
+        self._risks: tuple[StoreRisk, ...] = ()
         self._failed: int = 0
         self._tried = float("-inf")
         self.unusable = self.last_failure = ""
@@ -47,7 +51,7 @@ class StoreProbe:
         """
         try:
             found = await self._store.inspect()
-            self._free = found.free
+            self._free, self._risks = found.free, found.risks
             old = self._clock.monotonic() - self._tried >= EVERY.total_seconds()
             if old or found.failed != self._failed:
                 # Noise, because a disk that compresses would find room for anything else.
@@ -75,7 +79,8 @@ class StoreProbe:
     def examined(self, todo: str) -> list[Finding]:
         """Return what `examine` found."""
         store = broken_store(self.unusable, todo) if self.unusable else Finding(STORE, "ok", essential=True)
-        return [store, *self._disk()]
+        risks = [Finding(DATABASE, "broken", one.why, one.todo, essential=False) for one in self._risks[:1]]
+        return [store, *risks, *self._disk()]
 
     def _disk(self) -> list[Finding]:
         if self._free is None or self._free >= self._least_free:

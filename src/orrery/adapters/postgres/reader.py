@@ -1,9 +1,9 @@
 """The one thread that reads: what waits at the same time shares one round trip, and its gets one query."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import LiteralString, cast
+from typing import Any, LiteralString
 
 import psycopg
 
@@ -14,10 +14,8 @@ from orrery.store_calls import BatchThread
 
 _LARGEST_BATCH = 128
 
-Row = tuple[bytes, bytes, int, int | None]
-"""Key, value, version, expiry in microseconds since 1970."""
-
-Rows = list[Row]
+Rows = list[tuple[Any, ...]]
+"""The columns are those of the statement, whose types the schema vouches for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A statement that selects the columns of a `Row`."""
+    """A statement that reads."""
 
     statement: LiteralString
     parameters: tuple[bytes | int | list[bytes], ...]
@@ -75,22 +73,14 @@ class Reader:
         with self._connection.opened() as connection, connection.pipeline():
             got = [_execute(connection, _joined(gets))] if gets else []
             selected = [_execute(connection, query) for query in queries if isinstance(query, Select)]
-        by_key = {row[0]: row for cursor in got for row in _rows(cursor)}
-        rows = map(_rows, selected)
-        return [_of(by_key, query.key) if isinstance(query, Get) else next(rows) for query in queries]
+        by_key = {row[0]: [row] for cursor in got for row in cursor}
+        rows = (cursor.fetchall() for cursor in selected)
+        return [by_key.get(query.key, []) if isinstance(query, Get) else next(rows) for query in queries]
 
 
 def _joined(gets: Sequence[Get]) -> Select:
     return Select(GET, (list({one.key for one in gets}), max(one.now for one in gets)))
 
 
-def _execute(connection: psycopg.Connection, query: Select) -> psycopg.Cursor[tuple[object, ...]]:
+def _execute(connection: psycopg.Connection, query: Select) -> psycopg.Cursor[tuple[Any, ...]]:
     return connection.execute(query.statement, query.parameters, prepare=True, binary=True)
-
-
-def _rows(cursor: psycopg.Cursor[tuple[object, ...]]) -> Rows:
-    return cast("Rows", cursor.fetchall())
-
-
-def _of(by_key: Mapping[bytes, Row], key: bytes) -> Rows:
-    return [by_key[key]] if key in by_key else []

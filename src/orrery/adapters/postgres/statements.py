@@ -57,6 +57,9 @@ _ALIVE = "(expires_at IS NULL OR expires_at > %b)"
 GET = f"{_COLUMNS} WHERE key = ANY (%b::bytea[]) AND {_ALIVE}"
 SCAN = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key LIMIT %b"
 SCAN_REVERSE = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key DESC LIMIT %b"
-LAST_VERSION = """
-SELECT ''::bytea, ''::bytea, CASE WHEN is_called THEN last_value ELSE 0 END, NULL::bigint FROM orrery_versions
+INSPECT = """
+SELECT CASE WHEN is_called THEN last_value ELSE 0 END, current_setting('synchronous_standby_names') <> '',
+  (SELECT count(*) FROM pg_stat_replication), current_setting('fsync')::boolean,
+  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+FROM orrery_versions
 """

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
@@ -12,8 +13,9 @@ import psycopg
 
 from orrery.adapters.postgres.connection import LIMIT, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.reader import Get, Reader, Row, Rows, Select
-from orrery.adapters.postgres.statements import LAST_VERSION, SCAN, SCAN_REVERSE
+from orrery.adapters.postgres.reader import Get, Reader, Rows, Select
+from orrery.adapters.postgres.risks import Setup, risks
+from orrery.adapters.postgres.statements import INSPECT, SCAN, SCAN_REVERSE
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.adapters.postgres.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -105,9 +107,12 @@ class PostgresStore:
         return True
 
     async def inspect(self) -> Inspection:
-        """Ask for the newest version; what room the server has, it does not say."""
-        rows = await self._read(Select(LAST_VERSION, ()))
-        return Inspection(rows[0][2], None, self._writer.failed)
+        """Ask for the newest version, and for what could lose commits; what room there is, no server reports."""
+        rows = await self._read(Select(INSPECT, ()))
+        last_version, *found = rows[0]
+        return Inspection(
+            last_version, None, self._writer.failed, tuple(risks(Setup(*found), time.time_ns() // 1000))
+        )
 
     async def close(self) -> None:
         """Carry out the pending calls and close the connections; later calls are refused."""
@@ -140,6 +145,6 @@ class PostgresStore:
             raise StoreUnavailable("The store is closed.")
 
 
-def _entry(row: Row) -> StoreEntry:
+def _entry(row: tuple[bytes, bytes, int, int | None]) -> StoreEntry:
     key, value, version, expires_at = row
     return StoreEntry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))
