@@ -24,14 +24,14 @@ def test_a_store_in_a_file(tmp_path: Path) -> None:
     """SQLite keeps its promises to three processes."""
     place = SqliteFile(tmp_path / "store.db", SystemClock())
     place.create()
-    assert raced([place] * PROCESSES, SIZE) == {name: [] for name in RACES}
+    assert dict(raced([place] * PROCESSES, SIZE)) == {name: [] for name in RACES}
 
 
 def test_a_store_in_a_database(postgres: Server) -> None:
     """PostgreSQL keeps them through the adapter."""
     place = PostgresDatabase(postgres.address(postgres.new_schema()), SystemClock())
     place.create()
-    assert raced([place] * PROCESSES, SIZE) == {name: [] for name in RACES}
+    assert dict(raced([place] * PROCESSES, SIZE)) == {name: [] for name in RACES}
 
 
 @pytest.mark.parametrize("in_the_statement", ["pg_sleep(0)", "pg_advisory_xact_lock(1)"])
@@ -40,8 +40,7 @@ def test_an_engine_whose_commits_do_not_wait_is_found(postgres: Server, in_the_s
     found = set[str]()
 
     def look() -> None:
-        wrong = raced(without_turn(postgres, in_the_statement), 15)
-        found.update(name for name in wrong if wrong[name])
+        found.update(name for name, wrong in raced(without_turn(postgres, in_the_statement), 15) if wrong)
         assert found == NOT_TORN
 
     eventually(look)

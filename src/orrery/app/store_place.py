@@ -29,10 +29,10 @@ def require_file(settings: Settings) -> Path:
     return settings.store.store_file
 
 
-def store_place(settings: Settings, secrets: Secrets) -> StorePlace:
-    """Return the place of the store; raise `Invalid` for an address that cannot be used here."""
-    clock = clock_of(settings)
-    if settings.store.store_address is None:
+def store_place(settings: Settings, secrets: Secrets, other: str | None = None) -> StorePlace:
+    """Return the place of the store, or of an `other` address; raise `Invalid` for one that cannot be used."""
+    clock, address = clock_of(settings), other or settings.store.store_address
+    if address is None:
         return SqliteFile(settings.store.store_file, clock)
     if find_spec("psycopg") is None:
         raise Invalid(
@@ -42,4 +42,4 @@ def store_place(settings: Settings, secrets: Secrets) -> StorePlace:
     from orrery.adapters.postgres.place import PostgresDatabase  # noqa: PLC0415  see above
 
     password, authorities = secrets.reveal("store_password"), settings[TlsSettings].ca_file
-    return PostgresDatabase.at(settings.store.store_address, password, authorities, clock)
+    return PostgresDatabase.at(address, password, authorities, clock)

@@ -7,7 +7,7 @@ passes every test of one process, and fails here.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -225,18 +225,16 @@ RACES = {
 }
 
 
-def raced(places: Sequence[StorePlace], size: int) -> dict[str, list[str]]:
-    """Run every race with a process for each place, all of one new store; return what is wrong, by race.
+def raced(places: Sequence[StorePlace], size: int) -> Iterator[tuple[str, list[str]]]:
+    """Run every race with a process for each place, all of one new store; yield its name and what is wrong.
 
     `size` is how often a process commits in a race, about.
     """
     with ProcessPoolExecutor(len(places), get_context("spawn")) as processes:
-        found = dict[str, list[str]]()
         for name in RACES:
             running = [processes.submit(_run, name, places, process, size) for process in range(len(places))]
             known = [one.result() for one in running]
-            found[name] = asyncio.run(_judged(name, places[0], known))
-    return found
+            yield name, asyncio.run(_judged(name, places[0], known))
 
 
 def _run(name: str, places: Sequence[StorePlace], process: int, size: int) -> Known:

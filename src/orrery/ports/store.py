@@ -8,6 +8,7 @@ give one out twice.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -190,6 +191,10 @@ class StorePlace(Protocol):
 
     def create(self) -> None:
         """Make an empty store; raise `Invalid` where one is, `StoreUnavailable` where none can be made."""
+        ...
+
+    def scratch(self) -> AbstractContextManager["StorePlace"]:
+        """Yield an empty store of the same engine and place, which is removed at the end of the block."""
         ...
 
     async def open(self) -> Store:

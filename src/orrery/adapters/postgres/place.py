@@ -1,5 +1,7 @@
 """`StorePlace` for a PostgreSQL database."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -7,7 +9,7 @@ from typing import Self
 from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
-from orrery.adapters.postgres.schema import create
+from orrery.adapters.postgres.schema import create, new_schema
 from orrery.adapters.postgres.store import PostgresStore
 from orrery.ports.clock import Clock
 
@@ -30,6 +32,13 @@ class PostgresDatabase:
 
     def create(self) -> None:
         create(self.connection_string)
+
+    @contextmanager
+    def scratch(self) -> Generator["PostgresDatabase"]:
+        with new_schema(self.connection_string) as connection_string:
+            place = PostgresDatabase(connection_string, self.clock)
+            place.create()
+            yield place
 
     async def open(self) -> PostgresStore:
         return await PostgresStore.open(self.connection_string, self.clock)

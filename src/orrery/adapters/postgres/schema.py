@@ -1,8 +1,13 @@
 """The tables of the store, made on request only."""
 
+import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Final
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.sql import SQL, Identifier
 
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
@@ -61,6 +66,22 @@ def create(connection_string: str) -> None:
                 )
             _ = connection.execute(_SCHEMA)
             _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+
+
+@contextmanager
+def new_schema(connection_string: str) -> Generator[str]:
+    """Yield a connection string whose tables are in a new schema of the database, which is dropped in the end."""
+    schema = f"orrery_scratch_{secrets.token_hex(8)}"
+    given = conninfo_to_dict(connection_string).get("options") or ""
+    try:
+        with psycopg.connect(connection_string, autocommit=True) as connection:
+            _ = connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
+            try:
+                yield make_conninfo(connection_string, options=f"{given} -c search_path={schema}")
+            finally:
+                _ = connection.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(schema)))
     except psycopg.Error as error:
         raise unavailable(error) from error
 

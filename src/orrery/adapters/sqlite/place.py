@@ -1,7 +1,10 @@
 """`StorePlace` for a SQLite file."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from orrery.adapters.sqlite.file import create
 from orrery.adapters.sqlite.store import SqliteStore
@@ -20,6 +23,13 @@ class SqliteFile:
 
     def create(self) -> None:
         create(self.path)
+
+    @contextmanager
+    def scratch(self) -> Generator["SqliteFile"]:
+        with TemporaryDirectory(dir=self.path.parent, prefix=f".{self.path.name}.") as folder:
+            place = SqliteFile(Path(folder, "store.db"), self.clock)
+            place.create()
+            yield place
 
     async def open(self) -> SqliteStore:
         return await SqliteStore.open(self.path, self.clock)

@@ -1,15 +1,22 @@
 """`orrery store`: the one command that makes a store (decision 50)."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from orrery.app.cli.services import Config, configured
 from orrery.app.store_place import store_place
-from orrery.runtime.console.tables import note
+from orrery.runtime.console.ending import end_broken
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.progress import progress_bar
+from orrery.runtime.console.tables import Row, note, show
 from orrery.runtime.module import Role, load
 
 group = typer.Typer(no_args_is_help=True)
+PROCESSES, COMMITS = 3, 200
+"""The processes of a proof, and how often each commits in a race."""
+
 cockpit_group = typer.Typer(no_args_is_help=True)
 
 
@@ -27,6 +34,33 @@ def cockpit_store() -> None:
 def create_store(config: Config = None) -> None:
     """Make an empty store at the path in the settings; refuse when a file is there already."""
     _create(config, "site")
+
+
+@group.command()
+def prove(
+    address: Annotated[
+        str | None, typer.Argument(help="A database; by default that of the settings.")
+    ] = None,
+    config: Config = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Race three processes against an engine, in a scratch store; exit 1 when it breaks a promise.
+
+    The scratch store is removed, and the store itself is not opened.
+    """
+    from orrery.app.store_races import RACES, raced  # noqa: PLC0415  no other command needs it
+
+    settings, secrets = configured(config, quiet=True)
+    place, rows = store_place(settings, secrets, address), list[Row]()
+    with place.scratch() as scratch, progress_bar("Races of three processes", len(RACES)) as advance:
+        for race, wrong in raced([scratch] * PROCESSES, COMMITS):
+            rows.append({"race": race, "wrong": "; ".join(wrong) or None})
+            advance()
+    show(rows, ("race", "wrong"), as_json=as_json, empty="")
+    broken = any(row["wrong"] for row in rows)
+    note(f"Keep no store at {place}: it would lose or double sales." if broken else f"{place} kept every promise.")
+    end_broken(when=broken)
 
 
 @cockpit_group.command("create")
