@@ -93,8 +93,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Close the sockets of every test, but for loopback in the suites that need it; let the browser come last.
 
     Playwright's synchronous interface keeps an event loop running in this thread until the run ends, and beside it
-    no other test could run one. Where tests run side by side, the suites with servers take turns, file by file:
-    some of them compute and some wait, and all processes waiting at once would leave the cores idle.
+    no other test could run one. Where tests run side by side, the suites take turns, file by file: some of them
+    compute and some wait, and all processes waiting at once would leave the cores idle.
     """
     turns: Mapping[Path, float] = turns_of(items) if hasattr(config, "workerinput") else {}
     items.sort(key=lambda item: (suite_of(item.path) == "browser", turns.get(item.path, 0.0)))
@@ -104,12 +104,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
-    """Return a place above 0 for each file of a suite with servers; those of one suite are spread evenly."""
+    """Return a place for each file: those of a suite are spread evenly, but the browser's longest come first.
+
+    They are the last of all, and a long one at the end would be waited for.
+    """
+    tests = Counter(item.path for item in items)
     suites: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in dict.fromkeys(item.path for item in items):
+    for path in tests:
         suites[suite_of(path)].append(path)
-    spread = [files for suite, files in suites.items() if suite in LOOPBACK - {"browser"}]
-    return {path: (place + 0.5) / len(files) for files in spread for place, path in enumerate(files)}
+    suites["browser"].sort(key=lambda path: -tests[path])
+    return {path: (place + 0.5) / len(files) for files in suites.values() for place, path in enumerate(files)}
 
 
 def pytest_collection_finish() -> None:
