@@ -23,7 +23,7 @@ async def answered(shop: Shop, secret: bytes) -> probe.ProbeVerdict:
         await shop.webhook.receive(probe.BODY, probe.signed(secret, shop.clock.now()))
     assert await shop.entries() == []
     problem = problem_of(refused.value)
-    return probe.verdict(problem.status, problem.tag, problem.message)
+    return probe.verdict(problem.tag, problem.message)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ async def test_the_webhooks_answer(held: tuple[bytes, ...], signing: bytes, verd
 def test_any_other_answer_tells_nothing() -> None:
     """An answer that is none of the webhook's own says nothing about the secret."""
     elsewhere = problem_of(StoreUnavailable("gone"))
-    assert probe.verdict(elsewhere.status, elsewhere.tag, elsewhere.message) == "unclear"
-    assert probe.verdict(200, "", "") == "unclear"
-    assert probe.verdict(400, "invalid-request", "Something else.") == "unclear"
+    assert probe.verdict(elsewhere.tag, elsewhere.message) == "unclear"
+    assert probe.verdict("", "") == "unclear"
+    assert probe.verdict("invalid-request", "Something else.") == "unclear"
 
 
 def test_the_webhooks_own_check_accepts_it() -> None:

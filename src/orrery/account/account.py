@@ -20,10 +20,10 @@ from orrery.ports.processor import (
     Configuration,
     ProcessorAccount,
     ProcessorReads,
+    ProcessorUnreachable,
     ProcessorWrites,
     split_unreadable,
 )
-from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.runtime.operations import Intent
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import is_line

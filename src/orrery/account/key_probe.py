@@ -11,8 +11,7 @@ from typing import Literal, get_args
 
 from orrery.errors import OrreryError
 from orrery.ports.clock import Clock
-from orrery.ports.processor import Processor, ProcessorReads, Unneeded, split_unreadable
-from orrery.ports.processor.errors import ProcessorRefused
+from orrery.ports.processor import Processor, ProcessorReads, ProcessorRefused, Unneeded, split_unreadable
 from orrery.runtime.secret_probe import ProbeContext, Remark
 from orrery.tls import advice
 

@@ -3,8 +3,7 @@
 from http import HTTPStatus
 
 from orrery.errors import NotFound
-from orrery.ports.processor import CheckoutSession, ProcessorReads
-from orrery.ports.processor.errors import ProcessorRefused
+from orrery.ports.processor import CheckoutSession, ProcessorReads, ProcessorRefused
 from orrery.ports.sessions import SessionFinder
 
 

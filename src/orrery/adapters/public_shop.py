@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from orrery.edge.problem import ProblemBody
 from orrery.outside import NoAnswer, Outside
 from orrery.ports.shop import Started
 from orrery.trust import WELL_KNOWN, Trust
@@ -23,12 +24,6 @@ class _Session(BaseModel):
     model_config = ConfigDict(strict=True)
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,255}$")]
-
-
-class _Problem(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    error: Annotated[str, Field(pattern=r"^[a-z-]{1,40}$")]
 
 
 class HttpShop:
@@ -64,6 +59,6 @@ def _read(status: int, answer: bytes) -> Started:
     try:
         if status == HTTPStatus.OK:
             return Started(_Session.model_validate_json(answer).id)
-        return Started(None, f"The operation answered {status} {_Problem.model_validate_json(answer).error}.")
+        return Started(None, f"The operation answered {status} {ProblemBody.model_validate_json(answer).error}.")
     except ValidationError:
         return Started(None, f"The operation answered {status}, and not as this service does.", may_exist=True)

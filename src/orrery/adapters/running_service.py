@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
+from orrery.edge.problem import ProblemBody
 from orrery.outside import Answer, NoAnswer, Outside
 from orrery.ports.running_service import RunningSecrets, ServiceRefusal
 
@@ -17,11 +18,6 @@ _Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 class _Secrets(BaseModel):
     keyed_by: _Fingerprint
     secrets: dict[str, _Fingerprint | None]
-
-
-class _Problem(BaseModel):
-    error: str = ""
-    message: str = ""
 
 
 class HttpRunningService:
@@ -46,7 +42,7 @@ class HttpRunningService:
         if answer is None:
             return None
         try:
-            problem = _Problem.model_validate_json(answer.content)
+            problem = ProblemBody.model_validate_json(answer.content)
         except ValidationError:
             return ServiceRefusal(answer.status_code)
         return ServiceRefusal(answer.status_code, problem.error, problem.message)

@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import ClassVar
 
 from orrery.errors import DependencyFailed, Invalid
-from orrery.ports.processor.errors import ProcessorUnreachable
+from orrery.ports.processor import ProcessorUnreachable
 
 
 class KeyReused(Invalid):

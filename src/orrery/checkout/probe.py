@@ -9,7 +9,6 @@ import hmac
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout.signature import verify
@@ -47,12 +46,9 @@ def accepts_itself(secrets: Sequence[bytes], now: datetime) -> bool:
     return bool(secrets)
 
 
-def verdict(status: int, tag: str, message: str) -> ProbeVerdict:
+def verdict(tag: str, message: str) -> ProbeVerdict:
     """Return the meaning of the webhook's answer to a probe for the secret that signed it."""
-    if (status, tag) == (HTTPStatus.SERVICE_UNAVAILABLE, "not-configured"):
-        return "no secret"
-    known = (status, tag) == (HTTPStatus.BAD_REQUEST, "invalid-request")
-    return _OF_MESSAGE.get(message, "unclear") if known else "unclear"
+    return "no secret" if tag == "not-configured" else _OF_MESSAGE.get(message, "unclear")
 
 
 PATH = "/guided/api/webhook"
@@ -76,7 +72,7 @@ class WebhookProbe:
     async def _verdict(self, service: RunningService, secret: bytes) -> ProbeVerdict:
         signature = signed(secret, self.clock.now())
         refusal = await service.post(PATH, BODY, {"Stripe-Signature": signature})
-        return verdict(refusal.status, refusal.error, refusal.message) if refusal else "unclear"
+        return verdict(refusal.error, refusal.message) if refusal else "unclear"
 
 
 def _delivered(verdicts: Sequence[ProbeVerdict]) -> Remark:

@@ -1,6 +1,9 @@
-"""A refusal at the edge, as an error; `problems.py` makes the answer of it, and loads the framework."""
+"""A refusal at the edge, as an error and as a body; `problems.py`, which loads the framework, makes its answer."""
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 
 class Problem(Exception):
@@ -12,3 +15,11 @@ class Problem(Exception):
         self.tag = tag
         self.message = message
         self.headers = headers
+
+
+# The docstring is part of the operations' reference: it cites no source.
+class ProblemBody(BaseModel):
+    """Every error: a kebab-case tag and one sentence."""
+
+    error: Annotated[str, Field(pattern=r"^[a-z-]{1,40}$")]
+    message: str

@@ -4,13 +4,12 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from orrery import errors
-from orrery.edge.problem import Problem
+from orrery.edge.problem import Problem, ProblemBody
 from orrery.logs import log
 
 _INTERNAL = 500
@@ -24,14 +23,6 @@ _OF_FRAMEWORK = {
     405: ("method-not-allowed", "This method is not allowed here."),
 }
 """The framework's own refusals, of unknown paths and methods."""
-
-
-# The docstring is part of the operations' reference: it cites no source.
-class ProblemBody(BaseModel):
-    """Every error: a kebab-case tag and one sentence."""
-
-    error: str
-    message: str
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -9,8 +9,14 @@ from orrery.approvals.approvals import Operation
 from orrery.errors import DependencyFailed, NotFound, PartlyDone
 from orrery.fraud.entries import Blocklist, known_address
 from orrery.fraud.records import EntriesBody, ListedEntry
-from orrery.ports.processor import ListEntry, ProcessorReads, ProcessorWrites, ValueList, split_unreadable
-from orrery.ports.processor.errors import ProcessorRefused
+from orrery.ports.processor import (
+    ListEntry,
+    ProcessorReads,
+    ProcessorRefused,
+    ProcessorWrites,
+    ValueList,
+    split_unreadable,
+)
 from orrery.ports.processor.lists import by_alias
 from orrery.runtime.operations import Intent
 from orrery.syntax.email_address import normal_email

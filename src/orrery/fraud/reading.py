@@ -13,8 +13,7 @@ from orrery.fraud.entries import known_address
 from orrery.fraud.records import last_search
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.processor import Charge, ProcessorReads, split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import Charge, ItemUnreadable, ProcessorReads, split_unreadable
 from orrery.ports.store import Store
 from orrery.runtime.tasks import together
 

@@ -12,8 +12,7 @@ from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked,
 from orrery.fraud.operations import BLOCK, UNBLOCK, blocklist, body_of, entries_with, same_value
 from orrery.fraud.reading import ClusterReader
 from orrery.fraud.records import EntriesBody, ListedEntry
-from orrery.ports.processor import ListEntry, ProcessorReads, ValueList
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import ItemUnreadable, ListEntry, ProcessorReads, ValueList
 from orrery.ports.processor.lists import by_alias, value_lists
 from orrery.runtime.operations import Intent
 

@@ -107,6 +107,12 @@ async def test_the_pages_agree_with_the_till(case: str, livemode: bool, accepted
     assert [("what was accepted last is sold" in one) for one in words] == [mistake and sold] * len(words)
 
 
+async def test_a_mistake_outside_live_mode_is_bad() -> None:
+    """Where today's settings are sold, a mistake takes its product off sale."""
+    changed = SLIPS["no title"](await live()).again(livemode=False)
+    assert (await changed.preflight.panel()).tone == "bad"
+
+
 async def test_the_owner_is_told_at_once_and_once() -> None:
     """One push at the first look after the start, none at the next start, and one when it is over."""
     changed = SLIPS["a blank is missing"](await live())

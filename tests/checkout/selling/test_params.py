@@ -116,6 +116,13 @@ def test_the_session_id_must_come_back() -> None:
         CheckoutSettings.model_validate({"success_url": "https://shop.example/done"})
 
 
+def test_both_addresses_are_needed() -> None:
+    """Without one of the two addresses there are no parameters."""
+    for name in ("success_url", "cancel_url"):
+        one = CheckoutSettings.model_validate({name: TERMS.success_url})
+        assert one.terms() is None
+
+
 def test_methods_are_always_named() -> None:
     """An empty list of methods is refused: the processor would fall back to card only (spec 1, Errors)."""
     with pytest.raises(ValidationError, match="card only"):

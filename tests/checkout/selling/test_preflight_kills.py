@@ -12,7 +12,7 @@ from orrery.checkout.selling.service import Purchase
 from orrery.errors import ApprovalRefused
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
-from tests.support.checkout import PRODUCT
+from tests.support.checkout import OTHER, PRODUCT
 from tests.support.killed import Fuse, Killed
 from tests.support.rehearsal import Rehearsal
 
@@ -342,6 +342,7 @@ async def test_paid_meanwhile() -> None:
         "attention",
         True,
     )
+    assert (await rehearsal.again(products=(PRODUCT, OTHER)).preflight.panel()).tone == "bad", "one is not sold"
     assert (await rehearsal.run()).to_sign, "the run is over, and the next one cleans up nothing"
     assert rehearsal.till.open() == []
 

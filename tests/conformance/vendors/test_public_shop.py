@@ -75,7 +75,7 @@ def test_a_session(operation: Operation) -> None:
     [
         (503, b'{"error": "not-preflighted", "message": "Later."}', "not-preflighted"),
         (404, b'{"error": "unknown-product", "message": "No."}', "unknown-product"),
-        (429, b'{"error": "too-many-requests"}', "too-many-requests"),
+        (429, b'{"error": "too-many-requests", "message": "Later."}', "too-many-requests"),
     ],
 )
 def test_the_service_says_no(operation: Operation, status: int, answer: bytes, tag: str) -> None:

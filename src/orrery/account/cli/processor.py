@@ -15,8 +15,7 @@ from orrery.account.configurations import oddities
 from orrery.account.session import SessionLookup
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
-from orrery.ports.processor import Configuration, ProcessorReads, split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import Configuration, ItemUnreadable, ProcessorReads, split_unreadable
 from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json

@@ -13,6 +13,7 @@ from orrery.ports.processor import (
     Configuration,
     Customer,
     EventSummary,
+    ItemUnreadable,
     ListEntry,
     Price,
     ProcessorAccount,
@@ -20,7 +21,6 @@ from orrery.ports.processor import (
     Review,
     ValueList,
 )
-from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.processor.lists import by_alias
 from orrery.runtime.console.tables import Row
 from orrery.syntax.money import money

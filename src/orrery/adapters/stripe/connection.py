@@ -22,7 +22,7 @@ from orrery.adapters.stripe.objects import unreadable as misread
 from orrery.adapters.stripe.threads import Threads
 from orrery.errors import NotConfigured
 from orrery.outside import Answer, NoAnswer, Outside, session
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.syntax.lines import one_line
 from orrery.tls import tls_trouble
 from orrery.trust import WELL_KNOWN, Trust

@@ -21,8 +21,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import CheckoutSession, ItemUnreadable, PartialEvent, ProcessorEvent
 
 Identifier = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[\x21-\x7e]+$")]
 Seconds = Annotated[int, Field(ge=0, le=253_402_300_799)]

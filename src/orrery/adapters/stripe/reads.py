@@ -30,6 +30,7 @@ from orrery.ports.processor import (
     Configuration,
     Customer,
     EventSummary,
+    ItemUnreadable,
     ListEntry,
     Price,
     ProcessorAccount,
@@ -37,7 +38,6 @@ from orrery.ports.processor import (
     Unneeded,
     ValueList,
 )
-from orrery.ports.processor.errors import ItemUnreadable
 
 
 class StripeReads:

@@ -9,8 +9,14 @@ from orrery.adapters.stripe.objects import Page, Session
 from orrery.adapters.stripe.payments import ChargeObject
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.settings import Endpoint
-from orrery.ports.processor import Charge, CheckoutSession, Parameters, ProcessorAccount, WebhookEndpoint
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import (
+    Charge,
+    CheckoutSession,
+    ItemUnreadable,
+    Parameters,
+    ProcessorAccount,
+    WebhookEndpoint,
+)
 
 
 class StripeProcessor:

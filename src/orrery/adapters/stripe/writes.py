@@ -7,8 +7,14 @@ from typing import Any
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.objects import Session
 from orrery.adapters.stripe.settings import AccountObject, ConfigurationObject, RemovedObject, ValueListItem
-from orrery.ports.processor import CheckoutSession, Configuration, ListEntry, ProcessorAccount
-from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import (
+    CheckoutSession,
+    Configuration,
+    ListEntry,
+    ProcessorAccount,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
 
 _ELSEWHERE = (
     "The processor does not take the account's branding by its API ({status}): set it in the dashboard, under "

@@ -19,12 +19,12 @@ from orrery.ports.processor import (
     CheckoutSession,
     EventReader,
     EventSummary,
+    ItemUnreadable,
     PartialEvent,
     ProcessorEvent,
     ProcessorReads,
     split_unreadable,
 )
-from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Committed, Conflict, Delete
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered

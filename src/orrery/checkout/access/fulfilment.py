@@ -24,8 +24,7 @@ from orrery.checkout.records import AccessEnd, GrantedBy, Offer, WithheldSession
 from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
 from orrery.logs import log
-from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent, ProcessorReads
-from orrery.ports.processor.errors import ProcessorRefused
+from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent, ProcessorReads, ProcessorRefused
 from orrery.ports.store import Absent, Check, Conflict, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, compare_and_set, write

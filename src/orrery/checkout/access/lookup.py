@@ -17,8 +17,16 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
 from orrery.logs import log
-from orrery.ports.processor import CheckoutSession, Processor, ProcessorReads, SessionStatus, split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
+from orrery.ports.processor import (
+    CheckoutSession,
+    ItemUnreadable,
+    Processor,
+    ProcessorError,
+    ProcessorReads,
+    ProcessorRefused,
+    SessionStatus,
+    split_unreadable,
+)
 from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered
 from orrery.runtime.references import References, as_reference

@@ -17,8 +17,7 @@ from orrery.checkout.records import Offer, StoredDiscrepancy
 from orrery.errors import RecordUnreadable, StoreError
 from orrery.logs import log
 from orrery.ports.panels import Panel
-from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused
+from orrery.ports.processor import CheckoutSession, ItemUnreadable, Processor, ProcessorError, ProcessorRefused
 from orrery.runtime import outbox
 from orrery.runtime.collection import write
 from orrery.runtime.lasting import push

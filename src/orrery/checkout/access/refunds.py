@@ -16,8 +16,7 @@ from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
-from orrery.ports.processor import Charge, ChargeEvent, Dispute, ProcessorReads
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered

@@ -7,8 +7,7 @@ from orrery.checkout.access.rules import AccessVerdict
 from orrery.checkout.records import LastReconciliation, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.ports.panels import Panel, utc_text
-from orrery.ports.processor import CheckoutSession
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import CheckoutSession, ItemUnreadable
 
 LATE = timedelta(hours=1)
 """A last reconciliation this long ago needs attention."""

@@ -9,8 +9,7 @@ import typer
 from orrery.approvals.cli.signing import refuse_for_machines, sign_intent
 from orrery.checkout.cli import checkout_of
 from orrery.errors import Invalid, NotConfigured, RecordUnreadable
-from orrery.ports.processor import split_unreadable
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import ItemUnreadable, split_unreadable
 from orrery.ports.shop import Shops
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson, Since

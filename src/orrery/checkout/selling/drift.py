@@ -20,8 +20,7 @@ from orrery.checkout.selling.receipts import (
 from orrery.errors import NotConfigured, NotFound
 from orrery.logs import log
 from orrery.ports.panels import Panel, utc_text
-from orrery.ports.processor import CheckoutSession, ProcessorReads
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor import CheckoutSession, ItemUnreadable, ProcessorReads
 from orrery.ports.store import Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import sortable, write

@@ -28,7 +28,7 @@ from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import KEEP_PROXY, CreationOutage, ProxySighting
 from orrery.logs import log
 from orrery.ports.health import Finding
-from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.due import is_ahead
 from orrery.runtime.lasting import Lasting
 from orrery.syntax.lines import one_line

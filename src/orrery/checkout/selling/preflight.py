@@ -23,8 +23,7 @@ from orrery.errors import NotConfigured, OrreryError, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, Tone, utc_text
-from orrery.ports.processor import ProcessorReads
-from orrery.ports.processor.errors import ProcessorError
+from orrery.ports.processor import ProcessorError, ProcessorReads
 from orrery.runtime.operations import Intent
 from orrery.syntax.lines import one_line
 

@@ -18,8 +18,7 @@ from orrery.checkout.selling.receipts import payment_page
 from orrery.checkout.selling.sessions import SessionRequest, ask_for_session
 from orrery.errors import StoreError
 from orrery.logs import log
-from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.processor.errors import ProcessorError
+from orrery.ports.processor import CheckoutSession, Processor, ProcessorError
 from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import commit, compare_and_set, write

@@ -12,8 +12,14 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.errors import StoreError
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.processor import CheckoutSession, Parameters, Processor, ProcessorWrites
-from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import (
+    CheckoutSession,
+    Parameters,
+    Processor,
+    ProcessorRefused,
+    ProcessorUnreachable,
+    ProcessorWrites,
+)
 from orrery.runtime.operations import Intent
 
 TRIES = 2

@@ -28,8 +28,13 @@ from orrery.checkout.selling.receipts import (
 from orrery.checkout.selling.sessions import TRIES, Expiry, SessionRequest, ask_for_session
 from orrery.errors import Invalid, NotConfigured, RecordUnreadable
 from orrery.logs import log
-from orrery.ports.processor import CheckoutSession, Processor
-from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import (
+    CheckoutSession,
+    Processor,
+    ProcessorError,
+    ProcessorRefused,
+    ProcessorUnreachable,
+)
 from orrery.ports.store import Delete, Put, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk, write

@@ -18,8 +18,7 @@ from orrery.checkout.selling.receipts import (
     rule_conditions,
 )
 from orrery.checkout.selling.sessions import Expiry
-from orrery.ports.processor import Parameters, Processor, ProcessorReads
-from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from orrery.ports.processor import Parameters, Processor, ProcessorReads, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.shop import Shop, Started
 from orrery.ports.store import Delete
 from orrery.runtime.collection import indexed_id, write

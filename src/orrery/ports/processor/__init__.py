@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from orrery.ports.processor.errors import ItemUnreadable
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.processor.values import (
     BRANDING,
     Balance,
@@ -46,6 +46,7 @@ __all__ = [
     "Dispute",
     "EventReader",
     "EventSummary",
+    "ItemUnreadable",
     "ListEntry",
     "Parameter",
     "Parameters",
@@ -54,8 +55,11 @@ __all__ = [
     "Price",
     "Processor",
     "ProcessorAccount",
+    "ProcessorError",
     "ProcessorEvent",
     "ProcessorReads",
+    "ProcessorRefused",
+    "ProcessorUnreachable",
     "ProcessorWrites",
     "Review",
     "SessionStatus",

@@ -18,7 +18,7 @@ from orrery.runtime.console.terminal import new_console, visible, visible_json
 from orrery.syntax.track import TRACKS, label
 
 if TYPE_CHECKING:
-    from orrery.ports.processor.errors import ItemUnreadable  # its package takes 50 ms to import
+    from orrery.ports.processor import ItemUnreadable  # its package takes 50 ms to import
 
 Row = Mapping[str, object]
 Unread: TypeAlias = "RecordUnreadable | ItemUnreadable"
