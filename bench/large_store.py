@@ -14,13 +14,26 @@ from orrery.ports.store import Put, StoreEntry, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Walk
 
-WAITING = 0.05
-"""The share of the sales whose messages wait; those of the others were delivered."""
+WAITING = 20
+"""Of so many sales the messages of one wait; those of the others were delivered."""
 
 PATTERN = "cs_test_pattern"
 """The session of the sale that the others are made of."""
 
+UNDELIVERABLE = """
+[push]
+url = "http://127.0.0.1:9"
+topic = "owner"
+[mail]
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "shop@northwind.example"
+"""
+"""Where nothing listens: what waits goes on waiting."""
+
 _BATCH = 500
+_SALE = "cs_test_sale"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -29,25 +42,31 @@ def sell(service: Service, sessions: list[str]) -> None:
     _ = asyncio.run(deliver([request(one, service.port) for one in sessions], service.port, len(sessions)))
 
 
-async def multiply(path: Path, sales: int) -> None:
-    """Put so many sales into the store at `path`, in which there is the sale of `PATTERN`."""
+async def multiply(path: Path, sales: int, first: int = 0) -> None:
+    """Put sales into the store at `path`, which has that of `PATTERN`: from number `first` up to `sales`."""
     clock = SystemClock()
     store = await SqliteStore.open(path, clock)
     pattern = [one async for one in Walk("").entries(store, clock) if PATTERN in one.key]
-    for start in range(0, sales, _BATCH):
+    for start in range(first, sales, _BATCH):
         batch = range(start, min(start + _BATCH, sales))
         _ = await store.commit(
-            [
-                one
-                for number in batch
-                for one in _sale(pattern, number, clock.now(), waits=number < sales * WAITING)
-            ]
+            [one for number in batch for one in _sale(pattern, number, clock.now(), waits=not number % WAITING)]
         )
     await store.close()
 
 
+def named(number: int) -> str:
+    """Return the session of a sale that `multiply` made."""
+    return f"{_SALE}{number:07}"
+
+
+def number_of(session: str) -> int:
+    """Return which of these sales a session is."""
+    return int(session.removeprefix(_SALE))
+
+
 def _sale(pattern: list[StoreEntry], number: int, now: datetime, *, waits: bool) -> Iterator[Write]:
-    session = f"cs_test_sale{number:07}"
+    session = named(number)
     for entry in pattern:
         key = _DIGEST.sub(f"{number:064x}", entry.key.replace(PATTERN, session))
         value = entry.value.replace(PATTERN.encode(), session.encode())

@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 import bench
 
-Unit = Literal["a second", "MB/s", "%", "s", "ms", "µs", "MB", "minutes", "% of a core", "% fewer", "calls"]
+Unit = Literal["a second", "MB/s", "%", "s", "ms", "µs", "MB", "minutes", "KB", "% of a core", "% fewer", "calls"]
 _MORE_IS_BETTER: tuple[Unit, ...] = ("a second", "MB/s", "%")
 
 
@@ -52,7 +52,7 @@ class Measurement:
 
     `measure` makes one round. The defaults of its arguments are the full size, `short` has those of the smallest.
     `rounds` is how many are made unless somebody says so. `programs` must be installed; `refused` says why it
-    cannot run here whatever is installed.
+    cannot run here whatever is installed. `drawn` makes an SVG file of the medians.
     """
 
     measure: Callable[..., Round]
@@ -60,6 +60,7 @@ class Measurement:
     rounds: int = 5
     programs: tuple[str, ...] = ()
     refused: Callable[[], str] = str
+    drawn: Callable[[Mapping[str, float]], str] | None = None
 
     def lacks(self) -> str:
         """Say which programs are not here."""

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
+from pathlib import Path
 
-from bench.measurement import Figure, Round, names
+from bench.measurement import Figure, Round, named, names
 from bench.reading import Row, rows, short
 from bench.version import ROOT, commit_of
 
 PAGE = ROOT / "docs/reference/measurements.md"
 RESULTS = ROOT / "bench/results"
+IMAGES = ROOT / "docs/images"
 
 _HEAD = """\
 # Measurements
@@ -34,6 +36,16 @@ def keep(name: str, rounds: Sequence[Round]) -> None:
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps({**made, "rounds": raw}, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
+    if svg := image(name):
+        (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def image(name: str) -> str:
+    """Return what is drawn of the last rounds of a measurement, or nothing."""
+    draw, file = named(name).drawn, RESULTS / f"{name}.json"
+    if draw is None or not file.exists():
+        return ""
+    return draw({row.figure.name: row.value.median for row in rows(_rounds(file))})
 
 
 def page() -> str:
@@ -47,13 +59,17 @@ def _section(name: str) -> Iterator[str]:
     if not file.exists():
         yield from ("Not measured yet.", "")
         return
-    found = json.loads(file.read_text(encoding="utf-8"))
-    rounds = [[Figure(**figure) for figure in one] for one in found["rounds"]]
+    found, rounds = json.loads(file.read_text(encoding="utf-8")), _rounds(file)
     yield from (f"{len(rounds)} rounds, {found['cores']} cores.", "")
     yield from (_line(_COLUMNS), _line(["---"] * len(_COLUMNS)))
     when = f"{found['date']}, {found['commit']}"
     yield from (_line([*_cells(row), when]) for row in rows(rounds))
     yield ""
+
+
+def _rounds(file: Path) -> list[Round]:
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return [[Figure(**figure) for figure in one] for one in found["rounds"]]
 
 
 def _cells(row: Row) -> list[str]:

@@ -7,22 +7,10 @@ import asyncio
 import time
 from pathlib import Path
 
-from bench.large_store import PATTERN, multiply, sell
+from bench.large_store import PATTERN, UNDELIVERABLE, multiply, sell
 from bench.measurement import Figure, Measurement, Round, scratch
 from bench.service import megabytes, prepare, serving
 from bench.webhook import offer_sessions
-
-_UNDELIVERABLE = """
-[push]
-url = "http://127.0.0.1:9"
-topic = "owner"
-[mail]
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "shop@northwind.example"
-"""
-"""Where nothing listens: what waits goes on waiting."""
 
 
 def killed(settings: Path, sessions: list[str], rest: float) -> tuple[float, float]:
@@ -39,7 +27,7 @@ def measure(sales: int = 100_000, unfolded: int = 60, rest: float = 3.0) -> Roun
     """Measure a new store, and the same with many sales."""
     few, more = ([f"cs_test_{which}{number}" for number in range(unfolded)] for which in ("few", "more"))
     with scratch() as folder:
-        settings, store = prepare(folder / "service", more=_UNDELIVERABLE), folder / "service/orrery.db"
+        settings, store = prepare(folder / "service", more=UNDELIVERABLE), folder / "service/orrery.db"
         asyncio.run(offer_sessions(store, [PATTERN, *few, *more]))
         small = killed(settings, [PATTERN, *few], rest)
         asyncio.run(multiply(store, sales))

@@ -18,6 +18,9 @@ from orrery.adapters.sqlite import SqliteStore, create
 from orrery.runtime.index_key import index_key
 
 SECRET = "whsec_orrery_bench"  # noqa: S105  no real secret: the measurement signs its own events with it
+NO_PROCESSOR = "http://127.0.0.1:9"
+"""Where nothing listens."""
+
 LOAD_CORE = -1
 """Which of the machine's cores the load is bound to: the last."""
 
@@ -64,7 +67,7 @@ class Service:
     started_in: float
 
 
-def prepare(folder: Path, processor: str = "http://127.0.0.1:9", more: str = "") -> Path:
+def prepare(folder: Path, processor: str = NO_PROCESSOR, more: str = "") -> Path:
     """Write settings, with `more` sections, secrets and a store as an owner would; return the settings file."""
     secrets = folder / "secrets"
     secrets.mkdir(parents=True)

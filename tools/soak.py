@@ -13,6 +13,7 @@ from tools.outcomes import Outcome, run, show
 
 ROUNDS = 3
 LOAD = "load"
+GROWTH = "growth"
 
 BUSY = f"import os\nwhile os.getppid() == {os.getpid()}:\n    for _ in range(1_000_000): pass"
 """Keeps a core busy for as long as this process lives."""
@@ -76,10 +77,21 @@ def load() -> Failures:
         yield from failures(f"load, round {number}", outcome)
 
 
+def growth() -> Failures:
+    """Measure stores of up to a million sales, and draw the curves of what grows."""
+    show("\nWhat grows with the sales in the store, up to a million:\n")
+    measured = subprocess.run(["./run", "bench", GROWTH, "--write"], check=False)  # noqa: S603  our own command
+    if measured.returncode:
+        yield f"{GROWTH}: it could not be measured"
+
+
 def ran(part: str) -> Failures:
     """Run one part."""
     if part == LOAD:
         yield from load()
+        return
+    if part == GROWTH:
+        yield from growth()
         return
     what, files = LONG[part]
     show(f"{what}:\n")
@@ -108,7 +120,7 @@ def busy(count: int) -> Generator[None]:
 
 def main(*names: str) -> int:
     """Run the named parts, or all, and list what failed in any of them."""
-    parts = [*LONG, LOAD]
+    parts = [*LONG, GROWTH, LOAD]
     unknown = [name for name in names if name not in parts]
     if unknown:
         sys.stderr.write(f"The soak has no part {unknown[0]!r}; its parts are {', '.join(parts)}.\n")

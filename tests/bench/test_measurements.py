@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.measurement import Figure, named, names
-from bench.page import PAGE, page
+from bench.page import IMAGES, PAGE, image, page
 from bench.version import CannotBeMeasured, version_of
 from tests.support.program import Program
 from tests.support.waiting import PATIENCE
@@ -48,5 +48,7 @@ def test_what_is_no_commit_is_refused() -> None:
 
 
 def test_the_page_is_what_the_last_rounds_make_it() -> None:
-    """Nobody has edited it by hand: `./run bench NAME --write` writes it."""
+    """Nobody has edited it or an image by hand: `./run bench NAME --write` writes them."""
     assert PAGE.read_text(encoding="utf-8") == page()
+    images = {name: image(name) for name in names() if image(name)}
+    assert {name: (IMAGES / f"{name}.svg").read_text(encoding="utf-8") for name in images} == images
