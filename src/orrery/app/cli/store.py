@@ -38,9 +38,7 @@ def create_store(config: Config = None) -> None:
 
 @group.command()
 def prove(
-    address: Annotated[
-        str | None, typer.Argument(help="A database; by default that of the settings.")
-    ] = None,
+    address: Annotated[str | None, typer.Argument(help="A database; by default that of the settings.")] = None,
     config: Config = None,
     *,
     as_json: AsJson = False,
