@@ -223,6 +223,14 @@ async def test_a_restore_erases_again(restored: tuple[Shop, Shop]) -> None:
     assert await snapshot.entries() == before
 
 
+async def test_a_buyer_that_is_known_again_is_not_brought_along(restored: tuple[Shop, Shop]) -> None:
+    """A record that got an address after its erasure is not copied into the snapshot with that."""
+    shop, snapshot = restored
+    await shop.desk.change_email("cs_5", BOB, "it was theirs")
+    await snapshot.privacy.erase_again(await snapshot.privacy.erasures(shop.store))
+    assert BOB not in await everything(snapshot)
+
+
 async def test_a_restore_names_what_it_cannot_erase(restored: tuple[Shop, Shop]) -> None:
     """A record of the snapshot that cannot be read keeps no other from being erased again."""
     shop, snapshot = restored
