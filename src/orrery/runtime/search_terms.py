@@ -31,12 +31,14 @@ class SearchTerms:
 
     def addressed_in(self, value: bytes) -> bool:
         """Return whether stored bytes name one of the addresses."""
-        return any(_has(self._words, self._addresses, _folded(text)) for text in texts(value))
+        return any(map(self._has_address, texts(value)))
 
     def named_in(self, value: bytes) -> bool:
         """Return whether stored bytes name one of the addresses or of the ids."""
-        ids = self._ids
-        return self.addressed_in(value) or bool(ids and any(_has(self.ids, ids, text) for text in texts(value)))
+        return any(self._has_address(text) or _has(self.ids, self._ids, text) for text in texts(value))
+
+    def _has_address(self, text: str) -> bool:
+        return _has(self._words, self._addresses, _folded(text))
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -49,8 +51,8 @@ class SearchTerms:
         return re.compile(f"{before}(?:{_any_of(self._words)}){after}")
 
     @cached_property
-    def _ids(self) -> re.Pattern[str] | None:
-        return re.compile(rf"(?<!\w)(?:{_any_of(self.ids)})(?!\w)") if self.ids else None
+    def _ids(self) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{_any_of(self.ids)})(?!\w)")
 
 
 def texts(value: bytes) -> Iterator[str]:
