@@ -11,7 +11,7 @@ from starlette.routing import Route
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.listeners import bind
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.accessibility import violations, violations_in_both_schemes
+from tests.support.accessibility import violations_in_both_schemes
 from tests.support.clock import ManualClock
 from tests.support.panels import LONG, PASSWORD, TROUBLE, WELL, WIDE, failing, owner_page
 from tests.support.serving import serving
@@ -72,13 +72,6 @@ def test_tables_fit_their_cards(desk: str, open_page: OpenPage) -> None:
         page.set_viewport_size({"width": width, "height": 800})
         assert (width, sideways(page), page.evaluate(_OVERHANG)) == (width, 0, 0)
         assert page.get_by_text("f96612547420").evaluate("one => one.getClientRects().length") == 1
-
-
-def test_a_barrier_is_found(page: Page) -> None:
-    """What axe-core is asked finds a picture without words, and too faint a text."""
-    body = '<main><h1 style="color:#ddd">Faint words</h1><img src="data:,"></main>'
-    page.set_content(f'<html lang="en"><title>A page</title>{body}')
-    assert {one.partition(":")[0] for one in violations(page)} == {"color-contrast", "image-alt"}
 
 
 def test_without_a_script(desk: str, open_page: OpenPage) -> None:

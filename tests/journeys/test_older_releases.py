@@ -19,9 +19,9 @@ from orrery.ports.store import Put, StoreEntry
 from orrery.record import Sealed
 from tests.support.demo import running_demo
 from tests.support.lived_in import LivedIn
-from tests.support.reading import entries
 from tests.support.reading import read as record_in
 from tests.support.soak import SOAKING
+from tests.support.stores import entries
 
 pytestmark = pytest.mark.skipif(not SOAKING, reason="only ./run soak runs an older release")
 

@@ -10,7 +10,6 @@ import pytest
 from tests.support.deployment import Product, beside_a_sandbox
 from tests.support.owning import Owner, owned_shop, to_sign
 from tests.support.program import run_orrery
-from tests.support.sandbox import SESSIONS
 from tests.support.visiting import Visitor
 from tests.support.waiting import eventually
 
@@ -20,7 +19,7 @@ NEWER = "Newer words: one year of practice questions for {CERT}, no subscription
 @pytest.fixture(scope="module")
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owner]:
     """Run one deployment in live mode, whose products no processor has accepted yet."""
-    names = ("selling", "lost", "orphaned", "announced", "verified", "slipping")
+    names = ("selling", "announced", "verified", "slipping")
     products = [*(Product(name) for name in names), Product("withdrawn", price_id="price_withdrawn")]
     with beside_a_sandbox(owned_shop(tmp_path_factory.mktemp("live"), *products)) as shop:
         shop.sandbox.price("price_withdrawn", unit_amount=4900, active=False)
@@ -50,6 +49,11 @@ def test_first_sale_and_first_change(owner: Owner) -> None:
     assert shown(owner, visitor.start()) == newer
     assert owner.preflight("selling", "--pending").returncode == 0
     assert len(owner.open_sessions("selling")) == 3, "those of the visitor"
+    newest = owner.shop.sandbox.sessions("selling")[0]
+    assert (newest["livemode"], newest["id"].startswith("cs_live_")) == (
+        True,
+        True,
+    )  # as beside a live key of the vendor
 
 
 def test_a_slip_in_the_text(owner: Owner) -> None:
@@ -100,30 +104,6 @@ def test_rejected_by_the_processor(owner: Owner) -> None:
     assert "The price specified is inactive" in done.stdout
     assert "line_items[0][price]" in done.stdout
     assert Visitor(owner.shop, "withdrawn").check_out().status_code == 503
-
-
-def test_lost_answers(owner: Owner) -> None:
-    """Answers of creation and expiry that are lost lead to no second session, and leave none open."""
-    owner.approve("lost")
-    owner.shop.sandbox.fault("cut_after", path=SESSIONS, count=2)
-    assert "unanswered" in owner.preflight("lost").stdout
-    owner.shop.sandbox.fault("cut_after", path=f"{SESSIONS}/cs_")
-    done = owner.preflight("lost")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert [one["status"] for one in owner.shop.sandbox.sessions("lost")] == ["expired"]
-
-
-def test_an_orphan(owner: Owner) -> None:
-    """A session that could not be expired is named and queued; the owner signs, and it is expired."""
-    owner.approve("orphaned")
-    owner.shop.sandbox.fault("no_permission", path=f"{SESSIONS}/cs_")
-    done = owner.preflight("orphaned")
-    assert done.returncode == 1
-    (session,) = owner.open_sessions("orphaned")
-    assert f"Session {session} is still open" in done.stderr
-    assert Visitor(owner.shop, "orphaned").check_out().status_code == 200
-    assert owner.sign(to_sign(done.stderr)) == "done"
-    assert owner.session(session)["status"] == "expired"
 
 
 def test_what_follows_a_signature_is_said_before_it_and_done_after_it(owner: Owner) -> None:
@@ -184,10 +164,3 @@ def test_nothing_to_try(tmp_path: Path) -> None:
     assert run_orrery("init", str(tmp_path)).returncode == 0
     said = run_orrery("checkout", "preflight", "--pending", "--config", str(tmp_path / "orrery.toml"))
     assert (said.returncode, said.stderr) == (0, "No product is configured: nothing is sold.\n")
-
-
-def test_live_mode_is_played_with_a_live_key(owner: Owner) -> None:
-    """Beside a live key the sandbox makes sessions of live mode, as the vendor does; the service takes them."""
-    newest = owner.shop.sandbox.sessions()[0]
-    assert newest["livemode"]
-    assert newest["id"].startswith("cs_live_")

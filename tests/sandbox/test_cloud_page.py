@@ -15,8 +15,8 @@ from orrery.sandbox.app import Service
 from orrery.sandbox.gateway import EVERY
 from orrery.sandbox.ground import PING_TOKEN
 from tests.support.cloud import CloudBox, running_cloud
+from tests.support.provisioning import runbook
 from tests.support.serving import serving
-from tests.support.smallest_runbook import bring_back
 from tests.support.waiting import until
 
 FACTOR = 30.0
@@ -55,7 +55,7 @@ def module_box(tmp_path_factory: pytest.TempPathFactory, pinged: Pinged) -> Iter
     folder = tmp_path_factory.mktemp("cloud")
     with (
         serving(app, listener),
-        running_cloud(folder, bring_back, service, factor=FACTOR, owner="owner@northwind.example") as box,
+        running_cloud(folder, runbook, service, factor=FACTOR, owner="owner@northwind.example") as box,
     ):
         until(lambda: pinged.pings)
         yield box

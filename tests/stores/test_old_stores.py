@@ -28,7 +28,8 @@ from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
-from tests.support.reading import DECLARED, entries, read, unreadable
+from tests.support.reading import DECLARED, read, unreadable
+from tests.support.stores import entries
 
 pytestmark = pytest.mark.anyio
 
