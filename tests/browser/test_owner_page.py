@@ -9,12 +9,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from orrery.edge.headers import SecurityHeaders
-from orrery.edge.listeners import bind
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.accessibility import violations_in_both_schemes
 from tests.support.clock import ManualClock
 from tests.support.panels import LONG, PASSWORD, TROUBLE, WELL, WIDE, failing, owner_page
-from tests.support.serving import serving
+from tests.support.serving import served
 
 OWNER = {"username": "owner", "password": PASSWORD}
 RED = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
@@ -39,8 +38,8 @@ def desk() -> Iterator[str]:
         "/closed": owner_page(clock, password_hash=None),
     }
     app = SecurityHeaders(Starlette(routes=[Route(path, page.answer) for path, page in pages.items()]))
-    with bind("127.0.0.1", 0) as listener, serving(app, listener):
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with served(app) as url:
+        yield url
 
 
 def sideways(page: Page) -> int:

@@ -1,16 +1,11 @@
 """A service's refresh operation and nothing else, for what calls it from elsewhere."""
 
 import json
-import socket
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from tests.support.serving import serving
 
 PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 
@@ -55,10 +50,3 @@ def answer(
     """Return one answer of an endpoint."""
     content = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
     return status, content, headers
-
-
-@contextmanager
-def running_endpoint(endpoint: RefreshEndpoint) -> Generator[str]:
-    """Serve an endpoint until the end of the block; yield its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listener, serving(endpoint, listener):
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"

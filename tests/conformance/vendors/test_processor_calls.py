@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,7 @@ from orrery.sandbox.app import EVERYTHING, SandboxConfig, create_app
 from tests.architecture.test_processor_walk import ALLOWED
 from tests.support.items import gathered
 from tests.support.running_sandbox import KEY, PRICE, PRICES
-from tests.support.serving import serving
+from tests.support.serving import bound, serving
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 PARAMETERS = session_parameters(
@@ -51,8 +50,7 @@ class Recorder:
 def recorder(tmp_path: Path) -> Iterator[Recorder]:
     """Run a sandbox whose requests are noted."""
     clock = MovableClock(tmp_path / "clock")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener, url = bound()
     config = SandboxConfig(base_url=url, api_keys={KEY: frozenset({EVERYTHING})}, prices=PRICES)
     recorder = Recorder(create_app(config, clock, clock.advance))
     recorder.url = url
