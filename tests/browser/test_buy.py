@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.accessibility import violations_in_both_schemes
 from tests.support.demo import Demo, running_demo
 from tests.support.waiting import eventually
 

@@ -6,9 +6,9 @@ from datetime import datetime
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import NOON, Desk, made_mailbox, made_row
 from tests.browser.conftest import OpenPage
 from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import NOON, Desk, made_mailbox, made_row
 from tests.support.soak import SOAKING
 
 ROWS = [made_row(1), made_row(2), made_row(3)]

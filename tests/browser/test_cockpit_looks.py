@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from orrery.syntax.track import labels_in
+from tests.browser.accessibility import violations
+from tests.browser.cockpit_desk import HEAD, Desk, Json, made_head, made_mailbox, made_recipients, made_row
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.accessibility import violations
 from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import HEAD, Desk, Json, made_head, made_mailbox, made_recipients, made_row
 from tests.support.soak import SOAKING
 
 OVERRIDE = "\u202e"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import ACCOUNT, NOON, Desk, made_mailbox, made_row
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import ACCOUNT, NOON, Desk, made_mailbox, made_row
 
 UNREACHABLE = "The mailbox cannot be reached."
 ROWS = [made_row(1), made_row(2), made_row(3, source="action-hub", replyable=False, until="2026-11-20")]

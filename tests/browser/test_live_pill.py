@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.support.live_widgets import START, Network
+from tests.browser.live_widgets import START, Network
 
 PILL, MINUTE = "<live-pill></live-pill>", 60
 

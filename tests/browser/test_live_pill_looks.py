@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.support.live_widgets import Network, queries
+from tests.browser.live_widgets import Network, queries
 
 PILL = "<live-pill></live-pill>"
 MINUTE = 60

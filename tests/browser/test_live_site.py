@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from orrery.edge.headers import SecurityHeaders
 from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage
-from tests.support.live_widgets import Network
+from tests.browser.live_widgets import Network
 from tests.support.serving import served
 
 PAGES = [{"page": "Cloud Navigator", "path": "/", "users": 9}, {"page": "Practice", "path": None, "users": 3}]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.live_widgets import Network, queries
+from tests.browser.live_widgets import Network, queries
 
 TILE = "<live-tile></live-tile>"
 MINUTE = 60

@@ -9,8 +9,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from orrery.edge.headers import SecurityHeaders
+from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.accessibility import violations_in_both_schemes
 from tests.support.clock import ManualClock
 from tests.support.panels import LONG, PASSWORD, TROUBLE, WELL, WIDE, failing, owner_page
 from tests.support.serving import served

@@ -14,7 +14,7 @@ from starlette.routing import Route as Path
 from orrery.edge.headers import SecurityHeaders
 from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.live_widgets import live_routes
+from tests.browser.live_widgets import live_routes
 from tests.support.serving import served
 
 END = "2027-11-21T09:30:00Z"

@@ -18,10 +18,10 @@ from orrery.cockpit.plain_text.named import (
     SMIME_UNKNOWN,
     TROUBLES,
 )
+from tests.conformance.microsoft.signed_in import microsoft_mailbox, signed_in_at
 from tests.support.dovecot import Dovecot
 from tests.support.graph import GraphBox, graph
 from tests.support.imap import ImapTestAccount
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
 
 pytestmark = pytest.mark.anyio

@@ -16,11 +16,11 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, backup, is_as_new_as, last_version, restore
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Conflict, Put, StoreEntry, Unchanged
+from tests.crash.workers import Worker, Workers
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
 from tests.support.store_worker import PARTS, Opened
 from tests.support.stores import sets_in
-from tests.support.workers import Worker, Workers
 
 ROUNDS = rounds(8)
 ROWS = 1000

@@ -17,10 +17,10 @@ from orrery.approvals.intents import NAMESPACE
 from orrery.fraud.build import FraudDomain
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.clock import Clock
+from tests.journeys.terminal import Terminal, terminal
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
-from tests.support.terminal import Terminal, terminal
 
 PASSPHRASE = "a passphrase of the tests"  # noqa: S105  of a key that is made for the run
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.journeys.terminal import INTERRUPT, terminal
 from tests.support.cockpit import PORT_VARIABLE, Client, Cockpit, running_cockpit
 from tests.support.package_copy import ROOT, run_python
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
-from tests.support.terminal import INTERRUPT, terminal
 from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("temporary")

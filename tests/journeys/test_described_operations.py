@@ -17,8 +17,8 @@ from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation, BaseSchema
 from schemathesis.specs.openapi import checks
 
+from tests.journeys.live_counter import BEARER, COSMOS, GUIDED, INTEL, REFRESH, SITE, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, running
-from tests.support.live_counter import BEARER, COSMOS, GUIDED, INTEL, REFRESH, SITE, LiveCounter
 from tests.support.marked import SECRETS
 from tests.support.soak import rounds
 from tests.support.visiting import CHECKOUT, Visitor

@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
+from tests.journeys.live_counter import USUAL, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
-from tests.support.live_counter import USUAL, LiveCounter
 from tests.support.waiting import eventually
 
 PLENTY = 1_000_000

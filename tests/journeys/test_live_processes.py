@@ -14,8 +14,8 @@ import pytest
 
 from orrery.live import keys
 from orrery.live.records import Active, Pages
+from tests.journeys.live_counter import PAGES, REFRESH, TOTAL, USUAL, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox
-from tests.support.live_counter import PAGES, REFRESH, TOTAL, USUAL, LiveCounter
 from tests.support.program import Program
 from tests.support.soak import rounds
 from tests.support.visiting import expect_equal

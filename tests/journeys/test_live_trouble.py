@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.deployment import ANALYTICS_KEY, CounterSettings, Deployment, beside_a_sandbox, stop
-from tests.support.live_counter import (
+from tests.journeys.live_counter import (
     PAGES,
     REFRESH,
     TOTAL,
     USUAL,
     LiveCounter,
 )
+from tests.support.deployment import ANALYTICS_KEY, CounterSettings, Deployment, beside_a_sandbox, stop
 from tests.support.marked import analytics_key
 from tests.support.soak import SOAKING
 

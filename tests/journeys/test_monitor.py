@@ -10,8 +10,8 @@ import pytest
 
 from orrery.live.monitor import LABEL
 from orrery.sandbox.tracker import REPOSITORY
+from tests.journeys.live_counter import LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox
-from tests.support.live_counter import LiveCounter
 from tests.support.visiting import expect_equal
 from tests.support.waiting import eventually
 

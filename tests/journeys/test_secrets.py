@@ -9,8 +9,8 @@ import pytest
 
 from orrery.secrets.alerts import TRAP
 from orrery.secrets.baseline import EVERY
+from tests.journeys.live_counter import LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
-from tests.support.live_counter import LiveCounter
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked
 from tests.support.program import run_orrery
 from tests.support.visiting import Visitor, expect_equal

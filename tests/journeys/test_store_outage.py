@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.sqlite import create
+from tests.journeys.disks import aborted, full, small
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
-from tests.support.disks import aborted, full, small
 from tests.support.soak import SOAKING
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.support.edge import HOST, SITE_READ, Edge
+from tests.nginx.edge import HOST, SITE_READ, Edge
+from tests.nginx.origin import Origin
 from tests.support.nginx import NAME, SITE, Ports, adapted, command, running, write
-from tests.support.origin import Origin
 from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 

@@ -13,9 +13,9 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
+from tests.conformance.microsoft.signed_in import microsoft_mailbox, signed_in_at
 from tests.support.graph import GraphBox, graph
 from tests.support.mailboxes import reply_to
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A, ANN_B
 from tests.support.waiting import eventually
 

@@ -12,10 +12,10 @@ from orrery.errors import TrackRefused
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.ports.comms.tasks import Task
 from orrery.tenants.account_tokens import AccountTokens
+from tests.conformance.microsoft.signed_in import signed_in_at, to_do
+from tests.conformance.microsoft.to_do_account import ToDoAccount
 from tests.support.graph import READING, GraphBox, graph
-from tests.support.microsoft import signed_in_at, to_do
 from tests.support.tasks import a_task
-from tests.support.to_do import ToDoAccount
 from tests.support.tracks import ANN_A, BOB_A
 
 pytestmark = pytest.mark.anyio

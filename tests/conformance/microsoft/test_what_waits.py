@@ -10,8 +10,8 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.cockpit.waiting import Reason, own_reason_of, why_not
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
+from tests.conformance.microsoft.signed_in import microsoft_mailbox, signed_in_at
 from tests.support.graph import GraphBox, graph
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
 
 pytestmark = pytest.mark.anyio

@@ -16,8 +16,8 @@ from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from tests.conformance.vendors.held import expect_met
 from tests.support.hasty_loop import run_ahead
-from tests.support.held import expect_met
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import KEY, OLD_PRICE, PRICE, READER_KEY, Running
