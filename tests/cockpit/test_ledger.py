@@ -72,13 +72,6 @@ async def test_a_lost_answer_makes_no_second_task(desk: Desk, lost: str) -> None
     assert len(await desk.waiting()) == 1
 
 
-async def test_tasks_are_told_apart(desk: Desk) -> None:
-    """By track, source and source id: each of the three makes another task (decision 35)."""
-    for one in (a_task(), a_task(track="B"), a_task(source="teams"), a_task("m-2")):
-        assert not (await desk.ledger.add(one)).already_existed
-    assert len(await desk.waiting()) == 4
-
-
 async def test_an_item_of_the_ledger_is_a_task_already(desk: Desk) -> None:
     """Its score, kind and bucket come from the mapping tables, as it has none of its own."""
     item_id = await desk.ledger.note(NewItem("A", "Call Bo"))

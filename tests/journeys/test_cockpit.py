@@ -208,21 +208,6 @@ def test_bad_bodies_are_refused(cockpit: Cockpit, path: str) -> None:
     assert cockpit.ask("POST", path, b"{}", **{"Content-Type": "text/plain"}).status == 415
 
 
-def test_bad_rows_are_refused(cockpit: Cockpit) -> None:
-    """A row that nobody has is gone; one that is no item of the ledger cannot be dismissed here."""
-    mail, item = cockpit.row(source="mail", replyable=True), cockpit.row(source="action-hub")
-    gone = "WyJBIiwiYW5uQGNvcnAuZXhhbXBsZSIsIm1haWwiLCJub3BlIl0"  # ["A","ann@corp.example","mail","nope"]
-    for path in WRITES[:2]:
-        assert cockpit.ask("POST", path, {"rowId": gone}).json()["error"] == "row-gone"
-    assert cockpit.ask("GET", f"/api/comms/message-body?messageId={gone}").status == 404
-    assert cockpit.ask("GET", "/api/comms/message-body?messageId=x").status == 422
-    assert cockpit.ask("GET", "/api/comms/message-body").status == 422
-    dismissed = cockpit.ask("POST", WRITES[2], {"rowId": mail["id"], "action": "dismiss"})
-    assert (dismissed.status, dismissed.json()["error"]) == (422, "not-in-ledger")
-    drafted = cockpit.ask("POST", WRITES[0], {"rowId": item["id"]})
-    assert (drafted.status, drafted.json()["error"]) == (422, "not-replyable")
-
-
 def test_the_store_is_backed_up_and_restored(settings: Path) -> None:
     """A snapshot while it runs; what is erased later is erased again when the snapshot comes back."""
     folder, typed = settings.parent, ("--config", str(settings))
