@@ -22,8 +22,6 @@ from tests.support.clock import ManualClock
 from tests.support.store_worker import Opened
 from tests.support.stores import new_store
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:

@@ -15,8 +15,6 @@ from tests.support.stores import ADAPTERS, opened
 from tests.support.tasks import a_task
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 class Desk:
     """A ledger whose store can lose an answer."""

@@ -25,8 +25,6 @@ from tests.support.clock import START
 from tests.support.mailboxes import reply_to
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.anyio
-
 SOON = 0.3
 """Seconds of a mailbox whose server never answers; whoever is slower fails in the same way."""
 

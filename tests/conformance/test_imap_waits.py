@@ -12,8 +12,6 @@ from tests.support.dovecot import SENT, Dovecot
 from tests.support.imap import PLAIN, ImapTestAccount, mail
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 WATCHED = frozenset({"course.lab.example"})
 ALIAS = "ann.lind@lab.example"
 

@@ -30,8 +30,6 @@ from tests.support.imap import ImapTestAccount
 from tests.support.mailboxes import ScriptedMailbox, a_message, reply_to
 from tests.support.tracks import ANN_A
 
-pytestmark = pytest.mark.anyio
-
 SENDING = re.compile("send|sent|deliver|submit|dispatch|forward|transmit|post|smtp")
 
 

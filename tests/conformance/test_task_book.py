@@ -17,8 +17,6 @@ from tests.support.graph import graph
 from tests.support.stores import ADAPTERS, opened
 from tests.support.tasks import a_task
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(frozen=True)
 class Subject:

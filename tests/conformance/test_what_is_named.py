@@ -24,8 +24,6 @@ from tests.support.graph import GraphBox, graph
 from tests.support.imap import ImapTestAccount
 from tests.support.tracks import ANN_A
 
-pytestmark = pytest.mark.anyio
-
 HEAD = b"From: Cy <cy@lab.example>\r\nTo: ann@lab.example\r\nSubject: Noon\r\nMessage-ID: <1@lab.example>\r\n"
 AT, END = datetime(2030, 1, 7, 9, tzinfo=UTC).astimezone(), datetime(2030, 1, 7, 10, 30, tzinfo=UTC).astimezone()
 WHEN = f"[Time: {AT:%A}, {AT.day} {AT:%B %Y}, {AT:%H:%M} to {END:%H:%M} {AT:%Z}]"

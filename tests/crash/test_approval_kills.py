@@ -4,8 +4,6 @@ import random
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.approvals.progress import UNDER_WAY
@@ -13,8 +11,6 @@ from tests.crash.approval_worker import approvals_over
 from tests.crash.workers import working
 from tests.support.soak import rounds
 from tests.support.ssh_keys import make_key
-
-pytestmark = pytest.mark.anyio
 
 ROUNDS = rounds(3)
 

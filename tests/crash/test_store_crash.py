@@ -22,8 +22,6 @@ from tests.support.store_worker import CALLERS, PARTS, RACED_KEYS, Opened
 from tests.support.stores import sets_in
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 ROUNDS = rounds(4)
 
 

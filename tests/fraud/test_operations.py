@@ -11,8 +11,6 @@ from orrery.ports.store import Delete, Put
 from orrery.runtime.operations import Intent
 from tests.fraud.screen import ADDRESS, EMAIL, Shop
 
-pytestmark = pytest.mark.anyio
-
 BOTH = [BlocklistValue("address", ADDRESS), BlocklistValue("email", EMAIL)]
 LOST = ProcessorUnreachable("The answer was lost.", same_key=True)
 REFUSED = ProcessorRefused(f"No {EMAIL}.", status=400)

@@ -10,8 +10,6 @@ from orrery.ports.processor import Review
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
 from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(hours=24)
 
 

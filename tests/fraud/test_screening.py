@@ -15,8 +15,6 @@ from orrery.ports.store import Put
 from orrery.runtime.operations import Intent
 from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(hours=24)
 HERE = BlocklistValue("address", ADDRESS)
 

@@ -11,8 +11,6 @@ from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_cluster_is_told_once(shop: Shop) -> None:
     """One push for a cluster, however often the workers look and however it grows; a restart changes nothing."""

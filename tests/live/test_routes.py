@@ -31,8 +31,6 @@ from tests.support.requests import client_of
 from tests.support.rounds import found
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 PASSWORD = "the owner's long password"  # noqa: S105  a password of the tests
 BEARER = {"Authorization": f"Bearer {PASSWORD}"}
 REFRESH = "/api/stats?refresh=realtime"

@@ -23,8 +23,6 @@ from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, Chec
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 GONE = SecretObservation("missing")
 EMPTIED = SecretObservation("empty", "", "directory", 0o600)
 CHANGED = SecretObservation("present", "another one", "directory", 0o600)

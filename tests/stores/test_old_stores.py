@@ -31,8 +31,6 @@ from tests.support.processor import ScriptedProcessor
 from tests.support.reading import DECLARED, read, unreadable
 from tests.support.stores import entries
 
-pytestmark = pytest.mark.anyio
-
 FILES = sorted(Path(__file__).parent.glob("*.db.xz"))
 WRITTEN = datetime(2026, 11, 22, 6, tzinfo=UTC)
 """When the stores of November 2026 were left: what they hold for a time has not run out yet."""

@@ -17,8 +17,6 @@ from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malfor
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
 
-pytestmark = pytest.mark.anyio
-
 DELTA = "/v1.0/me/mailFolders/inbox/messages/delta"
 NEXT, DONE = "@odata.nextLink", "@odata.deltaLink"
 

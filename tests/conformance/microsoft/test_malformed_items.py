@@ -13,8 +13,6 @@ from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
 from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malformed_graph
 
-pytestmark = pytest.mark.anyio
-
 ANN = "ann@lab.example"
 LIST = frozenset({"course.lab.example"})
 

@@ -18,8 +18,6 @@ from tests.support.mailboxes import reply_to
 from tests.support.tracks import ANN_A, ANN_B
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.anyio
-
 DELTA = "GET /me/mailFolders/{id}/messages/delta"
 
 

@@ -18,8 +18,6 @@ from tests.support.graph import READING, GraphBox
 from tests.support.tasks import a_task
 from tests.support.tracks import ANN_A, BOB_A
 
-pytestmark = pytest.mark.anyio
-
 LISTS = "GET /me/todo/lists"
 TASKS = "GET /me/todo/lists/{id}/tasks"
 NEW_LIST = "POST /me/todo/lists"

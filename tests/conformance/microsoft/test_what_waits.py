@@ -11,8 +11,6 @@ from orrery.ports.comms.messages import MailboxMessage
 from tests.support.graph import GraphBox
 from tests.support.tracks import ANN_A
 
-pytestmark = pytest.mark.anyio
-
 WATCHED = frozenset({"course.lab.example"})
 SENT = "GET /me/mailFolders/{id}/messages/delta"
 
