@@ -274,6 +274,17 @@ def test_what_is_no_snapshot_is_refused(path: Path, snapshot: Path, content: byt
     assert entries_of(path) == old
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can restore what belongs to another user")
+def test_root_leaves_the_store_to_its_user(path: Path, snapshot: Path) -> None:
+    """A store that root restores still belongs to the user of the service, who could not open it otherwise."""
+    fill(path, "old")
+    backup(path, snapshot)
+    os.chown(path, 4711, 4712)
+    restore(snapshot, path, SystemClock())
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, S_IMODE(found.st_mode)) == (4711, 4712, 0o600)
+
+
 def test_a_damaged_snapshot_is_refused(path: Path, snapshot: Path) -> None:
     """A snapshot that fails its integrity check is `Invalid`, and the store stays."""
     fill(path, "old", rows=ROWS)
