@@ -1,6 +1,7 @@
 """Snapshots of a store in use, and restores that are refused, cut short, or done."""
 
 import asyncio
+import os
 import select
 import shutil
 import time
