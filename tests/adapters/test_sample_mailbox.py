@@ -174,6 +174,22 @@ def test_a_comment_of_broken_characters(folder: Path) -> None:
     assert draft_in(folder)["text"].startswith("? žluťoučký 🪐")
 
 
+def test_the_answer_to_a_chat(folder: Path) -> None:
+    """It is a new mail to its sender: it is no reply to a mail."""
+    opened = mailbox(folder)
+    asyncio.run(opened.draft(answer_to(opened, "c-lunch")))
+    kept = draft_in(folder)
+    assert (kept["to"], "in_reply_to" in kept) == ("tomasz.lis@corp.example", False)
+
+
+def test_nobody_to_reply_to(folder: Path) -> None:
+    """Without an address there is no draft."""
+    opened = mailbox(folder)
+    with pytest.raises(MailboxRefused, match="no address"):
+        asyncio.run(opened.draft(answer_to(opened, "m-no-address")))
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("key", ["", ".", "..", "../k", "a/b", "a.b", "a b", "a\n", "ä", "k" * 101])
 def test_a_key_that_is_no_name(key: str, folder: Path) -> None:
     """A key that could name anything but a file of this folder is refused, and nothing is written."""
