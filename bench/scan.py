@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 import pydantic
 
 from bench.measurement import Figure, Measurement, Round
-from tests.support.scanned import SYLLABLES, config_with_terms, git, made_repository
+from tests.support.scanned import SYLLABLES, config_with_terms, made_repository
 
 TERMS = 10_000
 FILES = 10
@@ -112,10 +112,10 @@ def speed(config: Path, folder: Path, size: int) -> Round:
 
 def commit(lists: Mapping[int, Path], folder: Path, times: int) -> Round:
     """Scan ten staged files, as the hook does before a commit; the start counts."""
-    made_repository(folder)
+    repo = made_repository(folder)
     for number in range(FILES):
         (folder / f"file{number}.py").write_text(f"value = {number}\n" * 200, encoding="utf-8")
-    git(folder, "add", "-A")
+    repo.git("add", "-A")
     found = list[Figure]()
     for terms, config in lists.items():
         took = statistics.median(_scan(config, "--staged", folder=folder)[0] for _ in range(times))
@@ -125,7 +125,7 @@ def commit(lists: Mapping[int, Path], folder: Path, times: int) -> Round:
 
 def repository(config: Path, folder: Path, size: int) -> Round:
     """Scan the history of a repository of about that size."""
-    made_repository(folder)
+    repo = made_repository(folder)
     chance = random.Random(2)  # noqa: S311  the same repository in each run
     words = [chance.choice(SYLLABLES) + chance.choice(SYLLABLES) for _ in range(5000)]
     written, commits = 0, 0
@@ -135,12 +135,12 @@ def repository(config: Path, folder: Path, size: int) -> Round:
             path = folder / f"part{number}" / f"text{commits}.md"
             path.parent.mkdir(exist_ok=True)
             written += path.write_text(text, encoding="utf-8")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-qm", f"Part {commits}")
+        repo.git("add", "-A")
+        repo.git("commit", "-qm", f"Part {commits}")
         commits += 1
-    git(folder, "rm", "-rq", "part0")
-    git(folder, "commit", "-qm", "Without a part")
-    git(folder, "gc", "-q")
+    repo.git("rm", "-rq", "part0")
+    repo.git("commit", "-qm", "Without a part")
+    repo.git("gc", "-q")
     took, memory, _ = _scan(config, "--history", folder=folder)
     return [
         Figure(f"a history of {size / 1e6:g} MB", written / took / 1e6, "MB/s"),

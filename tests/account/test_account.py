@@ -18,7 +18,7 @@ from orrery.approvals.progress import IntentProgress
 from orrery.errors import Invalid, NotFound
 from orrery.ports.processor import BRANDING, Configuration
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
-from tests.support.account import OneAccount, configuration
+from tests.account.one_account import OneAccount, configuration
 from tests.support.approving import Desk
 
 NAME, COLOUR = "business_profile.name", "settings.branding.primary_color"

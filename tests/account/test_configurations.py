@@ -1,7 +1,7 @@
 """The payment method configurations that the owner looks at."""
 
 from orrery.account.configurations import oddities
-from tests.support.account import configuration
+from tests.account.one_account import configuration
 
 
 def test_what_cannot_be_told_apart_is_pointed_out() -> None:

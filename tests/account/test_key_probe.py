@@ -12,8 +12,6 @@ from orrery.runtime.secret_probe import ProbeContext, Remark
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
 
-pytestmark = pytest.mark.anyio
-
 ACCEPTED = Remark("the processor accepts it (acct_1)")
 REFUSED = ProcessorRefused("It does not accept the API key.", status=401)
 AWAY = ProcessorUnreachable("It cannot be reached.", same_key=True)

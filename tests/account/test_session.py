@@ -12,8 +12,6 @@ from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, Shop, record, session
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass
 class OneSession(ProcessorReads):

@@ -53,6 +53,15 @@ def test_a_person_can_read_it(path: Path) -> None:
     ]
 
 
+def test_a_reader_sees_a_whole_file(path: Path) -> None:
+    """Another file takes its place at each change: who has it open reads it to its end, and a kill cuts none."""
+    asyncio.run(tracker(path).open(LABEL, "t", "x" * 100_000))
+    with path.open() as before:
+        asyncio.run(tracker(path).open(LABEL, "t", ""))
+        assert len(json.load(before)["issues"]) == 1
+    assert len(json.loads(path.read_text())["issues"]) == 2
+
+
 def test_looking_writes_nothing(path: Path) -> None:
     """Where no issue was ever opened there is no file."""
     assert asyncio.run(tracker(path).find_open(LABEL)) is None

@@ -22,8 +22,6 @@ from tests.support.clock import ManualClock
 from tests.support.store_worker import Opened
 from tests.support.stores import new_store
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -161,43 +159,6 @@ async def test_what_another_still_reads_is_not_scrubbed(path: Path) -> None:
         assert not await store.scrub()
     assert await store.scrub()
     await store.close()
-
-
-FOREIGN = [
-    pytest.param(b"", "not an Orrery store", id="empty"),
-    pytest.param(b"hello, I am a diary\n" * 500, "damaged or no store at all", id="text"),
-    pytest.param(b"SQLite format 3\x00" + b"\xa5" * 8192, "damaged or no store at all", id="damaged header"),
-]
-
-
-@pytest.mark.parametrize(("content", "sentence"), FOREIGN)
-async def test_what_is_no_store_is_refused_and_left_alone(path: Path, content: bytes, sentence: str) -> None:
-    """A file that is no store gives a sentence with its name, and keeps every byte."""
-    file = AsyncPath(path)
-    await file.parent.mkdir()
-    await file.write_bytes(content)
-    with pytest.raises(StoreUnavailable, match=sentence) as refused:
-        await SqliteStore.open(path, SystemClock())
-    assert "store.db" in str(refused.value)
-    assert str(path.parent) not in str(refused.value)
-    assert await file.read_bytes() == content
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ("PRAGMA application_id = 7", "not an Orrery store"),
-        ("PRAGMA user_version = 2", "has schema version 2, and this release reads 1"),
-    ],
-)
-async def test_another_programs_database_is_left_alone(path: Path, change: str, sentence: str) -> None:
-    """A database of another program, or of a later release, is refused and keeps every byte."""
-    await made(path)
-    tell(path, f"PRAGMA journal_mode = delete; {change}")
-    before = await AsyncPath(path).read_bytes()
-    with pytest.raises(StoreUnavailable, match=sentence):
-        await SqliteStore.open(path, SystemClock())
-    assert await AsyncPath(path).read_bytes() == before
 
 
 async def test_a_commit_onto_a_log_that_was_written_over_is_not_called_stored(path: Path) -> None:

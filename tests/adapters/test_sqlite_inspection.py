@@ -16,8 +16,6 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.store import Committed, Put
 from tests.support.store_worker import Opened
 
-pytestmark = pytest.mark.anyio
-
 ALONE = (
     "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode = delete').fetchone())"
 )

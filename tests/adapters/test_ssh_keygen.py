@@ -12,8 +12,6 @@ from orrery.approvals.intents import NAMESPACE
 from orrery.errors import ApprovalRefused, Invalid, NotConfigured
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
 
-pytestmark = pytest.mark.anyio
-
 STATEMENT = b"orrery approval 1\n"
 KINDS = ["ed25519", "ecdsa", "rsa"]
 

@@ -25,8 +25,6 @@ from tests.support.marked import SECRETS
 from tests.support.requests import client_of
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 Content = Callable[[int, datetime], Iterator[Write]]
 
 SETTINGS = settings_from(

@@ -28,8 +28,6 @@ from tests.support.approving import DEPLOYMENT, OWNER, STRANGER, Desk, SharedKey
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 async def see_refused(desk: Desk, intent_id: str, word: tuple[bytes, bytes], why: str) -> None:
     """See an approval refused, the refusal in the log, and nothing done."""

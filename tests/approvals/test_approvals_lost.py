@@ -20,8 +20,6 @@ from tests.support.approving import Desk
 from tests.support.killed import NEVER, Fuse, Killed
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 LOST = ProcessorUnreachable("No answer within 20 s.", same_key=True)
 
 

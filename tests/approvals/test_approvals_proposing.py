@@ -7,8 +7,6 @@ from orrery.errors import Invalid
 from orrery.runtime.outbox import Outbox
 from tests.support.approving import SECRET, Desk
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "a\nb", "a\x1b[2Jb", "a\u202eb", "a\udc80b"])
 async def test_no_usable_reason(desk: Desk, reason: str) -> None:

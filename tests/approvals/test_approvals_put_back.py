@@ -13,8 +13,6 @@ from orrery.runtime.outbox import Outbox
 from tests.support.approving import Desk
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 async def put_back(desk: Desk, *entries: StoreEntry) -> None:
     """Store what was there before, behind everybody's back."""

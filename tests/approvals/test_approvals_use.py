@@ -14,8 +14,6 @@ from orrery.runtime.outbox import Outbox
 from tests.support.approving import OWNER, STRANGER, Desk
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 DAY = 24 * 3600
 LOST = ProcessorUnreachable("No answer.", same_key=True)
 

@@ -13,8 +13,6 @@ from orrery.ports.store import Delete, Put
 from tests.support.approving import OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 def key(number: int) -> str:
     """Return where an entry is kept."""

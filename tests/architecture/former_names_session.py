@@ -14,8 +14,8 @@ from typing import Any
 
 from orrery.app.settings.reader import load
 from orrery.runtime.module import load as loaded
+from tests.architecture.typed import typed
 from tests.support import former_names as walk
-from tests.support.typed import typed
 
 OF_THE_FIRST = '[calendar]\nlimit = 7\ncolour = "red"\n[calendar.issue]\ntitle = "old"\n[moon]\nfull = true\n'
 VARIABLES = {"ORRERY_CALENDAR__DATES": "[3]", "ORRERY_CALENDAR_TOKEN": "of-the-first"}

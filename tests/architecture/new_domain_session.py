@@ -18,7 +18,7 @@ from orrery.app.settings.reader import load
 from orrery.approvals.approvals import Approvals, IntentDraft
 from orrery.runtime.readiness import Readiness
 from orrery.syntax.admin_password import hashed
-from tests.support.typed import typed as run
+from tests.architecture.typed import typed as run
 
 EMAIL = "ann@buyer.example"
 

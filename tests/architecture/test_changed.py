@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.changed import imported, mirror, module_of, picked, types
+from tools.changed import picked
 
 TESTS = {
     "tests/live/test_reads.py": "from orrery.live import keys\n",
@@ -39,25 +39,3 @@ ALL = {"tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py"}
 def test_what_is_picked(changed: str, tests: set[str]) -> None:
     """What mirrors it, imports it or names it, and after code what looks at all code."""
     assert {test for test, _ in picked([changed], TESTS)} == tests
-
-
-def test_each_reason_is_given() -> None:
-    """A person reads why a test was picked."""
-    assert dict(picked(["src/orrery/live/keys.py"], TESTS))["tests/live"] == "mirrors src/orrery/live/keys.py"
-
-
-def test_a_name_under_which_it_is_imported() -> None:
-    """A package is its folder, and what is no Python has none."""
-    assert [module_of(f"src/orrery/{name}") for name in ("a/b.py", "a/__init__.py", "a/b.js")] == [
-        "orrery.a.b",
-        "orrery.a",
-        "",
-    ]
-    assert imported("from a.b import c\nimport d.e") == {"a.b", "a.b.c", "d.e"}
-    assert mirror("src/orrery/a/b/c.py", frozenset({"tests", "tests/a"})) == "tests/a"
-
-
-def test_few_importers_are_checked_with_it() -> None:
-    """What many modules import is checked alone: the rest would take minutes."""
-    assert "tests/architecture/test_changed.py" in types(["tools/changed.py"])
-    assert set(types(["src/orrery/errors.py"])) == {"src/orrery/errors.py"}

@@ -43,8 +43,6 @@ from tests.support.rehearsal import Rehearsal
 from tests.support.secrets_checked import KEY, CheckedSecrets
 from tests.support.tables import each_case
 
-pytestmark = pytest.mark.anyio
-
 Case = AsyncIterator[None]
 """What happens by a clock that is ahead; then, once it is put back, what must be due."""
 

@@ -86,7 +86,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[st
     files = folder / "store.toml", folder / "cockpit.toml"
     found: dict[str, Sequence[str]] = {}
     for part in ("site", "cockpit", "others", "listening"):  # a process each, within the patience for one
-        came = run_python(ROOT / "src", "-m", "tests.support.loading", part, *files, folder=folder)
+        came = run_python(ROOT / "src", "-m", "tests.architecture.loading", part, *files, folder=folder)
         assert came.returncode == 0, came.stderr
         found |= {name: modules for name, *modules in map(json.loads, came.stdout.splitlines())}
     return found

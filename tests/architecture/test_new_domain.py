@@ -13,9 +13,7 @@ import pytest
 
 from orrery.adapters.sqlite import create
 from tests.support.package_copy import LISTING, ROOT, loaded, run_python
-from tools.new import EXAMPLES, Refused, checked
-from tools.shapes import SHAPES
-from tools.shapes import main as write_shapes
+from tools.new import EXAMPLES
 
 SESSION = Path(__file__).with_name("new_domain_session.py")
 LONG = "suppliersuppliers"[:16]
@@ -108,65 +106,6 @@ def test_they_pass_the_tests_that_are_named(repository: Path) -> None:
         assert came.returncode == 0, came.stdout[-3000:] + came.stderr
 
 
-TAKEN, USED = "is taken: something in Orrery has this name.", "cannot be a name: Python uses it."
-REFUSED = [
-    *((kind, "checkout", TAKEN) for kind in EXAMPLES),
-    *(("domain", name, TAKEN) for name in ("push", "access", "journeys", "doctor")),
-    *(("adapter", name, TAKEN) for name in ("cloud", "notifier", "ntfy", "stripe")),
-    *((kind, "lambda", USED) for kind in EXAMPLES),
-    ("domain", "statements", TAKEN),  # a decision record has the name
-    ("domain", "filter", USED),
-    ("domain", "utils", "cannot be a name: the rules of the house refuse the word."),
-    ("domain", "count", "cannot be a name: the worked example uses the word for something else."),
-    *(
-        ("domain", name, "cannot be a name: it has 3 to 16 letters from a to z, such as 'recipes'.")
-        for name in ("", "ab", f"{LONG}s", "Recipes", "two_words", "../away", "recipes2")
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "said"), REFUSED)
-def test_a_name_that_cannot_be_used_is_refused(kind: str, name: str, said: str) -> None:
-    """One sentence gives the reason."""
-    with pytest.raises(Refused, match=re.escape(f"'{name}' {said}")):
-        _ = checked(kind, name)
-
-
-def test_a_repeat_writes_nothing(repository: Path) -> None:
-    """It is the same as the first, and well; a usage is printed for another kind."""
-    before = texts(repository)
-    assert new(repository, "domain", "recipes").returncode == 0
-    came = new(repository, "chapter", "one")
-    assert (came.returncode, came.stderr) == (2, "usage: ./run new domain NAME, or ./run new adapter NAME\n")
-    assert texts(repository) == before
-
-
-@pytest.mark.parametrize("changed", ["src/orrery/recipes/errors.py", "docs/decisions/*-recipes.md"])
-def test_what_an_author_has_changed_stays(repository: Path, changed: str) -> None:
-    """The name is taken then, and one sentence says so."""
-    (file,) = repository.glob(changed)
-    kept = file.read_text()
-    file.write_text(f"{kept}\n# Ours.\n")
-    before = texts(repository)
-    came = new(repository, "domain", "recipes")
-    after = texts(repository)
-    file.write_text(kept)
-    assert (came.returncode, came.stdout, came.stderr) == (2, "", f"'recipes' {TAKEN} Nothing was changed.\n")
-    assert after == before
-
-
-def test_a_first_shape_is_never_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A record that lost a field is named, and its entry stays as it was released; a new one gets its first."""
-    shapes = json.loads(SHAPES.read_text())
-    name, new_one, *_ = shapes
-    released = {**shapes[name], "fields": {**shapes[name]["fields"], "email": {"type": "string"}}}
-    file = tmp_path / "shapes.json"
-    file.write_text(json.dumps({one: shapes[one] for one in shapes if one != new_one} | {name: released}))
-    assert write_shapes(file) == 1
-    assert f"{name} has lost email," in capsys.readouterr().err
-    assert json.loads(file.read_text()) == shapes | {name: released}
-
-
 def test_its_commands_are_listed_and_load_little(copy: Path, tmp_path: Path) -> None:
     """The help has the group, and a plain command runs with argparse and the standard library alone."""
     assert "List the entries of the recipes; add one." in run_python(copy, "-m", "orrery", "--help").stdout
@@ -195,19 +134,6 @@ def test_its_settings_are_explained_and_checked(came: dict[str, Any]) -> None:
     refusal = "1 The settings cannot be used: recipes.many: there is no such key."
     assert came["unknown key"][1:] == refusal[1:]
     assert "The secret recipes_token has more than one line" in came["unusable secret"]
-
-
-def test_a_section_that_nobody_explains_is_named(copy: Path, tmp_path: Path) -> None:
-    """`init` names the file that is missing, and writes nothing."""
-    template = copy / "orrery" / "recipes" / "init" / "recipes.toml"
-    kept = template.rename(template.with_name("kept"))
-    try:
-        came = run_python(copy, "-m", "orrery", "init", tmp_path / "new")
-    finally:
-        kept.rename(template)
-    sentence = "orrery.recipes has no init/recipes.toml, which explains each key of [recipes]."
-    assert (came.returncode, came.stderr.strip()) == (1, sentence)
-    assert not (tmp_path / "new").exists()
 
 
 def test_its_commands_run_against_the_store(came: dict[str, Any]) -> None:

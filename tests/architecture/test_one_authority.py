@@ -5,10 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.support.tables import each_case
-
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "orrery"
 
 CLIENTS = {
@@ -97,40 +93,3 @@ def test_no_adapter_is_made_without_it() -> None:
     assert len(adapters) > 10, adapters
     outside = {path: list(unwired(text, adapters)) for path, text in sources().items() if "sqlite" not in path}
     assert {path: what for path, what in outside.items() if what} == {}
-
-
-@each_case(
-    "line",
-    [
-        "httpx2.AsyncClient(timeout=1)",
-        "httpx2.AsyncClient(verify=context)",
-        "httpx2.get(url)",
-        "aiosmtplib.SMTP(hostname=host)",
-        "requests.Session()",
-        "requests.Session()\n_bound(session)",
-        "urllib.request.urlopen(url)",
-    ],
-)
-def test_one_that_forgets_it_is_found(line: str) -> None:
-    """A client of any kind that is made without a `Trust` is found."""
-    assert list(forgetful(line))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "httpx2.AsyncClient(verify=self._trust.web)",
-        "aiosmtplib.SMTP(tls_context=self._trust.mail)",
-        "requests.Session()\n_bound(session, context=trust.of_session())",
-        "requests.Session()\n_bound(session, 16, trust.of_session())",
-    ],
-)
-def test_one_that_remembers_it_is_left_alone(line: str) -> None:
-    """A client that takes its context from a `Trust` is not complained about."""
-    assert not list(forgetful(line))
-
-
-def test_an_adapter_made_without_it_is_found() -> None:
-    """An adapter that is made without the deployment's `Trust` is found."""
-    assert list(unwired("NtfyNotifier(url, topic)", {"NtfyNotifier"}))
-    assert not list(unwired("NtfyNotifier(url, topic, None, trust)", {"NtfyNotifier"}))

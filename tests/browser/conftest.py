@@ -18,7 +18,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.browser.live_widgets import Network
 from tests.support.analytics_provider import module_provider, provider
+from tests.support.cockpit import Cockpit, running_cockpit
 from tests.support.soak import SOAKING
 from tests.support.waiting import PATIENCE
 
@@ -147,6 +149,21 @@ def open_page(chromium: Browser, watch: Watch) -> Iterator[OpenPage]:
 def page(open_page: OpenPage) -> Page:
     """Open a page of usual size."""
     return open_page(viewport=USUAL)
+
+
+@pytest.fixture
+def network(page: Page) -> Iterator[Network]:
+    """Return the network around the page of the module."""
+    network = Network(page)
+    yield network
+    network.let_go()
+
+
+@pytest.fixture(scope="module")
+def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
+    """Return a cockpit on its sample."""
+    with running_cockpit(tmp_path_factory.mktemp("cockpit"), "--sample") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """Dismissals live until the local midnight in the browser's storage, and ages count on, in a real browser."""
 
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import NOON, Desk, made_mailbox, made_row
 from tests.browser.conftest import OpenPage
-from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import NOON, Desk, made_mailbox, made_row
+from tests.support.cockpit import Cockpit
 from tests.support.soak import SOAKING
 
 ROWS = [made_row(1), made_row(2), made_row(3)]
@@ -18,13 +17,6 @@ FILL = """for (let size = 1 << 20; size; size >>= 1)
   for (let turn = 0; turn < 8; turn += 1)
     try { localStorage.setItem(`${size} ${turn}`, "x".repeat(size)) } catch {}"""
 BREAK = """localStorage.setItem("orrery.dismissed.2026-11-21", '["row-1",')"""
-
-
-@pytest.fixture(scope="module")
-def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
-    """Return a cockpit."""
-    with running_cockpit(tmp_path_factory.mktemp("days"), "--sample") as found:
-        yield found
 
 
 def desk_at(page: Page, cockpit: Cockpit, moment: datetime) -> Desk:

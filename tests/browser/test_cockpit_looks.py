@@ -1,23 +1,21 @@
 """The cockpit's page for people who hear it, magnify it or hold a phone, and for messages that mean harm."""
 
 import re
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from orrery.syntax.track import labels_in
+from tests.browser.accessibility import violations
+from tests.browser.cockpit_desk import HEAD, Desk, Json, made_head, made_mailbox, made_recipients, made_row
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.accessibility import violations
-from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import HEAD, Desk, Json, made_head, made_mailbox, made_recipients, made_row
+from tests.support.cockpit import Cockpit
 from tests.support.soak import SOAKING
 
 OVERRIDE = "\u202e"
 HARM = "<img src=x onerror=alert(1)><script>alert(1)</script>"
 LONG = "x" * 3000
-SHOWN = "document.body.innerText + [...document.querySelectorAll('[aria-label]')].map((one) => one.ariaLabel)"
 WARNING: Json = {
     "kind": "known-person",
     "words": "You know Cy as cy@lab.example, but the address is x@evil.example.",
@@ -43,13 +41,6 @@ HOSTILE = [
     made_row(3, sender=f"{OVERRIDE}Ann", subject="a\nb\u2028c\x07d", source="<b>", track="<b>", priority="<b>"),
     made_row(4, sender="مرحبا", subject="שלום", received_at="not a time", until="not a day", web_link="http://["),
 ]
-
-
-@pytest.fixture(scope="module")
-def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
-    """Return a cockpit."""
-    with running_cockpit(tmp_path_factory.mktemp("looks"), "--sample") as found:
-        yield found
 
 
 LOOKS = [(360, "light"), (1280, "dark")]

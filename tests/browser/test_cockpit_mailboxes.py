@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from orrery.adapters.sqlite import create
+from tests.browser.cockpit_desk import Desk
 from tests.support.cockpit import Cockpit
-from tests.support.cockpit_browser import Desk
 from tests.support.graph import WRITING, GraphBox, graph
 from tests.support.tracks import ANN_A, Tracks, track_toml
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import Desk
 from tests.browser.conftest import OpenPage
 from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import Desk
 from tests.support.graph import WRITING, GraphBox, graph
 from tests.support.program import run_orrery
 from tests.support.tracks import ANN_A, ANN_B, track_toml

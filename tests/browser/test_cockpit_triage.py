@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import Desk, made_row
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import Desk, made_row
 from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 

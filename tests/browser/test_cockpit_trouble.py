@@ -1,24 +1,16 @@
 """What the cockpit's page says and keeps when something fails, in a real browser."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.cockpit_desk import ACCOUNT, NOON, Desk, made_mailbox, made_row
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.cockpit import Cockpit, running_cockpit
-from tests.support.cockpit_browser import ACCOUNT, NOON, Desk, made_mailbox, made_row
+from tests.support.cockpit import Cockpit
 
 UNREACHABLE = "The mailbox cannot be reached."
 ROWS = [made_row(1), made_row(2), made_row(3, source="action-hub", replyable=False, until="2026-11-20")]
-
-
-@pytest.fixture(scope="module")
-def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
-    """Return a cockpit."""
-    with running_cockpit(tmp_path_factory.mktemp("trouble"), "--sample") as found:
-        yield found
 
 
 @pytest.fixture

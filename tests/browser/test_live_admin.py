@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.live_widgets import Network, queries
+from tests.browser.live_widgets import Network, queries
 
 PASSWORD = "password-of-the-fixture"  # noqa: S105 - it opens nothing
 INTEL = "realtime=cosmos&intel=1"

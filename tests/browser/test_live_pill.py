@@ -1,14 +1,13 @@
 """The live pill in a real browser by a fake clock, under a strict content security policy (decision 28)."""
 
 import json
-from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.support.live_widgets import START, Network
+from tests.browser.live_widgets import START, Network
 
 PILL, MINUTE = "<live-pill></live-pill>", 60
 
@@ -20,24 +19,9 @@ def page(lent_page: Page) -> Page:
 
 
 @pytest.fixture
-def network(page: Page) -> Iterator[Network]:
-    """Return the network around the page."""
-    network = Network(page)
-    yield network
-    network.let_go()
-
-
-@pytest.fixture
 def pill(page: Page) -> Locator:
     """Return the pill."""
     return page.locator("live-pill")
-
-
-def show(network: Network, count: object = 12, markup: str = PILL) -> None:
-    """Open a page whose counter gives this count."""
-    network.counts(count)
-    network.open(markup)
-    network.settle()
 
 
 @pytest.fixture
@@ -46,18 +30,9 @@ def shown(page: Page) -> Locator:
     return page.locator("live-pill:visible")
 
 
-def show_each(network: Network, bodies: Sequence[object]) -> None:
-    """Open a page with a pill for each body, which is the answer to that pill."""
-    network.says_each(bodies)
-    network.open(
-        "".join(f'<live-pill src="/api/stats?pill={number}"></live-pill>' for number in range(len(bodies)))
-    )
-    network.settle()
-
-
 def test_pill_shows_the_count(network: Network, shown: Locator) -> None:
     """A count is shown with its label; the text "12" is the number 12."""
-    show_each(network, [{"totalUnique": count} | network.made(20) for count in (12, "12")])
+    network.show_each("live-pill", [{"totalUnique": count} | network.made(20) for count in (12, "12")])
     expect(shown).to_have_text(["12 live"] * 2)
 
 
@@ -70,7 +45,7 @@ def test_site_read_works_as_well(network: Network, pill: Locator) -> None:
 
 def test_large_counts_are_grouped(network: Network, pill: Locator) -> None:
     """A count is written as the reader's language writes numbers."""
-    show(network, 12345)
+    network.show(PILL, 12345)
     expect(pill).to_have_text("12,345 live")
 
 
@@ -79,7 +54,7 @@ UNKNOWN = [None, "", " ", "NaN", "twelve", "1e3", "12.5", 12.5, -1, "-1", True, 
 
 def test_what_is_no_whole_number_is_unknown(network: Network, shown: Locator) -> None:
     """Anything but a whole number shows nothing at the start, and later leaves the last good count."""
-    show_each(network, [{"totalUnique": count} | network.made(20) for count in UNKNOWN])
+    network.show_each("live-pill", [{"totalUnique": count} | network.made(20) for count in UNKNOWN])
     expect(shown).to_have_count(0)
     network.counts(5)
     network.pass_time(45)
@@ -96,7 +71,7 @@ BODIES = ['{"totalUnique": NaN}', "<html>", "", "null", "[]", "12", '"12"', "{}"
 
 def test_answer_that_is_no_report_is_unknown(network: Network, shown: Locator) -> None:
     """NaN, HTML, nothing and other JSON leave the last good count, and the next good answer is shown."""
-    show_each(network, [{"totalUnique": 12} | network.made(20)] * len(BODIES))
+    network.show_each("live-pill", [{"totalUnique": 12} | network.made(20)] * len(BODIES))
     network.says_each(BODIES)
     network.pass_time(45)
     assert len(network.asked) == 2 * len(BODIES)
@@ -108,7 +83,7 @@ def test_answer_that_is_no_report_is_unknown(network: Network, shown: Locator) -
 
 def test_one_502_changes_nothing(network: Network, pill: Locator, watch: Watch) -> None:
     """After one 502 the count stays, the timer is armed again, and the next answer is shown."""
-    show(network)
+    network.show(PILL)
     network.says({"totalUnique": 99} | network.made(0), status=502)
     network.pass_time(45)
     assert len(network.asked) == 2
@@ -121,7 +96,7 @@ def test_one_502_changes_nothing(network: Network, pill: Locator, watch: Watch) 
 
 def test_offline_keeps_the_count_and_asks_once_online(network: Network, pill: Locator, watch: Watch) -> None:
     """Without a network the count stays; as soon as there is one again, the pill asks."""
-    show(network)
+    network.show(PILL)
     network.fails()
     network.page.context.set_offline(True)
     network.pass_time(5 * MINUTE)
@@ -136,7 +111,7 @@ def test_offline_keeps_the_count_and_asks_once_online(network: Network, pill: Lo
 
 def test_silent_server_is_given_up_and_asked_again(network: Network, pill: Locator, watch: Watch) -> None:
     """An answer that does not come within 10 s is a failure like any other: the next question is asked in time."""
-    show(network)
+    network.show(PILL)
     network.is_silent()
     network.pass_time(45)
     assert len(network.asked) == 2
@@ -150,7 +125,7 @@ def test_silent_server_is_given_up_and_asked_again(network: Network, pill: Locat
 
 def test_only_one_question_at_a_time(network: Network) -> None:
     """A server slower than the interval gets no second question while it thinks about the first."""
-    show(network, markup='<live-pill interval="2"></live-pill>')
+    network.show('<live-pill interval="2"></live-pill>')
     network.is_silent()
     network.pass_time(10, step=1)
     assert len(network.asked) == 2
@@ -158,7 +133,7 @@ def test_only_one_question_at_a_time(network: Network) -> None:
 
 def test_hidden_tab_rests(network: Network, pill: Locator) -> None:
     """A tab in the background asks nothing, and asks at once when it comes to the front."""
-    show(network)
+    network.show(PILL)
     network.hide()
     network.counts(20)
     network.pass_time(10 * MINUTE)
@@ -171,7 +146,7 @@ def test_hidden_tab_rests(network: Network, pill: Locator) -> None:
 
 def test_turning_tabs_quickly_asks_little(network: Network) -> None:
     """Anyone who turns from tab to tab makes the pill ask once in a few seconds at most."""
-    show(network)
+    network.show(PILL)
     network.pass_time(10)
     for _ in range(10):
         network.hide()
@@ -182,7 +157,7 @@ def test_turning_tabs_quickly_asks_little(network: Network) -> None:
 
 def test_old_count_is_gone_as_soon_as_the_tab_shows(network: Network, pill: Locator, watch: Watch) -> None:
     """A count that went too old in the background is not shown again, even when no answer comes."""
-    show(network)
+    network.show(PILL)
     network.hide()
     network.fails()
     network.pass_time(31 * MINUTE)
@@ -193,7 +168,7 @@ def test_old_count_is_gone_as_soon_as_the_tab_shows(network: Network, pill: Loca
 
 def test_back_from_sleep_asks_within_a_second(network: Network, pill: Locator) -> None:
     """After sleep, in which clocks go on but timers do not, the pill asks at once."""
-    show(network)
+    network.show(PILL)
     network.now += timedelta(hours=2)
     network.page.clock.set_system_time(network.now)
     network.counts(3)
@@ -203,7 +178,7 @@ def test_back_from_sleep_asks_within_a_second(network: Network, pill: Locator) -
 
 def test_back_from_sleep_without_a_network_hides(network: Network, pill: Locator, watch: Watch) -> None:
     """After two hours of sleep the count is too old, whatever the timers counted."""
-    show(network)
+    network.show(PILL)
     network.now += timedelta(hours=2)
     network.page.clock.set_system_time(network.now)
     network.fails()
@@ -214,7 +189,7 @@ def test_back_from_sleep_without_a_network_hides(network: Network, pill: Locator
 
 def test_device_clock_that_is_set_back_stops_nothing(network: Network, pill: Locator) -> None:
     """A device's clock that is set back by a day neither stops the questions nor keeps an old count."""
-    show(network)
+    network.show(PILL)
     network.page.clock.set_system_time(START - timedelta(days=1))
     network.counts(8)
     network.pass_time(45)
@@ -237,7 +212,7 @@ def test_device_clock_may_be_wrong(network: Network, pill: Locator, watch: Watch
 
 def test_zero_hides(network: Network, pill: Locator) -> None:
     """A true zero hides the pill, and no space is left of it."""
-    show(network, 0)
+    network.show(PILL, 0)
     expect(pill).to_be_hidden()
     assert pill.evaluate("(pill) => [pill.offsetWidth, pill.offsetHeight, pill.getClientRects().length]") == [
         0,
@@ -248,13 +223,13 @@ def test_zero_hides(network: Network, pill: Locator) -> None:
 
 def test_zero_hides_whatever_the_page_asks_for(network: Network, pill: Locator) -> None:
     """A threshold of 0 does not show a zero."""
-    show(network, 0, '<live-pill min-visible="0"></live-pill>')
+    network.show('<live-pill min-visible="0"></live-pill>', 0)
     expect(pill).to_be_hidden()
 
 
 def test_less_than_the_threshold_hides(network: Network, pill: Locator) -> None:
     """Less than `min-visible` hides; `min-visible` itself shows."""
-    show(network, 4, '<live-pill min-visible="5"></live-pill>')
+    network.show('<live-pill min-visible="5"></live-pill>', 4)
     expect(pill).to_be_hidden()
     network.counts(5)
     network.pass_time(45)
@@ -263,7 +238,7 @@ def test_less_than_the_threshold_hides(network: Network, pill: Locator) -> None:
 
 def test_flapping_follows_each_count(network: Network, pill: Locator) -> None:
     """0, 5, 0: hidden, shown, hidden."""
-    show(network, 0)
+    network.show(PILL, 0)
     expect(pill).to_be_hidden()
     network.counts(5)
     network.pass_time(45)
@@ -294,7 +269,7 @@ def test_count_stays_for_29_minutes_and_goes_at_30(network: Network, pill: Locat
 
 def test_service_that_withdraws_the_count_is_believed(network: Network, pill: Locator) -> None:
     """An answer that calls the very count that is held too old hides it, whatever the device's own clock says."""
-    show(network)
+    network.show(PILL)
     made = network.made(20)["generated_at"]
     network.says({"totalUnique": 0, "generated_at": made, "age_s": 1801, "stale": True, "error": "data-too-stale"})
     network.pass_time(46)
@@ -306,7 +281,7 @@ def test_service_that_withdraws_the_count_is_believed(network: Network, pill: Lo
 
 def test_old_count_from_a_cache_grows_no_younger(network: Network, pill: Locator) -> None:
     """A cache that repeats one answer, with the age it once had, keeps the count for 30 minutes and no longer."""
-    show(network)
+    network.show(PILL)
     network.pass_time(29 * MINUTE)
     expect(pill).to_be_visible()
     network.pass_time(MINUTE)
@@ -346,13 +321,13 @@ def test_count_that_cannot_be_believed_is_not_shown(network: Network, shown: Loc
     ]
     errors = [{"error": error} for error in ("no-data", "data-too-stale", "kv-not-bound")]
     good = {"totalUnique": 12} | network.made(20)
-    show_each(network, [good, *(good | fault for fault in [*ages, *errors])])
+    network.show_each("live-pill", [good, *(good | fault for fault in [*ages, *errors])])
     expect(shown).to_have_text(["12 live"])
 
 
 def test_error_keeps_the_last_good_count(network: Network, pill: Locator) -> None:
     """The zero of an error is no zero: the last good count stays."""
-    show(network)
+    network.show(PILL)
     network.says({"totalUnique": 0, "generated_at": None, "age_s": None, "stale": True, "error": "no-data"})
     network.pass_time(90)
     expect(pill).to_have_text("12 live")
@@ -378,7 +353,7 @@ def test_older_answer_does_not_overwrite_a_newer_one(network: Network, pill: Loc
 
 def test_late_answer_does_not_overwrite_a_newer_one(network: Network, pill: Locator) -> None:
     """An answer that comes after its deadline changes nothing any more."""
-    show(network)
+    network.show(PILL)
     network.is_silent()
     network.pass_time(45)
     network.counts(13)
@@ -393,7 +368,7 @@ def test_late_answer_does_not_overwrite_a_newer_one(network: Network, pill: Loca
 
 def test_two_pills_share_one_question(network: Network, page: Page) -> None:
     """Two pills with one address ask once and show the same, at the shorter interval of the two."""
-    show(network, markup=PILL + '<live-pill interval="10"></live-pill>')
+    network.show(PILL + '<live-pill interval="10"></live-pill>')
     expect(page.get_by_text("live")).to_have_count(2)
     assert len(network.asked) == 1
     network.pass_time(10)

@@ -1,13 +1,12 @@
 """How the live pill looks and speaks, and how a page changes it (decision 28)."""
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.support.live_widgets import Network, queries
+from tests.browser.live_widgets import Network, queries
 
 PILL = "<live-pill></live-pill>"
 MINUTE = 60
@@ -30,29 +29,14 @@ def page(lent_page: Page) -> Page:
 
 
 @pytest.fixture
-def network(page: Page) -> Iterator[Network]:
-    """Return the network around the page."""
-    network = Network(page)
-    yield network
-    network.let_go()
-
-
-@pytest.fixture
 def pill(page: Page) -> Locator:
     """Return the pill."""
     return page.locator("live-pill")
 
 
-def show(network: Network, count: object = 12, markup: str = PILL) -> None:
-    """Open a page whose counter gives this count."""
-    network.counts(count)
-    network.open(markup)
-    network.settle()
-
-
 def test_attributes_take_effect_at_once(network: Network, pill: Locator) -> None:
     """Label, threshold, address and interval may change while the pill is shown."""
-    show(network)
+    network.show(PILL)
     pill.evaluate("(pill) => pill.setAttribute('label', 'here')")
     expect(pill).to_have_text("12 here")
     pill.evaluate("(pill) => pill.setAttribute('min-visible', '13')")
@@ -70,7 +54,7 @@ def test_attributes_take_effect_at_once(network: Network, pill: Locator) -> None
 
 def test_interval_that_is_none_is_the_usual_one(network: Network) -> None:
     """An interval that is no number is 45 seconds."""
-    show(network, markup='<live-pill interval="often"></live-pill>')
+    network.show('<live-pill interval="often"></live-pill>')
     network.pass_time(44, step=1)
     assert len(network.asked) == 1
     network.pass_time(2, step=1)
@@ -80,7 +64,7 @@ def test_interval_that_is_none_is_the_usual_one(network: Network) -> None:
 def test_no_interval_hammers_the_service(network: Network) -> None:
     """Whatever a page writes as the interval, a question comes every 5 seconds at most."""
     pill = '<live-pill src="/api/stats?{0}" interval="{0}"></live-pill>'
-    show(network, markup="".join(map(pill.format, ("-1", "0.001", "1"))))
+    network.show("".join(map(pill.format, ("-1", "0.001", "1"))))
     network.pass_time(20, step=1)
     assert max(Counter(queries(network.asked)).values()) <= 1 + 20 / 5
 
@@ -98,7 +82,9 @@ def test_pill_says_over_what_time(network: Network, pill: Locator) -> None:
     """More than five minutes are not called now; title and accessible name say how many, and of which sites."""
     counted = {"totalUnique": 12, "scope": "cosmos"} | network.made(5)
     network.says_each([counted | {"window_minutes": minutes} for minutes, _, _ in OVER])
-    network.open("".join(f'<live-pill src="/api/stats?pill={number}"></live-pill>' for number in range(len(OVER))))
+    network.open(
+        "".join(f'<live-pill src="/api/stats?element={number}"></live-pill>' for number in range(len(OVER)))
+    )
     expect(pill).to_have_text([text for _, text, _ in OVER])
     for number, (_, _, name) in enumerate(OVER):
         status = pill.nth(number).get_by_role("status", name=name, exact=True)
@@ -108,13 +94,13 @@ def test_pill_says_over_what_time(network: Network, pill: Locator) -> None:
 def test_a_least_that_is_no_number_hides_nothing(network: Network, page: Page) -> None:
     """Nonsense in `min-visible` is as if it were not there."""
     odd = ("abc", "", " ", "-3", "2.5", "NaN")
-    show(network, 1, "".join(f'<live-pill min-visible="{least}"></live-pill>' for least in odd))
+    network.show("".join(f'<live-pill min-visible="{least}"></live-pill>' for least in odd), 1)
     expect(page.locator("live-pill:visible")).to_have_text(["1 live"] * len(odd))
 
 
 def test_removed_pill_stops(network: Network, pill: Locator) -> None:
     """A pill that is taken out of the page asks no more; put back, it shows what is known and asks again."""
-    show(network)
+    network.show(PILL)
     pill.evaluate("(pill) => { window.kept = pill; pill.remove(); }")
     network.pass_time(5 * MINUTE)
     assert len(network.asked) == 1
@@ -125,7 +111,7 @@ def test_removed_pill_stops(network: Network, pill: Locator) -> None:
 
 def test_announcements_are_polite_and_rare(network: Network, pill: Locator) -> None:
     """A live region tells changes only, and no more than one a minute."""
-    show(network)
+    network.show(PILL)
     expect(pill.get_by_role("status")).to_have_attribute("aria-live", "polite")
     network.page.evaluate(RECORD)
     network.pass_time(3 * MINUTE)
@@ -143,7 +129,7 @@ def test_reduced_motion_stills_the_dot(open_page: OpenPage) -> None:
     running = "document.getAnimations({ subtree: true }).length"
     moving, still = open_page(), open_page(reduced_motion="reduce")
     for page in (moving, still):
-        show(Network(page))
+        Network(page).show(PILL)
         expect(page.locator("live-pill")).to_be_visible()
     counted = "document.querySelector('live-pill').shadowRoot.getAnimations().length"
     assert running
@@ -169,7 +155,7 @@ CONTRAST = """() => {
 
 def test_text_has_contrast_in_both_schemes(network: Network, page: Page) -> None:
     """Without any style of the page, the pill can be read in the light and in the dark."""
-    show(network)
+    network.show(PILL)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(CONTRAST) >= 4.5
@@ -177,7 +163,7 @@ def test_text_has_contrast_in_both_schemes(network: Network, page: Page) -> None
 
 def test_custom_properties_dress_the_pill(network: Network, page: Page, pill: Locator) -> None:
     """The page sets colours, corner and font by custom properties."""
-    show(network)
+    network.show(PILL)
     page.evaluate("""() => {
       const style = document.querySelector("live-pill").style;
       const wanted = { background: "rgb(1, 2, 3)", ink: "rgb(4, 5, 6)", radius: "7px", font: "20px monospace" };
@@ -194,14 +180,14 @@ def test_custom_properties_dress_the_pill(network: Network, page: Page, pill: Lo
 
 def test_page_cannot_show_a_hidden_pill_by_accident(network: Network, page: Page, pill: Locator) -> None:
     """A page that styles `live-pill` with a display of its own does not show a hidden one."""
-    show(network, 0)
+    network.show(PILL, 0)
     page.evaluate("document.querySelector('live-pill').style.display = 'block'")
     expect(pill).to_be_hidden()
 
 
 def test_pill_takes_no_focus(network: Network, page: Page) -> None:
     """The keyboard passes the pill by: there is nothing to operate in it."""
-    show(network, markup=f"<a href='#a'>A</a>{PILL}<a href='#b'>B</a>")
+    network.show(f"<a href='#a'>A</a>{PILL}<a href='#b'>B</a>")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "B"
@@ -209,7 +195,7 @@ def test_pill_takes_no_focus(network: Network, page: Page) -> None:
 
 def test_script_may_be_loaded_twice(network: Network, page: Page, pill: Locator) -> None:
     """A second copy of the script, from another address, leaves the first one working."""
-    show(network)
+    network.show(PILL)
     page.evaluate("import('/live/pill.js?again')")
     network.counts(13)
     network.pass_time(45)

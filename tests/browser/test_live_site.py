@@ -6,11 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from orrery.edge.headers import SecurityHeaders
-from orrery.edge.listeners import bind
 from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage
-from tests.support.live_widgets import Network
-from tests.support.serving import serving
+from tests.browser.live_widgets import Network
+from tests.support.serving import served
 
 PAGES = [{"page": "Cloud Navigator", "path": "/", "users": 9}, {"page": "Practice", "path": None, "users": 3}]
 PHONE = {"width": 360, "height": 740}
@@ -19,10 +18,8 @@ PHONE = {"width": 360, "height": 740}
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """Serve the site, and return its address."""
-    with bind("127.0.0.1", 0) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with serving(SecurityHeaders(create_site()), listener):
-            yield url
+    with served(SecurityHeaders(create_site())) as url:
+        yield url
 
 
 def visit(page: Page, url: str, count: int = 12) -> Network:

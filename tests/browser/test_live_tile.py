@@ -1,12 +1,10 @@
 """The analytics tile in a real browser by a fake clock: count, pages, age, and in words why there is none."""
 
-from collections.abc import Iterator, Sequence
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.live_widgets import Network, queries
+from tests.browser.live_widgets import Network, queries
 
 TILE = "<live-tile></live-tile>"
 MINUTE = 60
@@ -24,14 +22,6 @@ def page(lent_page: Page) -> Page:
 
 
 @pytest.fixture
-def network(page: Page) -> Iterator[Network]:
-    """Return the network around the page."""
-    network = Network(page)
-    yield network
-    network.let_go()
-
-
-@pytest.fixture
 def tile(page: Page) -> Locator:
     """Return the tile."""
     return page.locator("live-tile")
@@ -46,15 +36,6 @@ def show(network: Network, active: object = 12, age: float = 20, **more: object)
     """Open a page with a tile whose counter gives this."""
     say(network, active, age, **more)
     network.open(TILE)
-    network.settle()
-
-
-def show_each(network: Network, bodies: Sequence[object]) -> None:
-    """Open a page with a tile for each body, which is the answer to that tile."""
-    network.says_each(bodies)
-    network.open(
-        "".join(f'<live-tile src="/api/stats?tile={number}"></live-tile>' for number in range(len(bodies)))
-    )
     network.settle()
 
 
@@ -86,7 +67,7 @@ def test_age_goes_on(network: Network, tile: Locator) -> None:
 
 def test_count_has_its_word(network: Network, page: Page) -> None:
     """Nobody, one person, two people."""
-    show_each(network, [{"active": count, "pages": PAGES} | network.made(20) for count in range(3)])
+    network.show_each("live-tile", [{"active": count, "pages": PAGES} | network.made(20) for count in range(3)])
     words = ["0 people in the last", "1 person in the last", "2 people in the last"]
     expect(page.locator("live-tile")).to_contain_text(words)
 
@@ -196,7 +177,7 @@ REASONS = {
 
 def test_nothing_to_show_has_a_reason(network: Network, tile: Locator) -> None:
     """Without a count, the tile says why; it never shows the error's zero."""
-    show_each(network, [EMPTY | {"error": error} for error in REASONS])
+    network.show_each("live-tile", [EMPTY | {"error": error} for error in REASONS])
     expect(why(tile)).to_have_text([*REASONS.values()])
     expect(tile).to_contain_text(["not known"] * len(REASONS))
 

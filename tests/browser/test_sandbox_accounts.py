@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import violations
 from tests.browser.conftest import OpenPage, looks
-from tests.support.accessibility import violations
 from tests.support.graph import GraphBox, graph
 
 BOB = "bob@corp.example"

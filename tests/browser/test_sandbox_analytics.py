@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, Watch, looks
+from tests.browser.conftest import OpenPage, looks
 from tests.support.analytics_provider import VISITORS, Provider
 
 UNNAMED = """() => [...document.querySelectorAll('input, select, button, meter, output, a')].filter(one => {
@@ -24,26 +24,6 @@ def test_the_slider(page: Page, provider: Provider) -> None:
         slider.fill("250")
     expect(page.locator("output")).to_have_text("250")
     assert provider.known()["visitors"] == 250
-
-
-def test_the_slider_by_keyboard(page: Page, provider: Provider) -> None:
-    """The arrow keys move the slider by one."""
-    page.goto(f"{provider.url}/analytics")
-    page.get_by_role("slider").focus()
-    with page.expect_response("**/_visitors"):
-        page.keyboard.press("ArrowRight")
-    assert provider.known()["visitors"] == VISITORS + 1
-
-
-def test_without_script(open_page: OpenPage, provider: Provider) -> None:
-    """Without script the form's button sets the visitors."""
-    page = open_page(java_script_enabled=False)
-    page.goto(f"{provider.url}/analytics")
-    page.get_by_role("slider").focus()
-    page.keyboard.press("End")
-    page.get_by_role("button", name="Set visitors").click()
-    expect(page.locator("output")).to_have_text("500")
-    assert provider.known()["visitors"] == 500
 
 
 def test_stop_and_start(page: Page, provider: Provider) -> None:
@@ -83,26 +63,3 @@ def test_every_size_and_scheme(open_page: OpenPage, provider: Provider, tmp_path
     for look in looks(page):
         assert page.evaluate(UNNAMED) == []
         page.screenshot(path=tmp_path / f"analytics-{look}.png", full_page=True)
-
-
-def test_every_control_is_reached_by_keyboard(page: Page, provider: Provider) -> None:
-    """The Tab key leads to every control in the order of the page."""
-    page.goto(f"{provider.url}/analytics")
-    page.keyboard.press("Tab")
-    reached: list[str] = []
-    for _ in range(16):
-        page.keyboard.press("Tab")
-        reached.append(page.evaluate("document.activeElement.name || document.activeElement.textContent"))
-    controls = ["count", "running", "bucket", "size", "left"]
-    assert [name for name in reached if name in controls] == controls
-    assert "Refill all" in reached or "refill" in reached
-
-
-def test_a_sandbox_that_has_ended(page: Page, watch: Watch, provider: Provider) -> None:
-    """A slider moved while nobody answers does no harm."""
-    page.goto(f"{provider.url}/analytics")
-    page.route("**/_visitors", lambda route: route.abort())
-    with page.expect_console_message():
-        page.get_by_role("slider").fill("3")
-    expect(page.locator("output")).to_have_text("3")
-    watch.forgive("Failed to load resource")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage
-from tests.support.accessibility import violations_in_both_schemes
 from tests.support.running_sandbox import Receiver, Running, running
 
 WIDTH = 360

@@ -1,7 +1,7 @@
 """The demo planet in a real browser, beside a tiny remote that stands for Orrery's public operations."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -12,12 +12,54 @@ from starlette.routing import Mount
 from starlette.routing import Route as Path
 
 from orrery.edge.headers import SecurityHeaders
-from orrery.edge.listeners import bind
 from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage, Watch
-from tests.support.live_widgets import live_routes
-from tests.support.serving import serving
-from tests.support.site_operations import OperationsStub
+from tests.browser.live_widgets import live_routes
+from tests.support.serving import served
+
+END = "2027-11-21T09:30:00Z"
+
+
+@dataclass
+class OperationsStub:
+    """`access` maps session ids to states; `answer`, when set, is given instead of any other.
+
+    `payment_url` is where a checkout leads.
+    """
+
+    access: dict[str, str] = field(default_factory=dict[str, str])
+    answer: Response | None = None
+    payment_url: str = "http://127.0.0.1:1/pay"
+    sessions: dict[str, str] = field(default_factory=dict[str, str])
+    bodies: list[object] = field(default_factory=list[object])
+
+    def routes(self) -> list[Path]:
+        """Return the routes."""
+        return [
+            Path("/guided/api/checkout", self.check_out, methods=["POST"]),
+            Path("/guided/api/access/{session_id}", self.read),
+        ]
+
+    async def check_out(self, request: Request) -> Response:
+        """Return one session for each idempotency key."""
+        await self._take(request)
+        key = request.headers["Idempotency-Key"]
+        session = self.sessions.setdefault(key, f"cs_test_{len(self.sessions) + 1}")
+        return self.answer or JSONResponse({"id": session, "url": f"{self.payment_url}/{session}"})
+
+    async def read(self, request: Request) -> Response:
+        """Return the state of an access."""
+        await self._take(request)
+        state = self.access.get(request.path_params["session_id"])
+        missing = {"error": "unknown-session", "message": "No such session."}
+        found = {"state": state, "expires_at": END if state in ("granted", "ended") else None}
+        return self.answer or (JSONResponse(found) if state else JSONResponse(missing, 404))
+
+    async def _take(self, request: Request) -> dict[str, str]:
+        body: dict[str, str] = await request.json() if request.method == "POST" else {}
+        self.bodies.append(body)
+        return body
+
 
 PRACTICE = "/practice/northwind/cloud-navigator"
 PHONE = {"width": 360, "height": 740}
@@ -56,12 +98,10 @@ def page(lent_page: Page) -> Page:
 @pytest.fixture
 def planet() -> Iterator[Planet]:
     """Serve the site, and a payment page on another origin that may not be led to by any other form."""
-    with bind("127.0.0.1", 0) as shop, bind("127.0.0.1", 0) as till:
-        url, payment = (f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in (shop, till))
+    with served(Starlette(routes=[Path("/{session}", payment_page)])) as payment:
         operations = OperationsStub(access={BUYER: "granted"}, payment_url=payment)
         routes = [*operations.routes(), *live_routes(), Mount("/", create_site())]
-        app = SecurityHeaders(Starlette(routes=routes))
-        with serving(app, shop), serving(Starlette(routes=[Path("/{session}", payment_page)]), till):
+        with served(SecurityHeaders(Starlette(routes=routes))) as url:
             yield Planet(url, operations)
 
 

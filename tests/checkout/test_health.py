@@ -19,8 +19,6 @@ from tests.support.analytics import MemoryAnalytics
 from tests.support.checkout import PRODUCT, Shop
 from tests.support.clock import ManualClock
 
-pytestmark = pytest.mark.anyio
-
 VERSION = "2026-08-26.dahlia"
 ADDRESS = "https://shop.example/guided/api/webhook"
 

@@ -12,8 +12,6 @@ from tests.support.checkout import SIGNING_SECRET, Shop
 from tests.support.clock import START, ManualClock
 from tests.support.running import ServiceInMemory
 
-pytestmark = pytest.mark.anyio
-
 OTHER = b"whsec_of_somebody_else"
 
 

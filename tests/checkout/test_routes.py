@@ -36,8 +36,6 @@ from tests.support.requests import client_of
 from tests.support.rounds import found
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 SAME_CODE = Product("northwind", "cissp", "CISSP basics", "price_cheap")
 CHECK = f"{PREFIX}/access/check"
 BUY = {"productType": "cert", "certCode": "cissp", "vendorSlug": "isc2"}

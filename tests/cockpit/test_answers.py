@@ -15,7 +15,6 @@ OWN = ["ann@corp.example", "a.lind@corp.example"]
 CY, BO, DI = (Person(one, f"{one.lower()}@lab.example") for one in ("Cy", "Bo", "Di"))
 ANN, ALIAS = Person("Ann", "Ann@Corp.example"), Person("", "a.lind@corp.example")
 MESSAGE = MailboxMessage("mail", "1", "Cy", "cy@lab.example", "Noon", "", START, sender_address="cy@lab.example")
-LOUD = Person("", "BO@LAB.example")
 LIST = Person("Friends", "friends@lists.example")
 
 WHOM: dict[str, tuple[MailboxMessage, list[Person], list[Person], list[Person]]] = {

@@ -12,8 +12,6 @@ from orrery.runtime.tasks import Tasks
 from tests.support.clock import ManualClock, settled
 from tests.support.mailboxes import LOST, ScriptedMailbox, a_message
 
-pytestmark = pytest.mark.anyio
-
 ONE = a_message().source_id
 
 

@@ -30,8 +30,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.mailboxes import ScriptedMailbox, a_message, without_address
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 CORP, LAB = "ann@corp.example", "ann@lab.example"
 
 

@@ -23,8 +23,6 @@ from orrery.runtime.tasks import Tasks
 from tests.support.clock import START, ManualClock
 from tests.support.mailboxes import ScriptedMailbox, a_message
 
-pytestmark = pytest.mark.anyio
-
 CORP, LAB = "ann@corp.example", "ann@lab.example"
 ANN, BO, DI = Person("Ann", CORP), Person("Bo", "bo@corp.example"), Person("Di", "di@corp.example")
 

@@ -14,8 +14,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.logged import logged
 from tests.support.mailboxes import ScriptedMailbox, a_message
 
-pytestmark = pytest.mark.anyio
-
 
 class Desk:
     """An inbox over a mailbox that does as the test says."""

@@ -15,8 +15,6 @@ from tests.support.stores import ADAPTERS, opened
 from tests.support.tasks import a_task
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 class Desk:
     """A ledger whose store can lose an answer."""
@@ -70,13 +68,6 @@ async def test_a_lost_answer_makes_no_second_task(desk: Desk, lost: str) -> None
     desk.store.lose = lost
     assert not (await desk.ledger.add(a_task())).already_existed
     assert len(await desk.waiting()) == 1
-
-
-async def test_tasks_are_told_apart(desk: Desk) -> None:
-    """By track, source and source id: each of the three makes another task (decision 35)."""
-    for one in (a_task(), a_task(track="B"), a_task(source="teams"), a_task("m-2")):
-        assert not (await desk.ledger.add(one)).already_existed
-    assert len(await desk.waiting()) == 4
 
 
 async def test_an_item_of_the_ledger_is_a_task_already(desk: Desk) -> None:

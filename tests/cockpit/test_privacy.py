@@ -14,8 +14,6 @@ from orrery.runtime.privacy import Privacy
 from tests.support.clock import WallClock
 from tests.support.stores import ADAPTERS, opened
 
-pytestmark = pytest.mark.anyio
-
 ASKED = "as Bo asked"
 
 

@@ -22,8 +22,6 @@ from tests.support.clock import START
 from tests.support.mailboxes import a_message
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 DAY = 86_400
 TODAY = START.astimezone().date()
 TOMORROW, IN_A_WEEK = TODAY + timedelta(days=1), TODAY + timedelta(days=7)

@@ -21,8 +21,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.mailboxes import ScriptedMailbox, a_message
 from tests.support.stores import opened
 
-pytestmark = pytest.mark.anyio
-
 ANN = "ann@corp.example"
 
 

@@ -14,8 +14,6 @@ from tests.support.dovecot import DRAFTS, PASSWORD, Dovecot, running_dovecot, sk
 from tests.support.imap import ImapTestAccount, mail
 from tests.support.mailboxes import reply_to
 
-pytestmark = pytest.mark.anyio
-
 DAY = 24 * 60
 HOSTILE = (
     b"Subject: " + b"x" * 1_000_000 + b"\r\n\r\nText.\r\n",

@@ -10,8 +10,7 @@ from orrery.adapters.imap_mailbox.listing import MANY
 from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import MailboxMessage
-from tests.support.clock import START
-from tests.support.imap_server import (
+from tests.conformance.imap_server import (
     PASSWORD,
     ImapServer,
     Misbehaviour,
@@ -22,10 +21,9 @@ from tests.support.imap_server import (
     says,
     trickles,
 )
+from tests.support.clock import START
 from tests.support.mailboxes import reply_to
 from tests.support.waiting import eventually
-
-pytestmark = pytest.mark.anyio
 
 SOON = 0.3
 """Seconds of a mailbox whose server never answers; whoever is slower fails in the same way."""

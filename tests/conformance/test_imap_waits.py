@@ -7,12 +7,10 @@ import pytest
 from orrery.adapters.imap_mailbox.mailbox import NO_SENT_MAIL, ImapMailbox
 from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxRefused
+from tests.conformance.imap_server import ImapServer, misbehaving_server
 from tests.support.dovecot import SENT, Dovecot
 from tests.support.imap import PLAIN, ImapTestAccount, mail
-from tests.support.imap_server import ImapServer, misbehaving_server
 from tests.support.waiting import PATIENCE
-
-pytestmark = pytest.mark.anyio
 
 WATCHED = frozenset({"course.lab.example"})
 ALIAS = "ann.lind@lab.example"

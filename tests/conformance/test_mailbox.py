@@ -22,15 +22,13 @@ from orrery.ports.comms.messages import MailboxMessage, Person, Source
 from orrery.syntax.lines import one_line
 from orrery.syntax.track import Track
 from orrery.tenants.account_tokens import AccountTokens
+from tests.conformance.microsoft.signed_in import microsoft_mailbox, signed_in_at
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot
 from tests.support.graph import GraphBox, graph
 from tests.support.imap import ImapTestAccount
 from tests.support.mailboxes import ScriptedMailbox, a_message, reply_to
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
-
-pytestmark = pytest.mark.anyio
 
 SENDING = re.compile("send|sent|deliver|submit|dispatch|forward|transmit|post|smtp")
 

@@ -12,8 +12,6 @@ from orrery.ports.store import MAXIMUM_KEY_BYTES, Absent, Committed, Conflict, D
 from tests.support.clock import ManualClock
 from tests.support.stores import keys_of, put
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = timedelta(seconds=60)
 DAY_SECONDS = 24 * 60 * 60
 

@@ -10,8 +10,6 @@ from orrery.ports.store import Store
 from tests.support.clock import ManualClock
 from tests.support.stores import keys_of, put
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = timedelta(seconds=60)
 
 

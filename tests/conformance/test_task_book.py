@@ -10,14 +10,12 @@ import pytest
 
 from orrery.cockpit.ledger import Ledger
 from orrery.ports.comms.tasks import Task, TaskBook
+from tests.conformance.microsoft.signed_in import signed_in_at, to_do
+from tests.conformance.microsoft.to_do_account import ToDoAccount
 from tests.support.clock import ManualClock
 from tests.support.graph import graph
-from tests.support.microsoft import signed_in_at, to_do
 from tests.support.stores import ADAPTERS, opened
 from tests.support.tasks import a_task
-from tests.support.to_do import ToDoAccount
-
-pytestmark = pytest.mark.anyio
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from tests.support.clock import ManualClock
 from tests.support.running_sandbox import Running, receiving, running
 from tests.support.trackers import MemoryTracker
 
-pytestmark = pytest.mark.anyio
-
 TEXTS = ["Short.", 'Two\nlines, *stars*, <b>tags</b> & "quotes"', "žluťoučký 🪐", "x" * 5000]
 
 

@@ -18,13 +18,11 @@ from orrery.cockpit.plain_text.named import (
     SMIME_UNKNOWN,
     TROUBLES,
 )
+from tests.conformance.microsoft.signed_in import microsoft_mailbox, signed_in_at
 from tests.support.dovecot import Dovecot
 from tests.support.graph import GraphBox, graph
 from tests.support.imap import ImapTestAccount
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A
-
-pytestmark = pytest.mark.anyio
 
 HEAD = b"From: Cy <cy@lab.example>\r\nTo: ann@lab.example\r\nSubject: Noon\r\nMessage-ID: <1@lab.example>\r\n"
 AT, END = datetime(2030, 1, 7, 9, tzinfo=UTC).astimezone(), datetime(2030, 1, 7, 10, 30, tzinfo=UTC).astimezone()

@@ -4,17 +4,13 @@ import random
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.approvals.progress import UNDER_WAY
-from tests.support.approval_worker import approvals_over
+from tests.crash.approval_worker import approvals_over
+from tests.crash.workers import working
 from tests.support.soak import rounds
 from tests.support.ssh_keys import make_key
-from tests.support.workers import working
-
-pytestmark = pytest.mark.anyio
 
 ROUNDS = rounds(3)
 
@@ -29,7 +25,7 @@ class LaterClock(SystemClock):
 
 def killed(*places: Path, after: int) -> list[str]:
     """Let a process turn so many lights on, kill it somewhere in the next one, and return what it said."""
-    with working("approval_worker", *places) as worker:
+    with working("crash.approval_worker", *places) as worker:
         worker.await_ready()
         said = [worker.line() for _ in range(after)]
         return [*said, *worker.kill(within=random.uniform(0, 0.06))]  # noqa: S311  where to kill is no secret

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.published_files import UNFINISHED
-from tests.support.publication_worker import CONTENT, publish
-from tests.support.workers import killed_at_each_step
+from tests.crash.publication_worker import CONTENT, publish
+from tests.crash.workers import killed_at_each_step
 
 BEFORE = b"before"
 
@@ -36,7 +36,7 @@ def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
     new = (
         {"posts/note.md": CONTENT} if what == "file" else old | {"site/a.md": CONTENT, "site/posts/b.md": CONTENT}
     )
-    steps = killed_at_each_step("publication_worker", what, folder, before)
+    steps = killed_at_each_step("crash.publication_worker", what, folder, before)
     outcomes = [public(folder / str(step)) for step in range(1, len(steps) + 2)]
     assert [one for one in outcomes if one not in (old, new)] == []
     assert (outcomes[0], outcomes[-1]) == (old, new)
@@ -51,7 +51,7 @@ def test_a_kill_at_each_step(what: str, tmp_path: Path, before: Path) -> None:
 @pytest.mark.parametrize(("what", "files", "folders"), [("file", 1, 0), ("folder", 2, 2)])
 def test_it_outlives_a_power_cut(what: str, files: int, folders: int, tmp_path: Path, before: Path) -> None:
     """The content is on the disk before anything has its name, and the name is before the command ends."""
-    steps = killed_at_each_step("publication_worker", what, tmp_path, before)
+    steps = killed_at_each_step("crash.publication_worker", what, tmp_path, before)
     kept = [one for one in steps if one in {"c_return write", "c_return fsync", "c_return replace"}]
     content = ["c_return write", "c_return fsync"] * files + ["c_return fsync"] * folders
     assert kept == [*content, "c_return replace", "c_return fsync", "c_return fsync"]

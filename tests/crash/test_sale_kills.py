@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import tally
+from tests.crash import tally
 from tests.support.deployment import PRODUCTS, Deployment, beside_a_sandbox
 from tests.support.program import Program
 from tests.support.soak import SOAKING

@@ -16,13 +16,11 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import Absent, Committed, Put
+from tests.crash.workers import Workers
 from tests.support.soak import rounds
 from tests.support.store_worker import CALLERS, PARTS, RACED_KEYS, Opened
 from tests.support.stores import sets_in
 from tests.support.waiting import PATIENCE
-from tests.support.workers import Workers
-
-pytestmark = pytest.mark.anyio
 
 ROUNDS = rounds(4)
 

@@ -18,8 +18,6 @@ from tests.support.postgres import Server, a_pair, skip_without_postgres, togeth
 from tests.support.soak import rounds
 from tests.support.waiting import PATIENCE, eventually
 
-pytestmark = pytest.mark.anyio
-
 CALLERS = 32
 PARTS = ("a", "b", "c")
 SOON = timedelta(seconds=1)

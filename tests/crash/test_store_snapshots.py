@@ -16,11 +16,11 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore, backup, is_as_new_as, last_version, restore
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Conflict, Put, StoreEntry, Unchanged
+from tests.crash.workers import Worker, Workers
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
 from tests.support.store_worker import PARTS, Opened
 from tests.support.stores import sets_in
-from tests.support.workers import Worker, Workers
 
 ROUNDS = rounds(8)
 ROWS = 1000
@@ -134,14 +134,6 @@ def test_a_name_that_is_no_text(path: Path, tmp_path: Path) -> None:
     assert entries_of(path) == old
 
 
-def test_a_missing_store_has_no_snapshot(path: Path, snapshot: Path) -> None:
-    """Without a store there is one sentence, and no file comes to be."""
-    with pytest.raises(StoreMissing, match=r"There is no store at .*store\.db: make one"):
-        backup(path, snapshot)
-    assert not path.exists()
-    assert not snapshot.exists()
-
-
 def test_a_damaged_store_has_no_snapshot(path: Path, snapshot: Path) -> None:
     """A store that fails its integrity check is not passed on as a good snapshot."""
     fill(path, "old", rows=ROWS)
@@ -192,15 +184,6 @@ def test_what_a_store_can_tell(path: Path, snapshot: Path, workers: Workers) -> 
     killed_in_use(path, workers)
     path.with_name("store.db-wal").rename(path.with_name("store.db.before-restore-wal"))
     assert not is_as_new_as(path, snapshot)
-
-
-def test_a_restore_needs_no_store_to_replace(path: Path, snapshot: Path) -> None:
-    """On a new machine a snapshot becomes the store, in a directory made for it."""
-    old = fill(path, "old")
-    backup(path, snapshot)
-    target = path.parent / "fresh" / "store.db"
-    restore(snapshot, target, SystemClock())
-    assert entries_of(target) == old
 
 
 def test_versions_are_not_reused_across_restores(path: Path, snapshot: Path) -> None:

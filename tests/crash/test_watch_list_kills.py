@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orrery.scanner.watch_list import WatchList, WatchListEntry
-from tests.support.watch_list_worker import KEY, act, watch_list_in
-from tests.support.workers import killed_at_each_step
+from tests.crash.watch_list_worker import KEY, act, watch_list_in
+from tests.crash.workers import killed_at_each_step
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_a_list_is_never_half(tmp_path: Path, before: Path) -> None:
     """At each step there is the old or the new list, and the next change is as if there had been no kill."""
     folder = tmp_path / "killed"
     folder.mkdir()
-    steps = killed_at_each_step("watch_list_worker", "add", folder, before)
+    steps = killed_at_each_step("crash.watch_list_worker", "add", folder, before)
     assert {"c_call flock", "c_call write", "c_return fsync", "c_call replace", "c_return replace"} <= {*steps}
     kept = list[int]()
     for step in range(1, len(steps) + 2):
@@ -40,7 +40,7 @@ def test_a_key_is_whole_or_absent(tmp_path: Path) -> None:
     before, folder = tmp_path / "before", tmp_path / "killed"
     for one in (before, folder):
         one.mkdir()
-    steps = killed_at_each_step("watch_list_worker", "key", folder, before)
+    steps = killed_at_each_step("crash.watch_list_worker", "key", folder, before)
     for step in range(1, len(steps) + 2):
         file = folder / str(step) / "watch_list_key"
         if not file.exists():

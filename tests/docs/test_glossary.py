@@ -81,18 +81,3 @@ def test_the_source_uses_the_glossarys_words() -> None:
         str(path.relative_to(ROOT)): {word for text in texts(path) for word in found(text)} for path in SOURCES
     }
     assert {path: avoid for path, avoid in words.items() if avoid} == KEPT
-
-
-def test_words_are_found_in_texts_only(tmp_path: Path) -> None:
-    """Comments, docstrings and literals count, also across lines; names of identifiers do not."""
-    module = tmp_path / "module.py"
-    module.write_text(
-        '"""Whoever\nis\ntold."""\n# It can\n# not.\nmend = deed = 1\nTEXT = f"A gift: {mend} " "for " "good"\n'
-    )
-    assert sorted(word for text in texts(module) for word in found(text)) == [
-        "Whoever",
-        "can\n not",
-        "for good",
-        "gift",
-        "is\ntold",
-    ]

@@ -278,13 +278,6 @@ def test_every_fault_is_documented() -> None:
     assert names(sections("sandbox.md")["Faults"]) - {"kind", "count", "path", "value", "skip"} == set(FAULTS)
 
 
-def test_a_row_is_told_from_a_head() -> None:
-    """The head of a table and the rule under it are no rows; a bar behind a backslash divides no cells."""
-    table = "| `a` | b |\n|---|---|\n| `c` | d \\| e |\n\ntext\n\n| | |\n|---|---|\n| `f`, `-g` | |\n"
-    assert list(rows(table)) == [["`c`", "d \\| e"], ["`f`, `-g`", ""]]
-    assert names(table) == {"c", "f", "-g"}
-
-
 def test_the_index_leads_to_every_page() -> None:
     """Each page is linked from the index of the documentation, each decision once from the index of decisions."""
     docs = REFERENCE.parent

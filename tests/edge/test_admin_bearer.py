@@ -22,8 +22,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 PASSWORD = "open sesame, please"  # noqa: S105  a password of the tests
 HASH = hashed(PASSWORD.encode())
 

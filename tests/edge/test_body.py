@@ -9,8 +9,6 @@ from orrery.edge.problem import Problem
 from tests.support.hasty_loop import run_ahead
 from tests.support.requests import posted
 
-pytestmark = pytest.mark.anyio
-
 JSON = ("content-type", "application/json")
 
 

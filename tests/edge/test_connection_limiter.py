@@ -3,8 +3,6 @@
 import asyncio
 from dataclasses import dataclass, field
 
-import pytest
-
 from orrery.edge.connection_limiter import (
     ANSWER_SECONDS,
     LOG_EVERY,
@@ -18,8 +16,6 @@ from orrery.edge.connection_limiter import (
 from tests.support.hasty_loop import HastyLoop
 from tests.support.logged import logged
 from tests.support.tables import each_case
-
-pytestmark = pytest.mark.anyio
 
 
 class Line(asyncio.Transport):

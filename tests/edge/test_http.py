@@ -16,8 +16,6 @@ from tests.support.panels import owner_page
 from tests.support.requests import client_of
 from tests.support.rounds import found
 
-pytestmark = pytest.mark.anyio
-
 WELL = Finding("store", "ok", essential=True)
 BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.", essential=True)
 UNLUCKY = Finding("notifications", "broken", "2 were refused permanently.", essential=False)

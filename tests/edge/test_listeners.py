@@ -6,8 +6,6 @@ from starlette.types import Message, Scope
 
 from orrery.edge.listeners import Listeners
 
-pytestmark = pytest.mark.anyio
-
 PRIVATE = ("127.0.0.1", 8081)
 LISTENERS = Listeners(PlainTextResponse("public"), PlainTextResponse("private"), PRIVATE)
 

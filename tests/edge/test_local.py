@@ -11,8 +11,6 @@ from tests.support.clock import ManualClock
 from tests.support.logged import logged
 from tests.support.requests import client_of
 
-pytestmark = pytest.mark.anyio
-
 HOST = "cockpit.localhost:8791"
 ORIGIN = f"http://{HOST}"
 

@@ -10,8 +10,6 @@ from tests.support.panels import owner_page
 from tests.support.requests import client_of
 from tests.support.rounds import found
 
-pytestmark = pytest.mark.anyio
-
 
 async def undelivered() -> dict[str, int]:
     """Return no figures."""

@@ -10,8 +10,6 @@ from starlette.responses import PlainTextResponse
 from orrery.edge.public_reads import PublicReads, ReadSources, known_part
 from tests.support.requests import client_of
 
-pytestmark = pytest.mark.anyio
-
 PATH = "/api/stats"
 
 

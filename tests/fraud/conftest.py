@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.fraud import Shop
+from tests.fraud.screen import Shop
 
 
 @pytest.fixture

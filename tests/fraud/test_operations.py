@@ -9,9 +9,7 @@ from orrery.fraud.incidents import Incident
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Delete, Put
 from orrery.runtime.operations import Intent
-from tests.support.fraud import ADDRESS, EMAIL, Shop
-
-pytestmark = pytest.mark.anyio
+from tests.fraud.screen import ADDRESS, EMAIL, Shop
 
 BOTH = [BlocklistValue("address", ADDRESS), BlocklistValue("email", EMAIL)]
 LOST = ProcessorUnreachable("The answer was lost.", same_key=True)

@@ -8,9 +8,7 @@ import pytest
 from orrery.fraud.reading import LOOKUPS
 from orrery.ports.processor import Review
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
-from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
-
-pytestmark = pytest.mark.anyio
+from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 DAY = timedelta(hours=24)
 

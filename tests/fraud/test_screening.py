@@ -13,9 +13,7 @@ from orrery.ports.processor import split_unreadable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorUnreachable
 from orrery.ports.store import Put
 from orrery.runtime.operations import Intent
-from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
-
-pytestmark = pytest.mark.anyio
+from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 DAY = timedelta(hours=24)
 HERE = BlocklistValue("address", ADDRESS)

@@ -9,9 +9,7 @@ from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.ports.panels import utc_text
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
-from tests.support.fraud import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
-
-pytestmark = pytest.mark.anyio
+from tests.fraud.screen import ADDRESS, CARD, EMAIL, OTHER_ADDRESS, Shop
 
 
 async def test_a_cluster_is_told_once(shop: Shop) -> None:

@@ -20,8 +20,6 @@ from orrery.runtime.watch import EVERY, OVER_AFTER, OutageWatch
 from tests.support.clock import WallClock
 from tests.support.tables import each_case
 
-pytestmark = pytest.mark.anyio
-
 GATEWAY = Path(__file__).resolve().parents[2] / "src/orrery/gateway"
 SCRIPTS = sorted(file for file in (GATEWAY / "guest/files").iterdir() if file.suffix in {".sh", ".lib"})
 

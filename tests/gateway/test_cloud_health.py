@@ -14,8 +14,6 @@ from orrery.runtime.outbox import Outbox
 from orrery.runtime.watch import EVERY, OutageWatch
 from tests.support.clock import START, ManualClock
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 WELL = CloudReport(
     at=START,

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.health import AFTER_START, GatewayHealth
@@ -15,8 +13,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import EVERY, OVER_AFTER, PUSHED_AFTER, OutageWatch
 from tests.support.clock import ManualClock
-
-pytestmark = pytest.mark.anyio
 
 MINUTE = timedelta(minutes=1)
 GRACE = 10 * MINUTE

@@ -18,8 +18,6 @@ from tests.support.clock import START, ManualClock, settled
 from tests.support.requests import client_of
 from tests.support.rounds import found
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "a-token-of-the-tests-and-of-nobody-else"  # noqa: S105  it opens nothing
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 GOOD = {

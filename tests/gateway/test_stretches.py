@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.health import GatewayHealth
@@ -15,8 +13,6 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import OutboxDraft, enqueue
 from orrery.runtime.watch import EVERY, OutageWatch
 from tests.support.clock import START, ManualClock
-
-pytestmark = pytest.mark.anyio
 
 MINUTE = timedelta(minutes=1)
 GOOD, BAD = Ping("active", "200", active_seconds=60), Ping("failed", "502", "failed", "exit-code", 1)

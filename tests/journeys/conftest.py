@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.journeys.live_counter import USUAL, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, Product, running
-from tests.support.live_counter import USUAL, LiveCounter
 from tests.support.visiting import Visitor
 
 WHOLE_TEXT = ("Instant access, one year. 🎓 Größe zählt. " * 40)[:1200]

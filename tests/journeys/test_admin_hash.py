@@ -3,8 +3,8 @@
 import hashlib
 from tempfile import TemporaryFile
 
+from tests.journeys.terminal import terminal
 from tests.support.program import run_orrery
-from tests.support.terminal import terminal
 
 PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 HASH = hashlib.sha256(PASSWORD.encode()).hexdigest()

@@ -17,10 +17,10 @@ from orrery.approvals.intents import NAMESPACE
 from orrery.fraud.build import FraudDomain
 from orrery.fraud.entries import BlocklistValue
 from orrery.ports.clock import Clock
+from tests.journeys.terminal import Terminal, terminal
 from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.program import run_orrery
 from tests.support.ssh_keys import fingerprint, make_key, public_half, ssh_signed
-from tests.support.terminal import Terminal, terminal
 
 PASSPHRASE = "a passphrase of the tests"  # noqa: S105  of a key that is made for the run
 
@@ -153,67 +153,6 @@ def test_refused_and_logged(desk: Desk, tmp_path: Path) -> None:
     assert address not in desk.blocked()
     desk.does("sign", intent_id)
     assert address in desk.blocked()
-
-
-def test_a_lost_answer(desk: Desk) -> None:
-    """An answer that is lost is settled by a look, at once or two minutes later, and nothing is done twice."""
-    intent_id, address = desk.proposed()
-    desk.shop.sandbox.fault("cut_after", path="/v1/radar/value_list_items")
-    assert "reading shows that it happened" in desk.does("sign", intent_id).stdout
-    assert desk.blocked().count(address) == 1
-    intent_id, address = desk.proposed()
-    desk.shop.sandbox.fault("cut", path="/v1/radar/value_list_items")
-    signed = desk.does("sign", intent_id, code=1)
-    assert f"orrery approvals settle {intent_id}" in signed.stdout
-    assert "may still be under way" in desk.does("settle", intent_id, code=2).stderr
-    assert desk.state(intent_id) == "unknown"
-    desk.shop.sandbox.advance(120)
-    assert "reading shows nothing of it" in desk.does("settle", intent_id).stdout
-    assert (desk.state(intent_id), address in desk.blocked()) == ("failed", False)
-
-
-def test_a_person_is_erased(desk: Desk) -> None:
-    """What waits is named and kept; when it was withdrawn it is erased, and the log says so and holds."""
-    proposed = desk.shop.orrery("fraud", "block", "--email", "ann@example.org", "--reason", "a wish").stdout
-    intent_id = proposed.split()[-1]
-    erase = ("privacy", "erase", "ann@example.org", "--reason", "asked")
-    kept = desk.shop.orrery(*erase)
-    assert (kept.returncode, f"Not erased: intent {intent_id}. It is waiting" in kept.stderr) == (1, True)
-    desk.does("withdraw", intent_id)
-    erased = desk.shop.orrery(*erase)
-    assert (erased.returncode, "1 intents." in erased.stderr) == (0, True)
-    assert not any(b"ann@example.org" in value for value in desk.shop.records.scan().values())
-    assert "was erased" in desk.does("show", intent_id, code=2).stderr
-    assert f"with only the log left of them: {intent_id}." in desk.does("verify").stdout
-    assert "reason   (erased)" in desk.shop.orrery("fraud", "log").stdout
-
-
-def test_found_by_verify(desk: Desk, tmp_path: Path) -> None:
-    """An altered intent is refused and named; after a restore the head that the owner remembers is missed."""
-    intent_id, address = desk.proposed()
-    key, snapshot = f"intent:{intent_id}", tmp_path / "snapshot.db"
-    assert desk.shop.orrery("backup", str(snapshot)).returncode == 0
-    desk.shop.records.write(key, desk.shop.records.scan(key)[key].replace(address.encode(), b"8.8.4.4"))
-    assert "altered" in desk.does("sign", intent_id, code=2).stderr
-    found = desk.does("verify", code=1).stdout
-    assert f"Not as in the log: {intent_id}." in found
-    head = found.partition("The head is ")[2].split()[0].rstrip(".")
-    assert desk.shop.orrery("restore", str(snapshot)).returncode == 0
-    assert "There is nothing to sign: the intent is void." in desk.does("sign", intent_id, code=2).stderr
-    assert "entries are lost or exchanged" in desk.does("verify", "--head", head, code=1).stdout
-    desk.does("verify")
-
-
-def test_an_old_record_put_back(desk: Desk, tmp_path: Path) -> None:
-    """A used signature counts no second time within its ten minutes, whatever the store says of the intent."""
-    intent_id, address = desk.proposed()
-    key, word = f"approval:{intent_id}", desk.word(tmp_path, intent_id)
-    before = desk.shop.records.scan(key)[key]
-    desk.does("sign", intent_id, *word)
-    desk.shop.records.write(key, before)
-    desk.refuses(intent_id, word, "The approval is used: the intent is done.")
-    assert desk.blocked().count(address) == 1
-    desk.does("verify")
 
 
 BAD_INPUT = [

@@ -13,11 +13,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.journeys.terminal import INTERRUPT, terminal
 from tests.support.cockpit import PORT_VARIABLE, Client, Cockpit, running_cockpit
 from tests.support.package_copy import ROOT, run_python
 from tests.support.ports import free_ports
 from tests.support.program import run_orrery
-from tests.support.terminal import INTERRUPT, terminal
 from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -126,18 +126,6 @@ def test_nobody_takes_its_addresses(cockpit: Cockpit) -> None:
                 squatter.bind((address, cockpit.port))
 
 
-def test_the_doors_of_the_real_process(cockpit: Cockpit) -> None:
-    """The guard stands before the real page, too: host, token, origin, in this order."""
-    assert cockpit.ask("GET", "/", Host=f"127.0.0.1:{cockpit.port}").json()["error"] == "wrong-host"
-    assert cockpit.ask("GET", "/api/comms/rows", Authorization="").json()["error"] == "token-missing"
-    foreign = cockpit.ask("GET", "/api/comms/rows", Sec_Fetch_Site="same-site")
-    assert foreign.json()["error"] == "wrong-origin"
-    page = cockpit.ask("GET", "/", Authorization="")
-    assert page.status == 200
-    assert "script-src 'self'" in page.headers["content-security-policy"]
-    assert "unsafe" not in page.headers["content-security-policy"]
-
-
 def test_without_settings_it_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names every place, and how to try it without."""
     monkeypatch.chdir(tmp_path)
@@ -193,22 +181,6 @@ def test_an_item_that_is_added_meanwhile_is_listed(settings: Path) -> None:
         assert cockpit.row(source="action-hub")["subject"] == "Answer Cy"
 
 
-def test_a_draft_survives_a_kill(settings: Path) -> None:
-    """The same request after `kill -9` and a new start finds the same draft, and there is one."""
-    first = Cockpit(settings.parent, "--config", str(settings)).begin()
-    try:
-        asked = {"rowId": first.row(source="mail", replyable=True)["id"], "comment": "Yes, gladly."}
-        made = first.ask("POST", "/api/comms/draft-reply", asked).json()
-        first.program.kill()
-    finally:
-        first.program.clear_away()
-    with running_cockpit(settings.parent, "--config", str(settings)) as second:
-        found = second.ask("POST", "/api/comms/draft-reply", asked).json()
-    assert (made["alreadyExisted"], found["alreadyExisted"]) == (False, True)
-    assert (made["id"], made["isDraft"]) == (found["id"], True)
-    assert len([one for one in (settings.parent / "drafts").iterdir() if one.is_file()]) == 1
-
-
 BAD_BODIES = [
     (b"", 400, "not-json"),
     (b"[]", 400, "not-json"),
@@ -234,21 +206,6 @@ def test_bad_bodies_are_refused(cockpit: Cockpit, path: str) -> None:
         assert (refused.status, refused.json()["error"]) == (status, tag), body[:40]
         assert refused.json()["message"].endswith(".")
     assert cockpit.ask("POST", path, b"{}", **{"Content-Type": "text/plain"}).status == 415
-
-
-def test_bad_rows_are_refused(cockpit: Cockpit) -> None:
-    """A row that nobody has is gone; one that is no item of the ledger cannot be dismissed here."""
-    mail, item = cockpit.row(source="mail", replyable=True), cockpit.row(source="action-hub")
-    gone = "WyJBIiwiYW5uQGNvcnAuZXhhbXBsZSIsIm1haWwiLCJub3BlIl0"  # ["A","ann@corp.example","mail","nope"]
-    for path in WRITES[:2]:
-        assert cockpit.ask("POST", path, {"rowId": gone}).json()["error"] == "row-gone"
-    assert cockpit.ask("GET", f"/api/comms/message-body?messageId={gone}").status == 404
-    assert cockpit.ask("GET", "/api/comms/message-body?messageId=x").status == 422
-    assert cockpit.ask("GET", "/api/comms/message-body").status == 422
-    dismissed = cockpit.ask("POST", WRITES[2], {"rowId": mail["id"], "action": "dismiss"})
-    assert (dismissed.status, dismissed.json()["error"]) == (422, "not-in-ledger")
-    drafted = cockpit.ask("POST", WRITES[0], {"rowId": item["id"]})
-    assert (drafted.status, drafted.json()["error"]) == (422, "not-replyable")
 
 
 def test_the_store_is_backed_up_and_restored(settings: Path) -> None:

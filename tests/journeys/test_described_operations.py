@@ -13,13 +13,12 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import Case, GenerationMode
-from schemathesis.core.failures import FailureGroup
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation, BaseSchema
 from schemathesis.specs.openapi import checks
 
+from tests.journeys.live_counter import BEARER, COSMOS, GUIDED, INTEL, REFRESH, SITE, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, running
-from tests.support.live_counter import BEARER, COSMOS, GUIDED, INTEL, REFRESH, SITE, LiveCounter
 from tests.support.marked import SECRETS
 from tests.support.soak import rounds
 from tests.support.visiting import CHECKOUT, Visitor
@@ -129,17 +128,6 @@ def explore(base_url: str, operation: APIOperation, mode: str, session: requests
 
     try_one()
     return statuses
-
-
-@pytest.mark.parametrize("status", ["400", "422"])
-def test_an_undocumented_status_is_found(shop: Deployment, session: requests.Session, status: str) -> None:
-    """Were a status missing from the document, the exploration would tell."""
-    described = shop.client.get(f"{shop.private}/openapi.json").json()
-    del described["paths"]["/guided/api/access/check"]["post"]["responses"][status]
-    described["paths"]["/guided/api/access/check"]["post"]["security"] = []
-    operation = operations(schemathesis.openapi.from_dict(described))["POST /guided/api/access/check"]
-    with pytest.raises(FailureGroup):
-        explore(shop.public, operation, "other than described", session)
 
 
 def test_real_answers(shop: Deployment, document: BaseSchema) -> None:

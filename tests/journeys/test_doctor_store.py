@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from orrery.adapters.sqlite import create
+from tests.journeys.disks import full, locked, read_only, small
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
-from tests.support.disks import full, locked, read_only, small
 from tests.support.program import run_orrery
 
 OTHERS = {"processor key", "processor account", "processor webhook", "push", "email", "approvals"}

@@ -14,16 +14,14 @@ import pytest
 
 from orrery.live import keys
 from orrery.live.records import Active, Pages
+from tests.journeys.live_counter import PAGES, REFRESH, TOTAL, USUAL, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox
-from tests.support.live_counter import PAGES, REFRESH, TOTAL, USUAL, LiveCounter
 from tests.support.program import Program
 from tests.support.soak import rounds
 from tests.support.visiting import expect_equal
 from tests.support.waiting import eventually
 
 TICKS = 5
-LATE = 30
-"""Seconds of the moved clock for which the provider keeps an answer back."""
 
 KILLED_AT_ONCE = 4
 LONGEST_REFRESH = 0.03
@@ -113,37 +111,6 @@ def test_two_services(pair: Pair) -> None:
         pair.first.next_minute()
         pair.await_shown(visitors)
     eventually(lambda: expect_equal((pair.first.asked() - before)[TOTAL], pair.first.minute() - begun))
-
-
-def test_a_silent_provider(pair: Pair) -> None:
-    """Nobody waits longer than 10 s for the provider; visitors are served the last good count meanwhile."""
-    pair.shop.sandbox.fault("analytics_timeout", count=2)
-    before = pair.first.asked()
-    pair.first.next_minute()
-    eventually(lambda: expect_equal(pair.shop.sandbox.faults(), []))
-    with ThreadPoolExecutor() as pool:
-        told = [pool.submit(counter.refresh) for counter in (pair.first, pair.second)]
-        pair.expect_shown(USUAL)
-        assert not any(each.done() for each in told)
-    assert any("did not answer within 10 s" in each.result().get("message", "") for each in told)
-    assert all(each.result().get("active", USUAL) == USUAL for each in told)
-    assert pair.first.asked() - before == {TOTAL: 1, PAGES: 1}
-    pair.expect_shown(USUAL)
-
-
-def test_a_paused_leader(pair: Pair) -> None:
-    """A service that stood still while the other took over does not write its older count over the newer one."""
-    pair.shop.sandbox.fault("analytics_timeout", count=2, value=LATE)
-    first = pair.programs[0].process
-    with pair.only_first_asks():
-        pair.stop(pair.programs[0])
-    try:
-        pair.shop.sandbox.visitors(USUAL + 1)
-        eventually(partial(expect_taken_over, pair))
-    finally:
-        first.send_signal(signal.SIGCONT)
-    eventually(lambda: expect_equal("live refresh overtaken" in pair.shop.printed(), wanted=True))
-    eventually(partial(pair.expect_shown, USUAL + 1))
 
 
 def test_killed_while_asking(pair: Pair) -> None:

@@ -3,36 +3,25 @@
 import json
 import shutil
 from collections.abc import Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from orrery.live import keys
-from tests.support.deployment import ANALYTICS_KEY, CounterSettings, Deployment, beside_a_sandbox, stop
-from tests.support.live_counter import (
-    BEARER,
-    GUIDED,
-    INTEL,
+from tests.journeys.live_counter import (
     PAGES,
     REFRESH,
     TOTAL,
     USUAL,
     LiveCounter,
 )
-from tests.support.marked import SECRETS, analytics_key
+from tests.support.deployment import ANALYTICS_KEY, CounterSettings, Deployment, beside_a_sandbox, stop
+from tests.support.marked import analytics_key
 from tests.support.soak import SOAKING
-from tests.support.visiting import Visitor
-from tests.support.waiting import eventually
-
-ADMIN = [("POST", REFRESH), ("GET", INTEL), ("GET", GUIDED)]
 
 PAST_MIDNIGHT = 15 * 3600
 """Seconds from a test's begin until the provider's day has ended, and every back-off with it."""
 
-TOKENS_OF_A_QUERY = 10
 
 WATCHED = 16
 """Minutes for which the provider's trouble lasts."""
@@ -92,65 +81,6 @@ def test_trouble(counter: LiveCounter, trouble: Trouble) -> None:
     assert counter.refresh()["active"] == USUAL
 
 
-def test_scarce_quota(counter: LiveCounter) -> None:
-    """When others have taken most of the hour's quota, the pages give way and the count stays fresh."""
-    counter.refresh()
-    counter.shop.sandbox.quota(bucket="tokensPerProjectPerHour", left=60 * TOKENS_OF_A_QUERY)
-    counter.next_minute()
-    counter.refresh()
-    before = counter.asked()
-    for _ in range(WATCHED):
-        counter.next_minute()
-        assert counter.refresh()["pages_count"] is None
-        assert (counter.site()["active"], counter.site()["stale"]) == (USUAL, False)
-    assert (counter.asked() - before)[PAGES] == 0
-    counter.shop.sandbox.quota(refill=True)
-    counter.shop.sandbox.advance(PAST_MIDNIGHT)
-    assert counter.refresh()["pages_count"] is not None
-
-
-WRONG: dict[str, list[tuple[bytes, bytes]]] = {
-    "none": [],
-    "empty": [(b"Authorization", b"")],
-    "another": [(b"Authorization", b"Bearer wrong")],
-    "longer": [(b"Authorization", BEARER["Authorization"].encode() + b"x")],
-    "the hash": [(b"Authorization", f"Bearer {SECRETS['admin_password_hash']}".encode())],
-    "another part's": [(b"Authorization", f"Bearer {SECRETS['access_service_token']}".encode())],
-    "another scheme": [(b"Authorization", BEARER["Authorization"].replace("Bearer", "Basic").encode())],
-    "beyond ASCII": [(b"Authorization", "Bearer Schlüssel".encode())],
-    "Latin-1": [(b"Authorization", b"Bearer Schl\xfcssel")],
-    "very long": [(b"Authorization", b"Bearer " + b"x" * 50_000)],
-}
-
-
-def test_wrong_bearers(counter: LiveCounter) -> None:
-    """None of them is admitted or reaches the provider; a right one does not wait while they do."""
-    with ThreadPoolExecutor(len(ADMIN) * len(WRONG)) as pool:
-        eventually(partial(expect_overtaken, counter, pool))
-
-
-def expect_overtaken(counter: LiveCounter, pool: ThreadPoolExecutor) -> None:
-    """See all of them refused; fail, for now, unless a right one was answered while they waited."""
-    before, shop = counter.asked(), counter.shop
-    answers = [
-        pool.submit(shop.client.request, method, shop.public + path, headers=headers)
-        for method, path in ADMIN
-        for headers in WRONG.values()
-    ]
-    assert counter.refresh()["active"] == USUAL
-    overtaken = not all(answer.done() for answer in answers)
-    shop.sandbox.advance(60)
-    refused = [answer.result() for answer in answers]
-    assert {answer.status_code for answer in refused} == {401}
-    assert all(answer.json() == {"ok": False, "error": "Unauthorized"} for answer in refused)
-    assert counter.asked() - before == {TOTAL: 1, PAGES: 1}
-    assert overtaken
-
-
-NOT_A_KEY = '{"type": "service_account", "private_key": "none", "client_email": "a@b.example", "token_uri": "x"}'
-BAD_KEYS = {"missing": None, "no JSON": "no service account", "no key in it": NOT_A_KEY}
-
-
 @pytest.fixture(scope="module")
 def bare_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Run a sandbox; what the service is given, and its start, are the test's."""
@@ -158,75 +88,9 @@ def bare_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         yield shop
 
 
-@pytest.mark.parametrize("case", BAD_KEYS)
-def test_without_a_usable_key(bare_shop: Deployment, case: str) -> None:
-    """Without a key the owner's operations are 503 in the spec's words; visitors read, and the shop sells."""
-    shop, key = bare_shop, BAD_KEYS[case]
-    shop.secrets = SECRETS | ({ANALYTICS_KEY: key} if key else {})
-    shop.configure()
-    service, counter, visitor = shop.start_service(), LiveCounter(shop), Visitor(shop)
-    before = counter.asked()
-    for _ in range(2):
-        for (method, path), error in zip(ADMIN, ("no-provider-auth", "no-auth", "no-auth"), strict=True):
-            answer = counter.ask(method, path)
-            assert (answer.status_code, answer.json()) == (503, {"ok": False, "error": error})
-        counter.next_minute()
-    assert (counter.cosmos()["totalUnique"], counter.cosmos()["error"]) == (0, "no-data")
-    assert counter.asked() == before
-    visitor.await_access(visitor.buy())
-    stop(service)
-
-
 def stored(**changes: object) -> bytes:
     """Return a stored total, from the sandbox's time on, with changes."""
     return json.dumps({"v": 1, "active": 5, "generated_at": "2026-01-01T00:00:00Z"} | changes).encode()
-
-
-FOREIGN = {
-    "nothing": b"",
-    "no text": b"\xff\xfe\x00",
-    "a list": b"[]",
-    "another version": stored(v=2),
-    "a text": stored(active="5"),
-    "beyond every reader": stored(active=2**53),
-    "a time without zone": stored(generated_at="2026-01-01T00:00:00"),
-    "the last moment": stored(generated_at="9999-12-31T23:59:59.999999-23:59"),
-    "the first moment": stored(generated_at="0001-01-01T00:00:00+23:59"),
-    "half of it": stored()[:30],
-    "nested": b"[" * 100_000,
-}
-LEASE = "lease:live refresh"
-OF_THE_COUNTER = (keys.ACTIVE, keys.PAGES, keys.OUTCOME, keys.QUOTA, keys.LAST_ERROR, keys.MONITOR, LEASE)
-
-
-def test_foreign_values(counter: LiveCounter) -> None:
-    """Whatever lies in the file in place of a count, reads say that there is none, and a refresh mends it."""
-    for case, value in FOREIGN.items():
-        for key in OF_THE_COUNTER:
-            counter.shop.records.write(key, value)
-        counter.shop.sandbox.advance(65)
-        site, cosmos = counter.site(), counter.cosmos()
-        assert (site["active"], cosmos["totalUnique"], site["pages"]) == (0, 0, []), case
-        assert {site["error"], cosmos["error"]} <= {"no-data", "data-too-stale"}, case
-        assert counter.intel()["totalUnique"] == USUAL, case
-        assert counter.refresh()["active"] == USUAL, case
-        assert counter.site()["active"] == USUAL, case
-        counter.next_minute()
-
-
-def test_store_moved_away(counter: LiveCounter) -> None:
-    """While the store's file is elsewhere, the owner is told kv-not-bound and visitors see the last good count."""
-    counter.refresh()
-    store = counter.shop.store
-    elsewhere = store.rename(store.with_name("elsewhere.db"))
-    counter.next_minute()
-    for method, path in ADMIN:
-        answer = counter.ask(method, path)
-        assert (answer.status_code, answer.json()) == (503, {"ok": False, "error": "kv-not-bound"})
-    assert (counter.site()["active"], counter.site()["stale"]) == (USUAL, False)
-    elsewhere.rename(store)
-    counter.next_minute()
-    assert counter.refresh()["active"] == USUAL
 
 
 def test_store_damaged(bare_shop: Deployment) -> None:

@@ -26,7 +26,7 @@ def test_nothing_of_ours_is_loaded_while_serving(tmp_path: Path) -> None:
     deployment.configure()
     try:
         deployment.start_sandbox()
-        command = [sys.executable, "-m", "tests.support.served_once", str(deployment.config), ADMIN_PASSWORD]
+        command = [sys.executable, "-m", "tests.journeys.served_once", str(deployment.config), ADMIN_PASSWORD]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE)  # noqa: S603  our own code
     finally:
         deployment.clear_away()

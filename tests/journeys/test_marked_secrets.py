@@ -15,8 +15,8 @@ from orrery.app.composition import opened
 from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import load
 from orrery.runtime.index_key import index_key
+from tests.journeys.live_counter import GUIDED, INTEL, REFRESH, LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, Product
-from tests.support.live_counter import GUIDED, INTEL, REFRESH, LiveCounter
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked, mark_in
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS

@@ -10,7 +10,6 @@ from tests.support.deployment import Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 
 EMAIL = ("email", "--to", "owner@northwind.example")
-TRIES = (("push",), EMAIL)
 
 
 @pytest.fixture

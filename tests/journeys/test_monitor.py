@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,13 @@ import pytest
 
 from orrery.live.monitor import LABEL
 from orrery.sandbox.tracker import REPOSITORY
+from tests.journeys.live_counter import LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox
-from tests.support.live_counter import LiveCounter
 from tests.support.visiting import expect_equal
 from tests.support.waiting import eventually
 
 GITHUB = f'tracker = "github"\ngithub_url = "{{sandbox}}/tracker"\nrepository = "{REPOSITORY}"'
 
-QUARTER = 15 * 60
-"""The workers check at each quarter of an hour."""
 
 A_MINUTE = 61
 """Seconds after which a check counts again."""
@@ -33,25 +30,6 @@ def watched(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Deployme
     settings = CounterSettings(monitor=request.param)
     with beside_a_sandbox(Deployment(tmp_path, counter=settings)) as shop:
         yield shop
-
-
-@pytest.mark.parametrize("watched", [""], indirect=True, ids=["file"])
-def test_by_the_workers(watched: Deployment) -> None:
-    """Two bad checks in a row open an issue and push, further ones nothing; two good ones close it and push."""
-    shop = watched
-    LiveCounter(shop).next_morning()
-    shop.start_service()
-    await_check(shop, good=False)
-    assert (issues(shop), shop.sandbox.pushes_about("counter")) == ([], [])
-    for is_good in (False, False, True):
-        await_check(shop, good=is_good)
-        assert [one["state"] for one in issues(shop)] == ["open"]
-        await_pushes(shop, DEGRADED)
-    await_check(shop, good=True)
-    [issue] = issues(shop)
-    assert (issue["state"], issue["labels"]) == ("closed", [LABEL])
-    assert "The site read reports no-data." in issue["text"]
-    await_pushes(shop, DEGRADED, WELL)
 
 
 @pytest.mark.parametrize("watched", [GITHUB], indirect=True, ids=["github"])
@@ -79,26 +57,6 @@ def check(shop: Deployment) -> int:
     assert "Not counted" not in came.stdout
     assert came.stdout.startswith("bad: " if came.returncode else "good")
     return came.returncode
-
-
-def await_check(shop: Deployment, *, good: bool) -> None:
-    """Let the time come for the next check of the workers, with a fresh count or without one."""
-    before = checks(shop)
-    shop.sandbox.advance((-shop.sandbox.now()) % QUARTER - 30)
-    eventually(partial(expect_check, shop, before + 1, good=good))
-
-
-def expect_check(shop: Deployment, count: int, *, good: bool) -> None:
-    """Fail, for now, unless the workers have checked so often; let some seconds pass, with a count or without."""
-    if good:
-        LiveCounter(shop).refresh()
-    shop.sandbox.advance(10)
-    assert checks(shop) == count
-
-
-def checks(shop: Deployment) -> int:
-    """Return how often the workers have checked, and said what there was to say."""
-    return shop.printed().count('"live count checked"')
 
 
 def issues(shop: Deployment) -> list[dict[str, Any]]:

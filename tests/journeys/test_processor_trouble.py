@@ -29,25 +29,6 @@ def test_once_is_made_good(shop: Deployment, visitor: Visitor, fault: str) -> No
     assert [one["id"] for one in shop.sandbox.sessions(visitor.product)] == [session]
 
 
-@pytest.mark.parametrize("fault", ["server_error", "rate_limit", "html_200", "html_502", "cut", "cut_after"])
-def test_twice_is_a_typed_error(shop: Deployment, visitor: Visitor, fault: str) -> None:
-    """Two failures in a row are a 503 with a tag, and the next click works."""
-    shop.sandbox.fault(fault, count=2, path=SESSIONS)
-    assert as_problem(visitor.check_out()) == (503, "processor-unreachable")
-    assert shop.sandbox.faults() == []
-    assert visitor.check_out().status_code == 200
-
-
-@pytest.mark.parametrize("fault", ["server_error", "cut_after", "html_502"])
-def test_next_click_with_the_same_key(shop: Deployment, visitor: Visitor, fault: str) -> None:
-    """After a 503 the same Idempotency-Key leads to one session, also when the lost answer had made it."""
-    shop.sandbox.fault(fault, count=2, path=SESSIONS)
-    key = uuid4().hex
-    assert visitor.check_out(key).status_code == 503
-    session = visitor.check_out(key).json()["id"]
-    assert [one["id"] for one in shop.sandbox.sessions(visitor.product)] == [session]
-
-
 def test_answer_lost_after_creating(shop: Deployment, visitor: Visitor) -> None:
     """The processor creates the session and never answers: the visitor gets that one, and pays once."""
     shop.sandbox.fault("lost_answer", path=SESSIONS)
@@ -78,21 +59,3 @@ def test_double_click(shop: Deployment, visitor: Visitor) -> None:
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json() == visitor.check_out(key).json()
     assert [one["id"] for one in shop.sandbox.sessions(visitor.product)] == [answers[0].json()["id"]]
-
-
-def test_same_key_for_something_else(shop: Deployment, visitor: Visitor) -> None:
-    """The same Idempotency-Key with another body is a 409, and from another client it is another key."""
-    key = uuid4().hex
-    first = visitor.check_out(key).json()
-    other = Visitor(shop, address=visitor.address)
-    assert as_problem(other.check_out(key)) == (409, "idempotency-key-reused")
-    stranger = Visitor(shop, visitor.product)
-    assert stranger.check_out(key).json()["id"] != first["id"]
-
-
-def test_key_is_kept_for_a_day(shop: Deployment, visitor: Visitor) -> None:
-    """Nearly 24 hours later the key still gives the same session."""
-    key = uuid4().hex
-    first = visitor.check_out(key).json()
-    shop.sandbox.advance(24 * 3600 - 60)
-    assert visitor.check_out(key).json() == first

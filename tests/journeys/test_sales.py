@@ -3,14 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from tests.support.deployment import Deployment, running
+from tests.support.deployment import Deployment
 from tests.support.visiting import Visitor, expect_equal
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import eventually
 from tests.support.webhooks import send, signed
 
 QUARTER, TWO_HOURS, DAY = 15 * 60, 2 * 3600, 24 * 3600
@@ -61,20 +60,6 @@ def sent_at_once(shop: Deployment, events: list[dict[str, Any]]) -> list[httpx2.
         return list(pool.map(partial(send, shop), *zip(*webhooks, strict=True)))
 
 
-def test_fifty_events_of_one_session_at_once(shop: Deployment, visitor: Visitor) -> None:
-    """Fifty different events of one session at the same time: all are stored, and one grants."""
-    shop.sandbox.fault("webhook_down", count=None)
-    session = visitor.buy()
-    event = shop.sandbox.completed(session)
-    events = [event | {"id": f"evt_copy{number}_{session[-8:]}"} for number in range(50)]
-    answers = sent_at_once(shop, events)
-    assert {answer.status_code for answer in answers} == {200}
-    assert sorted(answer.json()["received"] for answer in answers) == ["already"] * 49 + ["granted"]
-    assert {f"event:{one['id']}" for one in events} <= shop.records.keys("event:evt_copy")
-    visitor.await_told(session)
-    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
-
-
 def test_unpaid_is_pending_until_paid(shop: Deployment, visitor: Visitor) -> None:
     """Completed but unpaid opens nothing and tells the owner; once paid, reconciliation grants, once."""
     session = visitor.start()
@@ -113,26 +98,6 @@ def one_of(found: list[dict[str, Any]]) -> dict[str, Any]:
     return found[0]
 
 
-def test_a_session_that_nobody_pays_is_open_and_then_failed(tmp_path: Path) -> None:
-    """Until it expires the session is open; reconciliation learns that it expired, and needs nobody to know it."""
-    with running(Deployment(tmp_path, plain=1)) as shop:
-        visitor = Visitor(shop)
-        session = visitor.start()
-        assert visitor.state(session) == "open"
-        shop.sandbox.advance(DAY)
-        assert visitor.state(session) == "failed"
-        shop.sandbox.advance(QUARTER)
-        eventually(lambda: see_noted(shop))
-        shop.sandbox.fault("server_error", count=None)
-        shop.sandbox.advance(QUARTER)
-        assert visitor.state(session) == "failed"
-
-
-def see_noted(shop: Deployment) -> None:
-    """See that the only offer is noted as failed."""
-    assert all(offer["failed_at"] for offer in shop.records.objects("offer:"))
-
-
 def granted_by(shop: Deployment, session: str) -> str:
     """Return who opened the access of a session."""
     record = shop.records.access(session)
@@ -169,64 +134,3 @@ def late_webhook_of(shop: Deployment, session: str) -> str:
         return str(event["id"])
 
     return eventually(delivered)
-
-
-def test_price_changed_between_session_and_payment(shop: Deployment) -> None:
-    """Anyone who pays what was offered has access, whatever the price is by then."""
-    shop.sandbox.price("price_changing", unit_amount=4900, currency="usd")
-    visitor = Visitor(shop, "changing")
-    session = visitor.start()
-    shop.sandbox.price("price_changing", unit_amount=9900)
-    visitor.pay(session)
-    visitor.await_access(session)
-    visitor.await_told(session)
-    record = shop.records.access(session)
-    assert record
-    assert record["amount_total"] == 4900
-
-
-def test_duplicated_and_reordered_webhooks(shop: Deployment, visitor: Visitor) -> None:
-    """Webhooks that come twice and in another order grant once."""
-    shop.sandbox.fault("webhook_duplicate", count=4)
-    shop.sandbox.fault("webhook_reorder", count=1, path="charge.succeeded")
-    session = visitor.buy()
-    shop.sandbox.advance(60)
-    visitor.await_access(session)
-    visitor.await_told(session)
-    eventually(lambda: expect_equal(shop.sandbox.completed(session)["pending_webhooks"], 0))
-    assert (len(visitor.emails()), len(visitor.pushes())) == (1, 1)
-
-
-def test_another_price_than_offered_is_not_granted(shop: Deployment, visitor: Visitor) -> None:
-    """A completed session whose product is not the one offered opens nothing, and the owner is told."""
-    shop.sandbox.fault("webhook_down", count=None)
-    session = visitor.buy()
-    event = shop.sandbox.completed(session)
-    event["data"]["object"]["metadata"]["certCode"] = "wordy"
-    answer = send(shop, *signed(shop, event | {"id": f"evt_other_{session[-8:]}"}))
-    assert (answer.status_code, answer.json()) == (200, {"received": "refused"})
-    assert shop.records.access(session) is None
-    eventually(lambda: expect_equal(len(shop.sandbox.pushes_about("another product")), 1))
-
-
-def test_foreign_sessions_raise_no_alarm(shop: Deployment) -> None:
-    """A completed session that is not ours is acknowledged and stored, and nobody is told."""
-    pushes = len(shop.sandbox.ask("GET", "/push"))
-    session = foreign_session(shop)
-    shop.sandbox.pay(session, "somebody@else.example.test")
-    eventually(lambda: expect_equal(shop.sandbox.completed(session)["pending_webhooks"], 0))
-    assert shop.records.access(session) is None
-    assert len(shop.sandbox.ask("GET", "/push")) == pushes
-
-
-def foreign_session(shop: Deployment) -> str:
-    """Create a session at the processor as another program of the owner does: without our metadata."""
-    form = {
-        "mode": "payment",
-        "line_items[0][price]": "price_cloud_navigator",
-        "line_items[0][quantity]": "1",
-        "success_url": "https://other.example.test/",
-    }
-    headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
-    address = f"{shop.sandbox.base_url}/v1/checkout/sessions"
-    return str(httpx2.post(address, data=form, headers=headers, trust_env=False, timeout=PATIENCE).json()["id"])

@@ -16,7 +16,8 @@ from playwright._impl._driver import compute_driver_executable
 
 from orrery.live.schedules import ready_files
 from tests.support.program import Program, run_orrery
-from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, RefreshEndpoint, answer, running_endpoint
+from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, RefreshEndpoint, answer
+from tests.support.serving import served
 from tests.support.waiting import PATIENCE, eventually
 
 WRONG = "a wrong password"
@@ -31,7 +32,7 @@ def endpoint() -> RefreshEndpoint:
 @pytest.fixture
 def address(endpoint: RefreshEndpoint) -> Iterator[str]:
     """Serve the operation."""
-    with running_endpoint(endpoint) as running:
+    with served(endpoint) as running:
         yield running
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from orrery.secrets.alerts import TRAP
 from orrery.secrets.baseline import EVERY
+from tests.journeys.live_counter import LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
-from tests.support.live_counter import LiveCounter
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked
 from tests.support.program import run_orrery
 from tests.support.visiting import Visitor, expect_equal
@@ -107,17 +107,6 @@ def test_secrets_are_lost_while_the_service_runs(shop: Deployment) -> None:
     assert len(shop.sandbox.pushes_about("ecret")) == told + 1
 
 
-def test_the_folder_is_gone(shop: Deployment) -> None:
-    """A folder of secrets that is no more is one urgent push, and the service goes on with what it holds."""
-    shop.start_service()
-    learned(shop)
-    (shop.folder / "secrets").rename(shop.folder / "elsewhere")
-    look_now(shop)
-    assert pushed(shop, "Secret cannot be read: the folder of secrets")["priority"] == URGENT
-    assert list(parts(shop)) == ["secrets directory"]
-    assert Visitor(shop).check_out().status_code == 200
-
-
 def test_a_start_with_a_wiped_variable(shop: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """A start after a partial update is told at once, by name; the counter goes on; putting it back is told."""
     file_of(shop, "processor_api_key").unlink()
@@ -210,26 +199,6 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
     _, found, _ = checked(shop)
     opened = {name for name, one in found.items() if "everybody on this machine" in one["found"]}
     assert opened == set(shop.secrets) - {"tracker_token"}
-
-
-def test_the_rights_of_a_restricted_key(tmp_path: Path) -> None:
-    """A missing right that is needed and one too many are named, and broken; the rights to write are untried."""
-    restricted = SECRETS | {"processor_api_key": f"rk_test_{MARK}_key"}
-    with beside_a_sandbox(Deployment(tmp_path, counter=CounterSettings(), secrets=restricted)) as shop:
-        for path in ("/v1/payouts", "/v1/subscriptions", "/v1/events", "/v1/customers"):
-            shop.sandbox.fault("no_permission", count=None, path=path)
-        code, found, _ = checked(shop)
-        key = found["processor_api_key"]
-        assert (code, key["state"]) == (1, "broken")
-        assert key["what_to_do"] == "Give it the right to read Events. Take the right to read Invoices away."
-        assert "may not read Events: refunds and disputes are not reported" in key["found"]
-        assert "so `orrery processor customers` does not work" in key["found"]
-        assert "not tried, because only a write would show it: writing Checkout Sessions (needed)" in key["found"]
-        shop.sandbox.clear_faults()
-        for path in ("/v1/payouts", "/v1/subscriptions", "/v1/invoices", "/v1/customers"):
-            shop.sandbox.fault("no_permission", count=None, path=path)
-        code, found, _ = checked(shop)
-        assert (code, found["processor_api_key"]["state"]) == (0, "ok")
 
 
 def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:

@@ -82,21 +82,3 @@ def test_sessions_fail(shop: Deployment) -> None:
     _, over = pushed(shop, begun=1, over=1)
     assert (over["title"], over["priority"]) == (f"Works again: {PART}", LOW)
     assert examined(shop)["state"] == "ok"
-
-
-def test_a_restart_and_a_second_outage(shop: Deployment) -> None:
-    """A restart amid an outage of odd answers tells it no second time; another one that day is told again."""
-    service = shop.start_service()
-    shop.sandbox.fault("html_200", count=None, path=SESSIONS)
-    fail(shop, 5)
-    pushed(shop, begun=1)
-    eventually(lambda: noted(shop))  # killed before, the service sends the push again
-    service.kill()
-    shop.start_service()
-    assert shop.readiness() == [503, 503]
-    fail(shop, 5)
-    pushed(shop, begun=1)
-    shop.sandbox.advance(OVER_AFTER.total_seconds())
-    pushed(shop, begun=1, over=1)
-    fail(shop, 5)
-    pushed(shop, begun=2, over=1)

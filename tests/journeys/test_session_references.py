@@ -22,7 +22,6 @@ from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
 
 HOUR = 3600
-QUARTER = 15 * 60
 TELLING = 24
 """So many letters at the end of an id tell it from all others, also where its beginning was cut."""
 

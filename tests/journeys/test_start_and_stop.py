@@ -119,7 +119,7 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
     with running_demo(data, forked=not SOAKING) as demo:
         session = buy(demo)
         assert demo.press_ctrl_c() == 0
-        assert not demo.leaves_a_process()
+        assert not demo.program.leaves_a_process()
         assert not demo.leaves_a_port()
         assert demo.errors() == []
     before = records(data)
@@ -153,7 +153,7 @@ def test_the_demo_without_ssh_keygen(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def expect_said(demo: Demo, sentence: str) -> None:
     """Fail, for now, unless the demo has printed this."""
-    assert sentence in " ".join(demo.output.read_text(encoding="utf-8").split())
+    assert sentence in " ".join(demo.program.printed().split())
 
 
 def buy(demo: Demo) -> str:

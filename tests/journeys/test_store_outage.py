@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.sqlite import create
+from tests.journeys.disks import full, small
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
-from tests.support.disks import aborted, full, small
 from tests.support.soak import SOAKING
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import PATIENCE, eventually
@@ -119,27 +119,6 @@ def test_the_storage_goes_wrong(shop: Deployment, trouble: str, sale: bool) -> N
     assert Visitor(shop).check_out().status_code == 200
     shop.sandbox.advance(OVER)
     eventually(lambda: expect_equal(pushes(shop), [("Works again: store", 2), ("Broken: store", 5)]))
-
-
-@pytest.mark.skipif(not SOAKING, reason="it needs a disk of its own kind, and says little more than a full one")
-def test_a_disk_that_fails_becomes_read_only(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The system mounts a disk that failed read-only under the service: the same 503, and the same push."""
-    with aborted(tmp_path_factory.mktemp("disk")) as (disk, abort):
-        deployment = Deployment(tmp_path, more_store="least_free_mib = 1")
-        deployment.store = disk / "orrery.db"
-        deployment.configure()
-        create(deployment.store)
-        with beside_a_sandbox(deployment):
-            service = deployment.start_service()
-            assert deployment.readiness() == [200, 200]
-            abort()
-            assert Visitor(deployment).check_out().status_code == 503
-            assert deployment.readiness() == [503, 503]
-            assert "read-only" in broken_store(deployment)
-            deployment.sandbox.advance(PUSHED_AFTER)
-            assert deployment.readiness() == [503, 503]
-            eventually(lambda: expect_equal(pushes(deployment), [("Broken: store", 5)]))
-            stop(service)
 
 
 def test_a_start_without_a_usable_store_is_pushed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

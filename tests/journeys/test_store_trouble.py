@@ -7,8 +7,8 @@ import httpx2
 import pytest
 
 from orrery.adapters.sqlite import create
+from tests.journeys.disks import fill, locked, small
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
-from tests.support.disks import fill, locked, small
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 from tests.support.webhooks import send, signed

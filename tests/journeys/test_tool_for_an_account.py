@@ -130,34 +130,6 @@ def test_a_tool_that_forgets_the_flag_ahead_of_its_command(desk: Desk) -> None:
     assert json.loads(desk.run("list").stdout)["account"] == ANN
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--account", BO),
-        (f"--account={BO}",),
-        ("--acc", "cy@lab.example"),
-        ("-a", BO),
-        (f"-xa{BO}",),
-        (f"--us={BO}",),
-        ("--account", "somebody@elsewhere.example"),
-    ],
-)
-def test_a_second_account_is_refused(desk: Desk, words: tuple[str, ...]) -> None:
-    """Bare, the last of several counts, however it is written."""
-    assert desk.bare("--account", ANN, "mail", *words)["account"] != ANN
-    came = desk.run("mail", *words)
-    assert (came.returncode, came.stdout) == (2, "")
-    assert came.stderr.startswith("Argument ")
-    assert BO not in came.stderr
-
-
-def test_a_response_file_is_refused(desk: Desk) -> None:
-    """Bare, the tool reads further arguments from it."""
-    more = f"@{desk.tool.parent}/more"
-    assert desk.bare("--account", ANN, more)["account"] == BO
-    assert (desk.run(more).returncode, desk.run(more).stdout) == (2, "")
-
-
 @pytest.mark.parametrize("word", ["mcp", "serve", "--server", "--serv"])
 def test_server_mode_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
     """Bare, it ignores flag and variable; the refusal says how to ask directly."""

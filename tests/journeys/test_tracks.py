@@ -159,13 +159,6 @@ def test_every_use_names_the_account(desk: Desk) -> None:
         assert f"{ANN_A} ([track:A], Corporate), {ANN_B} ([track:B], Lab)" in came.stderr
 
 
-def test_a_guest_is_refused(desk: Desk) -> None:
-    """B's account, which A's tenant knows, does not sign in for A: exit 1, nothing kept."""
-    assert desk.sign_in(ANN_A, as_account=ANN_B) == 1
-    assert "guest" in desk.printed[-1]
-    assert not (desk.folder / "tenants").exists()
-
-
 def test_two_processes_sign_in_at_once(desk: Desk) -> None:
     """Both of one track are signed in afterwards, and the file is whole."""
     both = {name: desk.signing_in(name, name) for name in (ANN_A, BOB_A)}

@@ -1,9 +1,7 @@
 """A vendor whose certificate cannot be trusted: the sentence says so, and does not blame the network."""
 
 import asyncio
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Literal
 
@@ -12,21 +10,17 @@ import pytest
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.memory import MemoryStore
-from orrery.adapters.public_counter import HttpCounter
-from orrery.adapters.public_shop import HttpShop
 from orrery.adapters.smtp import Relay, SmtpNotifier
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.selling.health import IN_A_ROW, CreationHealth
-from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed
 from orrery.ports.processor.errors import ProcessorError
 from orrery.tls import WAITING_DOES_NOT_HELP, advice
 from tests.support.certificates import make_certificate, serving_tls
 from tests.support.clock import ManualClock
-from tests.support.logged import logged
 from tests.support.marked import analytics_key
 
 AUTHORITY = "'s certificate comes from an unknown authority: check whether a proxy or firewall on the way"
@@ -90,37 +84,3 @@ def test_visitors_who_cannot_buy(url: str) -> None:
     found = asyncio.run(told())
     assert "The processor" + AUTHORITY in found.why
     assert found.todo == WAITING_DOES_NOT_HELP
-
-
-def test_the_analytics_provider(url: str) -> None:
-    """A report is asked for with a token, here from an endpoint of this machine; its sentence is the same."""
-    with HTTPServer(("127.0.0.1", 0), TokenEndpoint) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        counter = analytics(url, f"http://127.0.0.1:{server.server_port}")
-        with pytest.raises(AnalyticsFailed) as refused:
-            asyncio.run(counter.active_users(deadline=10))
-        server.shutdown()
-    assert str(refused.value).startswith("The analytics provider" + AUTHORITY)
-
-
-class TokenEndpoint(BaseHTTPRequestHandler):
-    """Gives a token to anyone who asks."""
-
-    def do_POST(self) -> None:
-        """Give one."""
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(b'{"access_token": "sandbox-token", "expires_in": 3600}')
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the names of the method that is replaced
-        """Print nothing."""
-
-
-def test_our_own_addresses_from_outside(url: str) -> None:
-    """The checkout that `orrery checkout verify` tries says it, and the monitor's look is logged with it."""
-    started = asyncio.run(HttpShop(url).start(product_type="cert", vendor_slug="v", cert_code="c", key="k"))
-    assert started.why.startswith("The operation" + AUTHORITY)
-    with logged() as events:
-        assert asyncio.run(HttpCounter(url).read("site")) is None
-    assert events[0]["why"].startswith("The counter" + AUTHORITY)

@@ -8,7 +8,6 @@ import httpx2
 from tests.support.deployment import Deployment
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.visiting import Visitor
-from tests.support.waiting import PATIENCE
 
 OWNER = httpx2.BasicAuth("owner", ADMIN_PASSWORD)
 
@@ -44,36 +43,6 @@ def test_an_event_that_did_not_come_is_taken_in(shop: Deployment, visitor: Visit
     assert [one for one in events(shop, "--failed") if one["id"] == lost["id"]] == []
     (known,) = [one for one in events(shop) if one["id"] == lost["id"]]
     assert (known["became"], known["stored"]) == ("granted", True)
-
-
-def test_the_doctor_sees_what_does_not_come_through(shop: Deployment, visitor: Visitor) -> None:
-    """Pending deliveries of minutes, and an endpoint that the processor has disabled, are told with what to do."""
-    shop.sandbox.fault("webhook_down", count=None)
-    visitor.buy()
-    shop.sandbox.advance(180)
-    pending = doctor(shop, "webhook deliveries")
-    assert pending["state"] == "broken"
-    assert "checkout events --failed" in pending["todo"]
-    (endpoint,) = shop.sandbox.ask("GET", "/v1/webhook_endpoints")["data"]
-    change(shop, endpoint["id"], disabled="true")
-    try:
-        disabled = doctor(shop, "processor webhook")
-    finally:
-        change(shop, endpoint["id"], disabled="false")
-    assert (disabled["state"], endpoint["id"] in disabled["why"]) == ("broken", True)
-
-
-def change(shop: Deployment, endpoint: str, **fields: str) -> None:
-    """Change a webhook endpoint at the processor, as its dashboard would."""
-    headers = {"Authorization": f"Bearer {shop.sandbox.api_key}"}
-    address = f"{shop.sandbox.base_url}/v1/webhook_endpoints/{endpoint}"
-    assert httpx2.post(address, data=fields, headers=headers, trust_env=False, timeout=PATIENCE).is_success
-
-
-def test_an_unknown_event(shop: Deployment) -> None:
-    """An event that the processor does not know: one sentence, exit 2."""
-    came = shop.orrery("checkout", "events", "--replay", "evt_unknown")
-    assert (came.returncode, came.stdout, came.stderr.count("\n")) == (2, "", 1)
 
 
 def test_the_owners_page(shop: Deployment, visitor: Visitor) -> None:

@@ -18,8 +18,6 @@ from tests.support.counting import Counting
 from tests.support.soak import SOAKING
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 PLENTY = Quotas(QuotaState(10, 24_000), QuotaState(10, 1700), QuotaState(10, 1700), QuotaState(0, 10))
 FAILS: Mapping[str, tuple[By | None, ...]] = {"both": (None, "page"), "pages": ("page",), "total": (None,)}
 

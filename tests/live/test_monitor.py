@@ -14,8 +14,6 @@ from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import START
 from tests.support.tables import each_case
 
-pytestmark = pytest.mark.anyio
-
 WELL = PublicCount(5, START, 0.0, stale=False, error=None)
 
 

@@ -24,8 +24,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.shift import at_work
 from tests.support.trackers import MemoryTracker
 
-pytestmark = pytest.mark.anyio
-
 PLAN = LivePlan(
     LiveSettings.model_validate({"property_id": "1"}),
     has_key=True,

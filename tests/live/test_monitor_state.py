@@ -18,8 +18,6 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.trackers import Kept, MemoryTracker
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("value", [b"", b"null", b"{", b"\xff", b'{"v": 1, "bad": -1}', b"[1]"])
 async def test_a_state_that_cannot_be_read(value: bytes) -> None:

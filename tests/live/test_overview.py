@@ -20,8 +20,6 @@ from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import START, ManualClock
 from tests.support.logged import logged
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = timedelta(minutes=1)
 
 

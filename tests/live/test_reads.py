@@ -17,8 +17,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import StillLoop
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 class Reader:
     """Both public reads over a store in memory, which counts how often it is read."""

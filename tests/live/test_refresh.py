@@ -21,8 +21,6 @@ from tests.support.counting import Counting
 from tests.support.soak import SOAKING
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 NOW = "2026-03-01T12:00:00Z"
 
 

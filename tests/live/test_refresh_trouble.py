@@ -7,8 +7,6 @@ from orrery.syntax.numbers import LARGEST
 from tests.support.counting import Counting
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def one() -> Counting:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.edge import Edge, edge_before
-from tests.support.origin import Origin, running_origin
+from tests.nginx.edge import Edge, edge_before
+from tests.nginx.origin import Origin, running_origin
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.support.edge import COSMOS_READ, SITE_READ, Edge
-from tests.support.origin import Origin
+from tests.nginx.edge import COSMOS_READ, SITE_READ, Edge
+from tests.nginx.origin import Origin
 from tests.support.waiting import eventually
 
 BEARER = "Bearer orrery-test-password"
@@ -57,7 +57,7 @@ def test_the_old_count_is_served_at_once_while_a_new_one_is_fetched(
 def test_a_head_request(edge: Edge, origin: Origin) -> None:
     """HEAD is answered from the same entry, with the length and no body, whichever came first."""
     head = edge.client.head(SITE_READ)
-    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", "13")
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", "12")
     assert edge.read().json() == {"active": 1}
     assert [asked.method for asked in origin.asked] == ["GET"]
 

@@ -6,9 +6,9 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
+from tests.nginx.edge import SITE_READ, Edge
+from tests.nginx.origin import Origin
 from tests.support.connections import read_to_end
-from tests.support.edge import SITE_READ, Edge
-from tests.support.origin import Origin
 from tests.support.waiting import PATIENCE
 
 SHORT = {

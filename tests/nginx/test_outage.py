@@ -9,9 +9,9 @@ import httpx2
 import pytest
 
 from orrery.live.freshness import TOO_OLD_ABOVE
-from tests.support.edge import SITE_READ, Edge
+from tests.nginx.edge import SITE_READ, Edge
+from tests.nginx.origin import Origin
 from tests.support.nginx import SITE
-from tests.support.origin import Origin
 from tests.support.waiting import PATIENCE, eventually
 
 

@@ -17,7 +17,7 @@ from orrery.live.freshness import TOO_OLD_ABOVE
 from orrery.live.records import Active
 from orrery.ports.store import Put
 from orrery.runtime.index_key import index_key
-from tests.support.edge import COSMOS_READ, SITE_READ, Edge, edge_before
+from tests.nginx.edge import COSMOS_READ, SITE_READ, Edge, edge_before
 from tests.support.ports import free_ports
 from tests.support.program import Program
 from tests.support.visiting import expect_equal

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.support.edge import HOST, SITE_READ, Edge
-from tests.support.nginx import NAME, SITE, Ports, adapted, command, replaced, running, write
-from tests.support.origin import Origin
+from tests.nginx.edge import HOST, SITE_READ, Edge
+from tests.nginx.origin import Origin
+from tests.support.nginx import NAME, SITE, Ports, adapted, command, running, write
 from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
 
@@ -77,12 +77,6 @@ def test_what_to_adapt_is_all_there_is() -> None:
     assert "8081" not in "".join(line for line in SITE.read_text().splitlines(keepends=True) if "#" not in line)
     assert "proxy_cache_valid" not in directives
     assert "proxy_cache_revalidate" not in directives
-
-
-def test_a_text_that_is_not_there() -> None:
-    """A test that means to replace a text of the site which is not there fails."""
-    with pytest.raises(ValueError, match="0 times"):
-        replaced("listen 80;", {"listen 81;": ""})
 
 
 def test_a_read_with_tls(visitor: httpx2.Client) -> None:

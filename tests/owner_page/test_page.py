@@ -24,8 +24,6 @@ from tests.support.requests import client_of
 from tests.support.rounds import found
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 
 async def answer(page: OwnerPage, password: str | None = PASSWORD, user: str = "owner") -> httpx2.Response:
     """Ask for the page with a password, or with none."""

@@ -16,8 +16,6 @@ from tests.support.clock import START, WallClock, settled
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = timedelta(minutes=1)
 LATE = timedelta(seconds=37)
 

@@ -33,8 +33,6 @@ from tests.support.clock import ManualClock
 from tests.support.stores import keys_of
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 LIFE = {"open": None, "sent": 30 * DAY, "lost": 60 * DAY}
 

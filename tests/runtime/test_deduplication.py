@@ -20,8 +20,6 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 LOST = DeliveryFailed("The push service cannot be reached.", permanent=False, refused=False)
 LIMITED = DeliveryFailed("The push service answered 429.", permanent=False)
 FORBIDDEN = DeliveryFailed("The push service answered 403.", permanent=True)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import NotConfigured, StoreUnavailable
 from orrery.ports.notifier import DeliveryFailed, Notifier
@@ -16,8 +14,6 @@ from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
-
-pytestmark = pytest.mark.anyio
 
 REFUSED = DeliveryFailed("The mail server answered 550.", permanent=True)
 

@@ -19,8 +19,6 @@ from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = timedelta(minutes=1)
 
 

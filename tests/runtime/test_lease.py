@@ -12,8 +12,6 @@ from orrery.runtime.lease import Lease
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 TERM = timedelta(seconds=30)
 
 

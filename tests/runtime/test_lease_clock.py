@@ -2,13 +2,9 @@
 
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.runtime.lease import Lease
 from tests.support.clock import START, ManualClock
-
-pytestmark = pytest.mark.anyio
 
 TERM = timedelta(seconds=30)
 

@@ -22,8 +22,6 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)
 GONE = DeliveryFailed("The service answered 550.", permanent=True)
 PUSH = OutboxDraft("note-1", "push", "A title", "A body", priority="high", tags=("tada",))

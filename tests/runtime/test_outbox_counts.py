@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.notifier import DeliveryFailed, Notifier
 from orrery.ports.store import Put
@@ -15,8 +13,6 @@ from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
-
-pytestmark = pytest.mark.anyio
 
 GONE = DeliveryFailed("The service answered 550.", permanent=True)
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)

@@ -17,8 +17,6 @@ from tests.support.clock import ManualClock, settled
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)
 LOCKED = StoreUnavailable("The store is locked.")
 

@@ -15,8 +15,6 @@ from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)
 STEP = timedelta(minutes=1)
 

@@ -1,7 +1,5 @@
 """Parts and notifications on the owner's page (issue 4, item 9)."""
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.health import Finding
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
@@ -13,8 +11,6 @@ from orrery.runtime.restored import Restoration
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import START, ManualClock
 from tests.support.notifiers import ScriptedNotifier
-
-pytestmark = pytest.mark.anyio
 
 WELL = Finding("store", "ok", essential=True)
 OFF = Finding("live counter", "off", "No analytics property is configured.", essential=True)

@@ -13,8 +13,6 @@ from orrery.runtime.personal_entries import marked_entries, with_marked
 from orrery.runtime.privacy import Privacy
 from tests.support.clock import START, ManualClock
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "ann@buyer.example", "bob@buyer.example"
 KEY = b"the key of the store"
 MODULE = Module("guests", prefixes=("guest:", "visit:"))

@@ -19,8 +19,6 @@ from orrery.runtime.privacy import (
 from orrery.runtime.search_terms import SearchTerms
 from tests.support.clock import ManualClock
 
-pytestmark = pytest.mark.anyio
-
 ANN, FORMER = "ann@example.org", "former@example.org"
 
 

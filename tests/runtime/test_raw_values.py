@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.store import Committed, Conflict
 from orrery.runtime.collection import FOR_EVER, commit
@@ -11,8 +9,6 @@ from orrery.runtime.index_key import index_key
 from orrery.runtime.raw_values import RawValues
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_value_is_added_once() -> None:

@@ -11,8 +11,6 @@ from orrery.runtime.readiness import LONGEST, PART, Readiness
 from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_ahead
 
-pytestmark = pytest.mark.anyio
-
 WELL = Finding("store", "ok", essential=True)
 BAD = Finding("webhook secret", "broken", "It is missing.", essential=True)
 

@@ -72,7 +72,6 @@ def test_typed_reference() -> None:
     assert [as_reference(one) for one in (SESSION, reference[:-1], f"{reference}0", "")] == [None] * 4
 
 
-@pytest.mark.anyio
 async def test_push_leaves_without_session_ids() -> None:
     """A push names sessions by references in its id, title and text."""
     taken = ScriptedNotifier()
@@ -87,7 +86,6 @@ async def test_push_leaves_without_session_ids() -> None:
     assert taken.accepted == [expected]
 
 
-@pytest.mark.anyio
 async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
     """An e-mail's id and title, which become headers, name the session by its reference; its text has the id."""
     taken = ScriptedNotifier()
@@ -98,7 +96,6 @@ async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
     assert (sent.body, sent.to) == (f"Your order: {SESSION}", "ann@example.org")
 
 
-@pytest.mark.anyio
 async def test_a_sequence_takes_the_key() -> None:
     """What a receiver knows a message by tells nothing of it, and is another beside another store's key."""
     taken, other = ScriptedNotifier(), ScriptedNotifier()
@@ -111,7 +108,6 @@ async def test_a_sequence_takes_the_key() -> None:
     assert all(re.fullmatch(r"[0-9a-f]{32}", one) for one in sequences)
 
 
-@pytest.mark.anyio
 async def test_what_has_arrived_is_known_through_the_references() -> None:
     """The receiver is asked by what it was sent."""
     notifier = ReferringNotifier(ScriptedNotifier(), REFERENCES)
@@ -121,7 +117,6 @@ async def test_what_has_arrived_is_known_through_the_references() -> None:
     assert (received(sent), received(other)) == (True, False)
 
 
-@pytest.mark.anyio
 async def test_trouble_of_the_notifier_is_passed_on() -> None:
     """A receiver that is unwell, or refuses, is seen through the references."""
     refusal = DeliveryFailed("No.", permanent=True)

@@ -23,8 +23,6 @@ from orrery.runtime.restored import (
 )
 from tests.support.clock import START, ManualClock
 
-pytestmark = pytest.mark.anyio
-
 STATES: tuple[DeliveryState, ...] = get_args(DeliveryState)
 HOUR = timedelta(hours=1)
 

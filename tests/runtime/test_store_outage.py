@@ -19,8 +19,6 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 FULL = broken_store("The disk is full.", "Ask `orrery doctor`.")
 WELL = Finding("store", "ok", essential=True)
 JOB = Finding("job: reconcile", "broken", "The disk is full.", essential=False, cause="store")

@@ -15,8 +15,6 @@ from tests.support.clock import ManualClock
 from tests.support.stores import new_store
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 FULL = StoreUnavailable("The disk is full.")
 ROUND = 10
 LOG = 1000 * 4120

@@ -9,8 +9,6 @@ from orrery.runtime.tasks import Tasks, to_its_end, together
 from tests.support.clock import settled
 from tests.support.hasty_loop import run_ahead
 
-pytestmark = pytest.mark.anyio
-
 
 class Work:
     """Work that goes on until its gate opens, and then fails or returns its name."""

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.ports.health import Finding
@@ -18,8 +16,6 @@ from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
-
-pytestmark = pytest.mark.anyio
 
 BUSY = DeliveryFailed("The mail server answered 451.", permanent=False)
 BUG = UnicodeEncodeError("ascii", "“", 0, 1, "ordinal not in range")

@@ -19,8 +19,6 @@ from tests.support.clock import ManualClock
 from tests.support.secrets_checked import KEY, TOKEN, CheckedSecrets
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 SECRET = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.", essential=True)
 JOB = Finding("job: reconcile", "broken", "The processor answered 500.", essential=False)
 BROKEN, WORKS = "Broken: webhook secret", "Works again: webhook secret"

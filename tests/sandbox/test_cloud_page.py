@@ -1,7 +1,6 @@
 """The cloud's page: an outage by its buttons, and the guest on the machine (docs/reference/sandbox.md)."""
 
 import re
-import socket
 from collections.abc import Iterator
 
 import pytest
@@ -15,8 +14,8 @@ from orrery.sandbox.app import Service
 from orrery.sandbox.gateway import EVERY
 from orrery.sandbox.ground import PING_TOKEN
 from tests.support.cloud import CloudBox, running_cloud
-from tests.support.serving import serving
-from tests.support.smallest_runbook import bring_back
+from tests.support.provisioning import runbook
+from tests.support.serving import bound, serving
 from tests.support.waiting import until
 
 FACTOR = 30.0
@@ -49,13 +48,13 @@ def pinged() -> Pinged:
 @pytest.fixture(scope="module")
 def module_box(tmp_path_factory: pytest.TempPathFactory, pinged: Pinged) -> Iterator[CloudBox]:
     """Run a cloud as the demo has it: provisioned, fast, beside a service."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {PING_TOKEN: "token-of-the-tests"})
+    listener, url = bound()
+    service = Service(url, {PING_TOKEN: "token-of-the-tests"})
     app = Starlette(routes=[Route("/ping", pinged.take, methods=["POST"])])
     folder = tmp_path_factory.mktemp("cloud")
     with (
         serving(app, listener),
-        running_cloud(folder, bring_back, service, factor=FACTOR, owner="owner@northwind.example") as box,
+        running_cloud(folder, runbook, service, factor=FACTOR, owner="owner@northwind.example") as box,
     ):
         until(lambda: pinged.pings)
         yield box

@@ -193,7 +193,6 @@ ELSEWHERE = {"webhook", "cloud job"}
 """Groups of requests that the vendor makes by itself: webhooks (test_processor.py), and those of jobs."""
 
 
-@pytest.mark.anyio
 async def test_each_request_is_struck_by_one_fault(tmp_path: Path) -> None:
     """With all kinds of its group on, it uses up one; one that is refused uses none that strikes afterwards."""
     async with every_vendor(tmp_path) as vendors:

@@ -1,6 +1,5 @@
 """The gateway's guest in the sandbox: what it pings after each button (docs/reference/sandbox.md)."""
 
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,15 +10,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from orrery.gateway.causes import kind_of
+from orrery.gateway.causes import Ping, kind_of
 from orrery.gateway.routes import PingBody
 from orrery.sandbox.app import SandboxConfig, Service
 from orrery.sandbox.gateway import EVERY, RECOVERED_AFTER
 from orrery.sandbox.ground import PING_TOKEN
-from tests.support.gateway import ping_of
 from tests.support.running_sandbox import Receiver, Running, running
-from tests.support.serving import serving
+from tests.support.serving import bound, serving
 from tests.support.waiting import until
+
+
+def ping_of(body: PingBody) -> Ping:
+    """Return the ping in a body."""
+    return Ping(**body.model_dump())
+
 
 SECRET = "token-of-the-tests"  # noqa: S105  it opens nothing
 NEVER = "inf"
@@ -48,8 +52,8 @@ def site() -> Site:
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Running]:
     """Run a sandbox beside that service."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    service = Service(f"http://127.0.0.1:{listener.getsockname()[1]}", {PING_TOKEN: SECRET})
+    listener, url = bound()
+    service = Service(url, {PING_TOKEN: SECRET})
 
     def beside(config: SandboxConfig) -> SandboxConfig:
         return replace(config, service=service, webhook_endpoints=())

@@ -216,9 +216,6 @@ def test_attempts_share_a_payment(box: Running) -> None:
     assert paid["payment_intent"] == declined["payment_intent"] == read(box, session)["payment_intent"]
 
 
-COMPLETED = "checkout.session.completed"
-
-
 KEYS: dict[Mode, str] = {"test": "sk_test_sandbox", "live": "sk_live_sandbox"}
 
 

@@ -13,7 +13,6 @@ from orrery.scanner.baseline import read_baseline
 from orrery.scanner.findings import Match, ScanFinding
 
 TODAY = date(2026, 11, 23)
-UNTIL = date(2027, 1, 31)
 FOUND = ScanFinding("secret", "docs/a.md", 3, "push-token", "0123456789ab")
 ENTRY = """[[allowed]]
 fingerprint = "0123456789ab"

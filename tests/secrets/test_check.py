@@ -23,8 +23,6 @@ from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, Chec
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 GONE = SecretObservation("missing")
 EMPTIED = SecretObservation("empty", "", "directory", 0o600)
 CHANGED = SecretObservation("present", "another one", "directory", 0o600)
@@ -161,23 +159,6 @@ async def test_an_announcement_ends(checked: CheckedSecrets) -> None:
     checked.put(KEY, "second")
     await checked.look()
     assert await checked.told() == [f"Secret changed unannounced: {KEY}"]
-
-
-async def test_a_rotation_that_is_rolled_back(checked: CheckedSecrets) -> None:
-    """A value that was put back within the announcement is no alarm when it ends; another one after that is."""
-    await checked.look()
-    await checked.secrets_check.announce(KEY, "a test")
-    for value in ("second", "first"):
-        checked.put(KEY, value)
-        await checked.look()
-    for _ in range(3):
-        checked.clock.advance(timedelta(hours=24).total_seconds())
-        await checked.look()
-    assert await checked.told() == [f"Rotation seen: {KEY}"] * 2
-    assert [one.state for one in await checked.secrets_check.findings()] == ["ok"]
-    checked.put(KEY, "second")
-    await checked.look()
-    assert (await checked.told())[-1] == f"Secret changed unannounced: {KEY}"
 
 
 async def test_what_a_newer_version_knows_of_a_secret_stays(checked: CheckedSecrets) -> None:

@@ -14,8 +14,6 @@ from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, SecretObserva
 from tests.support.running import ServiceInMemory
 from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, USES, CheckedSecrets, lying
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass
 class LyingSecrets:

@@ -1,8 +1,8 @@
 """Stores that earlier releases left: today's code reads all of them, and what stands on them goes on.
 
-The stores of 2026-11 were written before records kept unknown fields, by `tests/support/lived_in.py` over a
-demo of that release: sales, a delayed payment, declines, access that was granted, imported, moved and revoked,
-intents that were signed, withdrawn and erased, a refused e-mail. One of them is a snapshot after `orrery
+The stores of 2026-11 were written before records kept unknown fields, by `tests/journeys/test_older_releases.py`
+over a demo of that release: sales, a delayed payment, declines, access that was granted, imported, moved and
+revoked, intents that were signed, withdrawn and erased, a refused e-mail. One of them is a snapshot after `orrery
 restore`. Every person in them is made up. Their store keys were the demo's.
 """
 
@@ -28,9 +28,8 @@ from orrery.runtime.index_key import index_key
 from orrery.runtime.outbox import Outbox
 from tests.support.clock import ManualClock
 from tests.support.processor import ScriptedProcessor
-from tests.support.reading import DECLARED, entries, read, unreadable
-
-pytestmark = pytest.mark.anyio
+from tests.support.reading import DECLARED, read, unreadable
+from tests.support.stores import entries
 
 FILES = sorted(Path(__file__).parent.glob("*.db.xz"))
 WRITTEN = datetime(2026, 11, 22, 6, tzinfo=UTC)

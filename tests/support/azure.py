@@ -17,7 +17,7 @@ from azure.identity import ManagedIdentityCredential
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
-from tests.support.smallest_runbook import bring_back
+from tests.support.provisioning import runbook
 
 OWNER = "owner@northwind.example"
 IDENTITY, ACCOUNT, RUNBOOK, WEBHOOK = "restarter", "automation", "restart-gateway", "from-the-alert"
@@ -182,7 +182,7 @@ class Official:
 
 
 @contextmanager
-def operating(folder: Path, restart: Restart | None = bring_back, **config: Any) -> Generator[Official]:  # noqa: ANN401  fields of CloudConfig
+def operating(folder: Path, restart: Restart | None = runbook, **config: Any) -> Generator[Official]:  # noqa: ANN401  fields of CloudConfig
     """Run a sandbox with a cloud, and the official libraries over it."""
     with running_cloud(folder, restart, **config) as box, pytest.MonkeyPatch.context() as environment:
         for name, value in box.identity_env.items():

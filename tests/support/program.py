@@ -25,13 +25,17 @@ MOST_PRINTED = 1 << 24
 class Program:
     """`orrery <arguments>`: it leads a process group of its own, so that what it leaves behind is seen.
 
-    What it prints is added to the file `output`.
+    What it prints is added to the file `output`. It is forked, or starts a new interpreter as a person's does.
     """
 
-    def __init__(self, arguments: Sequence[str], output: Path) -> None:
+    def __init__(self, arguments: Sequence[str], output: Path, forked: bool = True) -> None:  # noqa: FBT001, FBT002  its name says it
         self.output = output
         with output.open("ab") as log:
-            self.process = Forked(arguments, 0, log.fileno(), log.fileno())
+            if forked:
+                self.process = Forked(arguments, 0, log.fileno(), log.fileno())
+            else:
+                command = [sys.executable, "-m", "orrery", *arguments]
+                self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603  our own command
 
     def require_alive(self) -> None:
         """Fail with what it printed unless it runs."""

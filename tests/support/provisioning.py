@@ -105,7 +105,8 @@ class Layer:
         return Provisioning(self.cloud, uri, self.box.clock, self.wanted, text, self.said.append, self.pass_by)
 
 
-def _runbook(data: str) -> Generator[Step, MachineReply, str]:
+def runbook(data: str) -> Generator[Step, MachineReply, str]:
+    """Do what the alert asks for, as the runbook does."""
     return restart(data, MACHINE_ID)
 
 
@@ -122,7 +123,7 @@ def layer_in(
     With a `site` its machine has a guest, who pings that. Delays are drawn by the `seed`.
     """
     folder.mkdir(exist_ok=True)
-    with running_cloud(folder / "cloud", _runbook, site, factor=factor, seed=seed) as box:
+    with running_cloud(folder / "cloud", runbook, site, factor=factor, seed=seed) as box:
         config = box.config
         names = Names(
             config.subscription,

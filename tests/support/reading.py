@@ -8,7 +8,7 @@ import ast
 import asyncio
 import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -19,11 +19,11 @@ from pydantic import ValidationError
 
 import orrery
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
 from orrery.app.modules import MODULES
 from orrery.ports.clock import Clock
 from orrery.ports.store import StoreEntry
 from orrery.record import Record
+from tests.support.stores import entries
 
 SOURCE = Path(orrery.__file__).parent
 MAKERS = {"Collection", "cached_counts"}
@@ -80,19 +80,6 @@ def _either(kinds: Sequence[type[Record]], value: bytes) -> Record:
         if not others:
             raise
         return _either(others, value)
-
-
-async def entries(path: Path, clock: Clock) -> AsyncIterator[StoreEntry]:
-    """Yield everything in a store that has not expired by this clock."""
-    store = await SqliteStore.open(path, clock)
-    try:
-        after = None
-        while page := await store.scan("", after=after, limit=1000):
-            after = page[-1].key
-            for entry in page:
-                yield entry
-    finally:
-        await store.close()
 
 
 async def unreadable(path: Path, clock: Clock) -> list[str]:

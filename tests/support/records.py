@@ -8,6 +8,7 @@ from typing import Any
 from orrery.adapters.movable_clock import MovableClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.ports.store import Put
+from tests.support.stores import entries
 
 
 class Records:
@@ -42,16 +43,7 @@ class Records:
         asyncio.run(self._write(key, value))
 
     async def _scan(self, prefix: str) -> dict[str, bytes]:
-        store = await SqliteStore.open(self._path, MovableClock(self._clock))
-        try:
-            found: dict[str, bytes] = {}
-            after = None
-            while page := await store.scan(prefix, after=after, limit=1000):
-                after = page[-1].key
-                found |= {entry.key: entry.value for entry in page}
-            return found
-        finally:
-            await store.close()
+        return {one.key: one.value async for one in entries(self._path, MovableClock(self._clock), prefix)}
 
     async def _write(self, key: str, value: bytes) -> None:
         store = await SqliteStore.open(self._path, MovableClock(self._clock))

@@ -1,14 +1,11 @@
 """A service's refresh operation and nothing else, for what calls it from elsewhere."""
 
 import json
-import socket
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from tests.support.serving import serving
 
 PASSWORD = "open sesame, please!"  # noqa: S105  a password of the tests
 
@@ -38,19 +35,13 @@ class RefreshEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        del receive
-        headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
-        self.asked.append((scope["method"], f"{scope['path']}?{scope['query_string'].decode()}", headers))
-        status, body, more = self._next() if self._admits(headers) else answer(REFUSED, 401)
-        raw = [(name.encode(), value.encode()) for name, value in more.items()]
-        await send({"type": "http.response.start", "status": status, "headers": raw})
-        await send({"type": "http.response.body", "body": body})
-
-    def _next(self) -> tuple[int, bytes, dict[str, str]]:
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-
-    def _admits(self, headers: dict[str, str]) -> bool:
-        return headers.get("authorization") == f"Bearer {PASSWORD}"
+        request = Request(scope, receive)
+        self.asked.append((request.method, f"{request.url.path}?{request.url.query}", dict(request.headers)))
+        if request.headers.get("authorization") != f"Bearer {PASSWORD}":
+            status, body, more = answer(REFUSED, 401)
+        else:
+            status, body, more = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        await Response(body, status, more)(scope, receive, send)
 
 
 def answer(
@@ -59,10 +50,3 @@ def answer(
     """Return one answer of an endpoint."""
     content = body if isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
     return status, content, headers
-
-
-@contextmanager
-def running_endpoint(endpoint: RefreshEndpoint) -> Generator[str]:
-    """Serve an endpoint until the end of the block; yield its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listener, serving(endpoint, listener):
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"

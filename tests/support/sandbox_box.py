@@ -1,6 +1,5 @@
 """A sandbox that runs in this process, seen from outside."""
 
-import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from starlette.applications import Starlette
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.app import Sandbox, SandboxConfig, create_app
-from tests.support.serving import serving
+from tests.support.serving import bound, serving
 from tests.support.waiting import IN_CLEAR, PATIENCE
 
 
@@ -57,8 +56,7 @@ class SandboxBox:
 def running_box(folder: Path, config: Callable[[str], SandboxConfig]) -> Generator[SandboxBox]:
     """Run a sandbox whose clock is in `folder`, with the settings that `config` returns for its address."""
     clock = MovableClock(folder / "clock")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener, url = bound()
     app = create_app(config(url), clock, clock.advance)
     with (
         serving(app, listener, lifespan="on"),

@@ -1,29 +1,12 @@
 """Settings with a watch-list, and repositories, for the scanner."""
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from tests.support.program import run_orrery
+from tests.support.repositories import Repo, new_repo
 
-SYLLABLES = (
-    "ba",
-    "ke",
-    "lo",
-    "mi",
-    "ran",
-    "tor",
-    "vel",
-    "nus",
-    "dor",
-    "pha",
-    "gri",
-    "sto",
-    "lu",
-    "xe",
-    "qui",
-    "zan",
-)
+SYLLABLES = tuple("ba ke lo mi ran tor vel nus dor pha gri sto lu xe qui zan".split())  # noqa: SIM905  a list of them would be sixteen lines
 
 
 def config_with_terms(folder: Path, terms: Iterable[str], kind: str = "customer", more: str = "") -> Path:
@@ -42,25 +25,10 @@ def config_with_terms(folder: Path, terms: Iterable[str], kind: str = "customer"
     return config
 
 
-def git(folder: Path, *words: str) -> str:
-    """Run git in a folder, as somebody without settings of their own; return what it prints."""
-    own = ("-c", "user.name=Kim", "-c", "user.email=kim@host.example", "-c", "init.defaultBranch=main")
-    run = subprocess.run(  # noqa: S603  git by its name, in a folder of the test
-        ["git", "-C", str(folder), *own, *words],  # noqa: S607  the same
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout
-
-
-def made_repository(folder: Path) -> Path:
-    """Make a repository with one commit; return its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _ = git(folder, "init", "-q")
-    _ = git(folder, "config", "user.name", "Kim")
-    _ = git(folder, "config", "user.email", "kim@host.example")
-    (folder / "README.md").write_text("A repository.\n", encoding="utf-8")
-    _ = git(folder, "add", "-A")
-    _ = git(folder, "commit", "-qm", "A beginning")
-    return folder
+def made_repository(folder: Path) -> Repo:
+    """Make a repository with one commit."""
+    repo = new_repo(folder)
+    repo.git("config", "user.name", "Kim")
+    repo.git("config", "user.email", "kim@host.example")
+    repo.commit("README.md", "A repository.\n", "A beginning")
+    return repo

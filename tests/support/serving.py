@@ -4,7 +4,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import socket
+from socket import create_server, socket
 from typing import Literal
 
 import uvicorn
@@ -35,3 +35,17 @@ def serving(
         server.force_exit = lifespan == "off"
         thread.join(PATIENCE)
         listener.close()
+
+
+def bound() -> tuple[socket, str]:
+    """Return a socket on a free port of this machine, and its address."""
+    listener = create_server(("127.0.0.1", 0))
+    return listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def served(app: ASGIApp) -> Generator[str]:
+    """Serve an app on a free port until the end of the block; yield its address."""
+    listener, url = bound()
+    with serving(app, listener):
+        yield url

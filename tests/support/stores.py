@@ -10,7 +10,7 @@ from pathlib import Path
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore, create
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Put, Store
+from orrery.ports.store import Committed, Put, Store, StoreEntry
 
 ADAPTERS = ("memory", "sqlite")
 
@@ -31,14 +31,28 @@ async def new_store(path: Path, clock: Clock) -> SqliteStore:
     return await SqliteStore.open(path, clock)
 
 
+async def pages(store: Store, prefix: str) -> AsyncGenerator[StoreEntry]:
+    """Yield the entries whose keys begin so."""
+    after = None
+    while page := await store.scan(prefix, after=after, limit=1000):
+        for entry in page:
+            yield entry
+        after = page[-1].key
+
+
+async def entries(path: Path, clock: Clock, prefix: str = "") -> AsyncGenerator[StoreEntry]:
+    """Yield those of the file at a path, that have not expired by this clock."""
+    store = await SqliteStore.open(path, clock)
+    try:
+        async for entry in pages(store, prefix):
+            yield entry
+    finally:
+        await store.close()
+
+
 async def sets_in(store: Store) -> Counter[str]:
     """Return how many keys of each set that `hammer` of store_worker.py wrote are there."""
-    found: Counter[str] = Counter()
-    after = None
-    while page := await store.scan("set:", after=after, limit=1000):
-        found.update(entry.key.removeprefix("set:").rpartition(":")[0] for entry in page)
-        after = page[-1].key
-    return found
+    return Counter([one.key.removeprefix("set:").rpartition(":")[0] async for one in pages(store, "set:")])
 
 
 async def put(store: Store, *keys: str, ttl: timedelta | None = None) -> int:

@@ -14,8 +14,6 @@ from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, opened
 from tests.support.tables import each_case
 
-pytestmark = pytest.mark.anyio
-
 
 class Desk:
     """A journal whose clock is moved by hand."""

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from orrery.ports.store import Put, Store
 from orrery.runtime.privacy import Privacy
 from orrery.tenants.accounts import TrackAccount
@@ -11,8 +9,6 @@ from orrery.tenants.journal import Journal, NewEntry
 from orrery.tenants.privacy import JournalData
 from tests.support.clock import ManualClock
 from tests.support.stores import opened
-
-pytestmark = pytest.mark.anyio
 
 
 def privacy_of(store: Store, clock: ManualClock) -> Privacy:

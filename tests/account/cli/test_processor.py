@@ -23,7 +23,7 @@ from orrery.ports.processor import (
     ValueList,
 )
 from orrery.runtime.console.runner import Runner
-from tests.support.account import configuration
+from tests.account.one_account import configuration
 from tests.support.items import gathered
 
 

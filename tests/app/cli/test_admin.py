@@ -33,7 +33,6 @@ def test_a_line_is_hashed_without_its_end(end: str) -> None:
     assert hashed(f"  {PASSWORD}{end}".encode()) == f"{HASH}\n"
 
 
-@pytest.mark.anyio
 async def test_the_service_admits_what_was_hashed() -> None:
     """The service admits a password by what the command printed for it, the printed line's end included."""
     bearer = AdminBearer(hashed(f" {PASSWORD}\n".encode()), GuessLimiter(ManualClock()))

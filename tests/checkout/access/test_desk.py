@@ -15,8 +15,6 @@ from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, ids, session_jso
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 GRANT = AccessGrant(BUYER, PRODUCT.key, "owner")
 NEW = "new@example.org"
 

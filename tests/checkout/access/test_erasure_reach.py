@@ -19,8 +19,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 ANN, OLD, BOB = "ann@example.org", "ann.former@example.org", "bob@example.org"
 
 

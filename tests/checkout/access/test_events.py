@@ -21,8 +21,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.items import gathered
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 WEEK = timedelta(days=7)
 HOUR = timedelta(hours=1)
 SOURCE = Path(orrery.__file__).parent

@@ -13,8 +13,6 @@ from orrery.ports.store import Put
 from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json, stored_access
 from tests.support.clock import START
 
-pytestmark = pytest.mark.anyio
-
 YEAR = timedelta(days=365)
 
 

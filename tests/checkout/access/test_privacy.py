@@ -19,8 +19,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 ANN, JOANN = "ann@example.org", "joann@example.org"
 KATE, KELVIN = "kate@example.org", "\N{KELVIN SIGN}ate@example.org"
 NEIGHBOURS = [

@@ -16,8 +16,6 @@ from tests.support.checkout import BUYER, Shop
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 NEIGHBOUR = f"jo{BUYER}"
 
 

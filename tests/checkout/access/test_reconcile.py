@@ -15,8 +15,6 @@ from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, ids, session, session_json
 from tests.support.clock import START
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 

@@ -13,8 +13,6 @@ from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 
 

@@ -17,8 +17,6 @@ from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_jso
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 BODY = event_body("evt_1", session_json(metadata={}))
 OTHER = b"whsec_of_somebody_else"
 HOUR, DAY = timedelta(hours=1).total_seconds(), timedelta(days=1).total_seconds()

@@ -27,8 +27,6 @@ from tests.support.notifiers import ScriptedNotifier
 from tests.support.old_imports import END, FORMER, LINES, UNREADABLE, put_store
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 MORE = 210
 """So many imports more, and one commit does not take all."""
 

@@ -15,8 +15,6 @@ from orrery.ports.store import Put
 from tests.support.checkout import INDEX_KEY, record, stored_access
 from tests.support.clock import START, ManualClock
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 MIDNIGHT = START.replace(hour=0)
 

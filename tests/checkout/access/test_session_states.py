@@ -18,8 +18,6 @@ from orrery.runtime.outbox import Notification
 from tests.support.checkout import Shop, offer, session, session_json
 from tests.support.clock import START
 
-pytestmark = pytest.mark.anyio
-
 YEAR = timedelta(days=365)
 SECONDS = EVERY.total_seconds()
 

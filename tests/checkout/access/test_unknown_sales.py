@@ -17,8 +17,6 @@ from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json
 from tests.support.clock import START
 
-pytestmark = pytest.mark.anyio
-
 PRICES = ("price_cissp",)
 RETIRED = {"productType": "cert", "certCode": "gone", "vendorSlug": "isc2"}
 

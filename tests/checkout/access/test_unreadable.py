@@ -22,8 +22,6 @@ from tests.support.items import gathered
 from tests.support.rehearsal import Counterpart
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 WEEK = timedelta(days=7)
 
 KINDS = (

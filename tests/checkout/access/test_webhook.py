@@ -26,8 +26,6 @@ from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_without_pauses
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 
 def unreliable() -> tuple[Shop, UnreliableStore]:
     """Return a shop over a store that lets every task have its turn."""

@@ -23,8 +23,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.items import gathered
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 DAY = timedelta(days=1)
 NO_JSON = [b"", b"[]", b"{}", b"null", b"\xff\xfe", b'"evt"', b"[" * 10_000, b"{"]
 ODD = event_body("evt_1", session_json(payment_status="halfway"))

@@ -18,8 +18,6 @@ from orrery.ports.store import Put
 from tests.support.clock import ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 MINUTE = 60
 CISSP, CCSP = "isc2/cissp", "isc2/ccsp"
 REFUSED = ProcessorRefused(

@@ -23,8 +23,6 @@ from tests.support.clock import ManualClock
 from tests.support.rehearsal import Rehearsal
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 CLICK = Purchase(PRODUCT.key, "203.0.113.7", "click-1")
 LIFE = timedelta(hours=24).total_seconds()
 NEAR = LIFE - LEAST_LEFT.total_seconds()

@@ -14,8 +14,6 @@ from orrery.runtime.watch import OVER_AFTER, OutageWatch
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
 
-pytestmark = pytest.mark.anyio
-
 PART = "product isc2/cissp"
 Change = Callable[[Rehearsal], Rehearsal]
 

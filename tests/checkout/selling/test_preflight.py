@@ -12,8 +12,6 @@ from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
 
-pytestmark = pytest.mark.anyio
-
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 SERVER = ProcessorUnreachable("The processor answered 500.", same_key=False, status=500)
 REFUSED = ProcessorRefused("The price specified is inactive.", status=400, param="line_items[0][price]")

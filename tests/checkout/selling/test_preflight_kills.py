@@ -16,8 +16,6 @@ from tests.support.checkout import OTHER, PRODUCT
 from tests.support.killed import Fuse, Killed
 from tests.support.rehearsal import Rehearsal
 
-pytestmark = pytest.mark.anyio
-
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 UNDER_WAY = 121
 """Seconds after which what was started is no longer under way."""

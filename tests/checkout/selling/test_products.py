@@ -14,8 +14,6 @@ from orrery.ports.store import Put
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
 
-pytestmark = pytest.mark.anyio
-
 NEWER = replace(PRODUCT, trust_copy="Newer: one year for {CERT}.", price_id="price_newer")
 
 

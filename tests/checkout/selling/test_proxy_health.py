@@ -15,8 +15,6 @@ from tests.support.clock import ManualClock
 from tests.support.logged import logged
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 EDGE = "10.0.0.5"
 HOUR = 3600
 

@@ -19,8 +19,6 @@ from tests.support.checkout import OTHER, PRODUCT, TERMS, Shop
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
 
-pytestmark = pytest.mark.anyio
-
 NETWORK = ProcessorUnreachable("The processor cannot be reached.", same_key=True)
 CONFLICT = ProcessorUnreachable("The processor answered 409.", same_key=True, status=409)
 TOO_MANY = ProcessorUnreachable("The processor answered 429.", same_key=True, status=429)

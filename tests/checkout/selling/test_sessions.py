@@ -7,8 +7,6 @@ from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, Shop, record, session_json
 
-pytestmark = pytest.mark.anyio
-
 REFERENCES = References.of_store(INDEX_KEY)
 
 

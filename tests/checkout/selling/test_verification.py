@@ -18,8 +18,6 @@ from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed
 from tests.support.rehearsal import Counterpart, Rehearsal
 
-pytestmark = pytest.mark.anyio
-
 THREE_D_SECURE = "payment_method_options.card.request_three_d_secure"
 HOUR = 3600
 LOST = ProcessorUnreachable("No answer.", same_key=True)

@@ -18,7 +18,16 @@ import pytest
 from orrery.adapters.azure.clients import Deadlines
 from orrery.adapters.azure.cloud import AzureCloud
 from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
-from tests.support.half_answers import COMMANDS, FAULTS, NOT_ASKED, PARTS, Commands, Half, Site, means_nothing
+from tests.conformance.cloud.half_answers import (
+    COMMANDS,
+    FAULTS,
+    NOT_ASKED,
+    PARTS,
+    Commands,
+    Half,
+    Site,
+    means_nothing,
+)
 from tests.support.program import run_orrery
 from tests.support.provisioning import Layer, layer_in
 from tests.support.soak import SOAKING

@@ -1,7 +1,5 @@
 """What a site answers to a report of the cloud is one sentence with the next step."""
 
-import socket
-
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -10,7 +8,7 @@ from starlette.routing import Route
 
 from orrery.adapters.site_reports import HttpSiteReports
 from orrery.ports.notifier import DeliveryFailed
-from tests.support.serving import serving
+from tests.support.serving import served
 
 TOKEN = "a-token-of-the-tests"  # noqa: S105  it opens nothing
 WORDS = {
@@ -31,17 +29,15 @@ def test_each_answer_of_the_site_is_a_sentence(status: int) -> None:
         heard.append(request.headers["authorization"])
         return Response(status_code=status)
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        app = Starlette(routes=[Route("/ping", answer, methods=["POST"])])
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with serving(app, listener):
-            reports = HttpSiteReports(url, TOKEN)
-            if status in WORDS:
-                with pytest.raises(DeliveryFailed, match="site") as raised:
-                    reports.send({"report": {}})
-                words, permanent = WORDS[status]
-                assert words in str(raised.value)
-                assert raised.value.permanent == permanent
-            else:
+    app = Starlette(routes=[Route("/ping", answer, methods=["POST"])])
+    with served(app) as url:
+        reports = HttpSiteReports(f"{url}/", TOKEN)
+        if status in WORDS:
+            with pytest.raises(DeliveryFailed, match="site") as raised:
                 reports.send({"report": {}})
+            words, permanent = WORDS[status]
+            assert words in str(raised.value)
+            assert raised.value.permanent == permanent
+        else:
+            reports.send({"report": {}})
     assert heard == [f"Bearer {TOKEN}"]

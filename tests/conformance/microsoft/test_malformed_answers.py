@@ -13,11 +13,9 @@ from orrery.ports.comms.errors import MailboxError, MailboxUnreachable, RowGone
 from orrery.ports.comms.mailboxes import MessageBody
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Standing
 from orrery.ports.comms.tasks import NewTask
+from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malformed_graph
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
-from tests.support.malformed_graph import Answer, OddGraph, malformed_graph
-
-pytestmark = pytest.mark.anyio
 
 DELTA = "/v1.0/me/mailFolders/inbox/messages/delta"
 NEXT, DONE = "@odata.nextLink", "@odata.deltaLink"

@@ -11,9 +11,7 @@ from orrery.adapters.microsoft_mailbox.shapes import Chat, ChatMessage, GraphMai
 from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
-from tests.support.malformed_graph import Answer, OddGraph, malformed_graph
-
-pytestmark = pytest.mark.anyio
+from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malformed_graph
 
 ANN = "ann@lab.example"
 LIST = frozenset({"course.lab.example"})

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,46 +12,13 @@ from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import MailboxMessage
 from orrery.tenants.account_tokens import AccountTokens
-from tests.support.graph import GraphBox, graph
+from tests.conformance.microsoft.signed_in import microsoft_mailbox
+from tests.support.graph import GraphBox
 from tests.support.mailboxes import reply_to
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
 from tests.support.tracks import ANN_A, ANN_B
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.anyio
-
 DELTA = "GET /me/mailFolders/{id}/messages/delta"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphBox, AccountTokens]]:
-    """Return a running Graph, and the tokens of Ann in both tracks."""
-    folder = tmp_path_factory.mktemp("graph")
-    with graph(folder) as box:
-        yield box, signed_in_at(box, folder, ANN_A, ANN_B)
-
-
-@pytest.fixture
-def box(shared: tuple[GraphBox, AccountTokens]) -> Iterator[GraphBox]:
-    """Return it as it was at first, and without faults."""
-    found, _ = shared
-    for account in (ANN_A, ANN_B):
-        found.lever("reset", account)
-    yield found
-    found.clear_faults()
-    found.undo()
-
-
-@pytest.fixture
-def mail(box: GraphBox, shared: tuple[GraphBox, AccountTokens]) -> MicrosoftMailbox:
-    """Return a mailbox that lists mail alone."""
-    return microsoft_mailbox(box, shared[1], parts=("mail",))
-
-
-@pytest.fixture
-def whole(box: GraphBox, shared: tuple[GraphBox, AccountTokens]) -> MicrosoftMailbox:
-    """Return a mailbox that lists everything."""
-    return microsoft_mailbox(box, shared[1])
 
 
 async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:

@@ -12,26 +12,16 @@ from orrery.errors import TrackRefused
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable, SignInNeeded
 from orrery.ports.comms.tasks import Task
 from orrery.tenants.account_tokens import AccountTokens
-from tests.support.graph import READING, GraphBox, graph
-from tests.support.microsoft import signed_in_at, to_do
+from tests.conformance.microsoft.signed_in import signed_in_at, to_do
+from tests.conformance.microsoft.to_do_account import ToDoAccount
+from tests.support.graph import READING, GraphBox
 from tests.support.tasks import a_task
-from tests.support.to_do import ToDoAccount
 from tests.support.tracks import ANN_A, BOB_A
-
-pytestmark = pytest.mark.anyio
 
 LISTS = "GET /me/todo/lists"
 TASKS = "GET /me/todo/lists/{id}/tasks"
 NEW_LIST = "POST /me/todo/lists"
 NEW_TASK = "POST /me/todo/lists/{id}/tasks"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphBox, AccountTokens]]:
-    """Return a running Graph, and the tokens of Ann."""
-    folder = tmp_path_factory.mktemp("graph")
-    with graph(folder) as box:
-        yield box, signed_in_at(box, folder)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What waits in the mailbox of a Microsoft account: what is done there shows at the next refresh (decision 57)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, timedelta
 
@@ -9,45 +8,11 @@ import pytest
 from orrery.adapters.microsoft_mailbox.mailbox import MicrosoftMailbox
 from orrery.cockpit.waiting import Reason, own_reason_of, why_not
 from orrery.ports.comms.messages import MailboxMessage
-from orrery.tenants.account_tokens import AccountTokens
-from tests.support.graph import GraphBox, graph
-from tests.support.microsoft import microsoft_mailbox, signed_in_at
+from tests.support.graph import GraphBox
 from tests.support.tracks import ANN_A
-
-pytestmark = pytest.mark.anyio
 
 WATCHED = frozenset({"course.lab.example"})
 SENT = "GET /me/mailFolders/{id}/messages/delta"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GraphBox, AccountTokens]]:
-    """Return a running Graph, and the tokens of Ann."""
-    folder = tmp_path_factory.mktemp("graph")
-    with graph(folder) as box:
-        yield box, signed_in_at(box, folder, ANN_A)
-
-
-@pytest.fixture
-def box(shared: tuple[GraphBox, AccountTokens]) -> Iterator[GraphBox]:
-    """Return it as it was at first, and without faults."""
-    found, _ = shared
-    found.lever("reset", ANN_A)
-    yield found
-    found.clear_faults()
-    found.undo()
-
-
-@pytest.fixture
-def whole(box: GraphBox, shared: tuple[GraphBox, AccountTokens]) -> MicrosoftMailbox:
-    """Return a mailbox that lists everything."""
-    return microsoft_mailbox(box, shared[1])
-
-
-@pytest.fixture
-def mail(whole: MicrosoftMailbox) -> MicrosoftMailbox:
-    """Return one that lists mail alone."""
-    return replace(whole, parts=("mail",))
 
 
 async def listed(mailbox: MicrosoftMailbox) -> list[MailboxMessage]:

@@ -6,8 +6,6 @@ from orrery.ports.comms.errors import SignInNeeded
 from orrery.tenants.account_tokens import AccountTokens
 from tests.support.tracks import ANN_A, BOB_A, Tracks
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def tokens(tracks: Tracks) -> AccountTokens:

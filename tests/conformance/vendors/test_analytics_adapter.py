@@ -8,6 +8,7 @@ from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.errors import NotConfigured
 from orrery.ports.analytics import AnalyticsFailed, By, Cause, Quotas, QuotaState, ReportRow, UserReport
 from orrery.sandbox.analytics.access import service_account_key
+from tests.conformance.vendors.held import expect_met
 from tests.support.analytics_provider import (
     CONCURRENT,
     DAY,
@@ -22,7 +23,6 @@ from tests.support.analytics_provider import (
     by,
 )
 from tests.support.hasty_loop import run_ahead
-from tests.support.held import expect_met
 from tests.support.waiting import PATIENCE
 
 

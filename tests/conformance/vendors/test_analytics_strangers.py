@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
@@ -20,7 +19,7 @@ from orrery.adapters.movable_clock import MovableClock
 from orrery.ports.analytics import AnalyticsFailed, By, Quotas, QuotaState, UserReport
 from orrery.sandbox.analytics.access import service_account_key
 from tests.support.hasty_loop import run_ahead
-from tests.support.serving import serving
+from tests.support.serving import bound, serving
 from tests.support.waiting import PATIENCE
 
 KIND = "analyticsData#runRealtimeReport"
@@ -52,8 +51,7 @@ def stranger(folder: Path, report: Answer, token: Answer = a_token) -> Generator
         return report()
 
     routes = [Route("/token", to_token, methods=["POST"]), Route("/{rest:path}", to_report, methods=["POST"])]
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener, url = bound()
     key = json.dumps(json.loads(any_key()) | {"token_uri": f"{url}/token"})
     clock = MovableClock(folder / "clock")
     with serving(Starlette(routes=routes), listener):

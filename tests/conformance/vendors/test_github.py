@@ -20,7 +20,7 @@ from orrery.sandbox.tracker import REPOSITORY
 from tests.support.hasty_loop import run_ahead
 from tests.support.logged import logged
 from tests.support.running_sandbox import Running
-from tests.support.serving import serving
+from tests.support.serving import served
 
 TOKEN = "marked-token-of-the-sandbox"  # noqa: S105  a test's own text
 LABEL = "realtime-degraded"
@@ -55,10 +55,9 @@ class GitHub:
 @pytest.fixture(scope="module")
 def github() -> Iterator[GitHub]:
     """One stand-in for all tests: starting one takes a while."""
-    github, listener = GitHub(), socket.create_server(("127.0.0.1", 0))
-    github.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    github = GitHub()
     app = Starlette(routes=[Route("/{rest:path}", github.answer, methods=["GET", "POST", "PATCH"])])
-    with serving(app, listener):
+    with served(app) as github.url:
         yield github
 
 

@@ -1,7 +1,6 @@
 """What a restricted key may do is found by reading: what lacks, and what should not be there."""
 
 import asyncio
-import socket
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from orrery.sandbox.app import SandboxConfig, create_app
 from tests.conformance.vendors.test_processor_calls import Recorder
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import PRICES
-from tests.support.serving import serving
+from tests.support.serving import bound, serving
 
 KEY = "rk_test_orrery_restricted"
 PERMISSIONS = {
@@ -40,8 +39,7 @@ UNNEEDED = {"invoice_read": "Invoices", "payout_read": "Payouts", "subscription_
 def found(folder: Path, permissions: Iterable[str]) -> Rights:
     """Return what is found out about a key with these permissions; see that nothing was written for it."""
     clock = MovableClock(folder / "clock")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener, url = bound()
     config = SandboxConfig(base_url=url, api_keys={KEY: frozenset(permissions)}, prices=PRICES)
     recorder = Recorder(create_app(config, clock, clock.advance))
     with serving(recorder, listener):

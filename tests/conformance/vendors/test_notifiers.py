@@ -1,7 +1,6 @@
 """Push and mail by their adapters, against the sandbox: what arrives, and which refusals are permanently."""
 
 import asyncio
-import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import PUSH_TOKEN, Running
-from tests.support.serving import serving
+from tests.support.serving import served
 
 JSON = {"Accept": "application/json"}
 NOTE = OutgoingMessage(
@@ -58,9 +57,8 @@ def failure(notifier: Notifier, message: OutgoingMessage = NOTE) -> DeliveryFail
 @contextmanager
 def answering(status: int) -> Generator[str]:
     """Run a server that answers everything with that status; return its address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    with serving(PlainTextResponse("no", status), listener):
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with served(PlainTextResponse("no", status)) as url:
+        yield url
 
 
 @pytest.fixture
@@ -212,9 +210,8 @@ def test_whether_a_push_may_have_been_taken(box: Running, unused: int) -> None:
 )
 def test_answers_that_name_no_message(body: str) -> None:
     """What is in front of a push service, an older one, and other events: the push counts as not arrived."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    with serving(PlainTextResponse(body), listener):
-        notifier = NtfyNotifier(f"http://127.0.0.1:{listener.getsockname()[1]}", "sales")
+    with served(PlainTextResponse(body)) as url:
+        notifier = NtfyNotifier(url, "sales")
         assert arrived(notifier, START, "s") == [False]
 
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from orrery.adapters.public_counter import SECONDS, HttpCounter
 from orrery.ports.counter import PublicCount, Scope
 from tests.support.hasty_loop import run_ahead
-from tests.support.serving import serving
+from tests.support.serving import served
 
 AT = "2026-11-21T05:30:00.123456Z"
 MOMENT = datetime(2026, 11, 21, 5, 30, 0, 123456, UTC)
@@ -50,9 +50,8 @@ class Stats:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Stats]:
     """One server for all tests: starting one takes a while."""
-    stats, listener = Stats(), socket.create_server(("127.0.0.1", 0))
-    stats.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    with serving(Starlette(routes=[Route("/api/stats", stats.answer)]), listener):
+    stats = Stats()
+    with served(Starlette(routes=[Route("/api/stats", stats.answer)])) as stats.url:
         yield stats
 
 

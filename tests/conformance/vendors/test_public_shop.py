@@ -15,7 +15,7 @@ from starlette.routing import Route
 from orrery.adapters.public_shop import LONGEST_ANSWER, PATH, SECONDS, HttpShop
 from orrery.ports.shop import Started
 from tests.support.hasty_loop import run_ahead
-from tests.support.serving import serving
+from tests.support.serving import served
 
 
 @dataclass
@@ -37,9 +37,8 @@ class Operation:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Operation]:
     """One server for all tests: starting one takes a while."""
-    operation, listener = Operation(), socket.create_server(("127.0.0.1", 0))
-    operation.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    with serving(Starlette(routes=[Route(PATH, operation.take, methods=["POST"])]), listener):
+    operation = Operation()
+    with served(Starlette(routes=[Route(PATH, operation.take, methods=["POST"])])) as operation.url:
         yield operation
 
 

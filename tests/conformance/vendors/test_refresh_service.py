@@ -9,7 +9,8 @@ from orrery.adapters.refresh import HttpRefreshService
 from orrery.ports.refresh import DEADLINE, RefreshReply
 from orrery.trust import WELL_KNOWN
 from tests.support.hasty_loop import run_ahead
-from tests.support.refresh_endpoint import PASSWORD, RefreshEndpoint, answer, running_endpoint
+from tests.support.refresh_endpoint import PASSWORD, RefreshEndpoint, answer
+from tests.support.serving import served
 
 PATH = "/api/stats?refresh=realtime"
 
@@ -22,7 +23,7 @@ def posted(url: str) -> RefreshReply:
 def test_it_posts_with_the_password() -> None:
     """One POST goes to the refresh operation, with the password as its bearer."""
     endpoint = RefreshEndpoint()
-    with running_endpoint(endpoint) as url:
+    with served(endpoint) as url:
         assert posted(url).status == 200
     ((method, address, headers),) = endpoint.asked
     assert (method, address) == ("POST", PATH)
@@ -32,14 +33,14 @@ def test_it_posts_with_the_password() -> None:
 def test_a_redirect_is_not_followed() -> None:
     """The bearer would travel to wherever it points."""
     endpoint = RefreshEndpoint([answer(b"", 308, location="/elsewhere")])
-    with running_endpoint(endpoint) as url:
+    with served(endpoint) as url:
         assert posted(url).status == 308
     assert len(endpoint.asked) == 1
 
 
 def test_a_long_answer_is_none() -> None:
     """What goes on beyond any answer of ours is not read: its status is what there is."""
-    with running_endpoint(RefreshEndpoint([answer(b" " * 1_000_000 + b"{}")])) as url:
+    with served(RefreshEndpoint([answer(b" " * 1_000_000 + b"{}")])) as url:
         assert posted(url) == RefreshReply(200)
 
 

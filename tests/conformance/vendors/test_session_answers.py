@@ -4,7 +4,6 @@ The session is the sandbox's, changed on the way; the vendor's own client reads 
 """
 
 import asyncio
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +23,7 @@ from orrery.ports.processor.errors import ProcessorUnreachable
 from tests.support.checkout import TERMS
 from tests.support.clock import START
 from tests.support.running_sandbox import KEY, PRICE, Running
-from tests.support.serving import serving
+from tests.support.serving import served
 from tests.support.waiting import PATIENCE
 
 PRODUCT = Product("isc2", "cissp", "CISSP", PRICE)
@@ -115,11 +114,10 @@ class Between:
 @pytest.fixture(scope="module")
 def between(module_box: Running) -> Iterator[tuple[Between, StripeProcessor]]:
     """Yield the proxy, and the adapter that asks through it."""
-    listener = socket.create_server(("127.0.0.1", 0))
     one = Between(module_box.session())
     app = Starlette(routes=[Route("/v1/checkout/sessions", one.answer, methods=["POST"])])
-    with serving(app, listener):
-        yield one, StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+    with served(app) as url:
+        yield one, StripeProcessor(StripeConnection(KEY, base_url=url))
 
 
 def page_of(

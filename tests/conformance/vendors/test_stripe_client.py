@@ -1,7 +1,6 @@
 """The processor port over the vendor's library, against the sandbox: answers, errors, deadlines."""
 
 import asyncio
-import socket
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,12 +16,12 @@ from orrery.checkout.catalogue import Product, SessionTerms, session_parameters
 from orrery.errors import NotConfigured, OrreryError
 from orrery.ports.processor import CheckoutSession, Parameters, ProcessorAccount
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
+from tests.conformance.vendors.held import expect_met
 from tests.support.hasty_loop import run_ahead
-from tests.support.held import expect_met
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import KEY, OLD_PRICE, PRICE, READER_KEY, Running
-from tests.support.serving import serving
+from tests.support.serving import served
 from tests.support.waiting import PATIENCE, eventually
 
 SESSIONS = "/v1/checkout/sessions"
@@ -241,9 +240,8 @@ def test_nobody_is_there() -> None:
 @contextmanager
 def answering(answer: Response) -> Generator[StripeProcessor]:
     """Return a processor that answers everything so."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    with serving(answer, listener):
-        yield StripeProcessor(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+    with served(answer) as url:
+        yield StripeProcessor(StripeConnection(KEY, base_url=url))
 
 
 PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"

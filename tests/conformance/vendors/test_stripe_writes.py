@@ -1,7 +1,6 @@
 """What only an approval may do, over the vendor's library, against the sandbox."""
 
 import asyncio
-import socket
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
@@ -17,7 +16,7 @@ from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, Proc
 from tests.support.items import gathered
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import KEY, READER_KEY, Running
-from tests.support.serving import serving
+from tests.support.serving import served
 
 NAME = "business_profile.name"
 ACCOUNT = "/v1/account"
@@ -143,9 +142,8 @@ def test_trouble_with_the_branding(box: Running, fault: str, status: int | None)
 @contextmanager
 def answering(answer: Response) -> Generator[StripeWrites]:
     """Return a processor that answers everything so."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    with serving(answer, listener):
-        yield StripeWrites(StripeConnection(KEY, base_url=f"http://127.0.0.1:{listener.getsockname()[1]}"))
+    with served(answer) as url:
+        yield StripeWrites(StripeConnection(KEY, base_url=url))
 
 
 PAGE = f"<!doctype html><h1>Blocked</h1>{KEY}"

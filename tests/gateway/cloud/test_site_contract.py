@@ -84,7 +84,6 @@ def test_what_the_site_finds_itself_is_no_trouble_of_a_report() -> None:
     assert CloudBody.model_validate_json(json.dumps(body)).report.troubles == []
 
 
-@pytest.mark.anyio
 async def test_the_list_of_pings_is_read() -> None:
     """A machine without the site's store reads what `orrery gateway pings --json` printed."""
     clock = ManualClock()

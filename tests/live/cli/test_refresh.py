@@ -17,8 +17,6 @@ from tests.support.clock import START, ManualClock
 from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, REFUSED, answer
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.anyio
-
 BASE = "https://counter.example.org"
 
 

@@ -14,8 +14,6 @@ from orrery.adapters.git_objects.program import opened
 from orrery.ports.scanned import Item, NotRead
 from tests.support.repositories import Repo, every, names, new_repo, texts, unread
 
-OTHER = {"GIT_AUTHOR_NAME": "Bea Example", "GIT_AUTHOR_EMAIL": "bea@example.org"}
-
 
 def loose(repo: Repo, object_id: str) -> Path:
     """Return the file of an object that is not packed."""

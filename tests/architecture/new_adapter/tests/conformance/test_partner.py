@@ -8,8 +8,6 @@ from orrery.adapters.partner import HttpPartner
 from orrery.ports.partner import Partner, PartnerFailed
 from tests.support.running_sandbox import Running, receiving, running
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:

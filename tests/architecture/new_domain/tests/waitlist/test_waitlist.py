@@ -7,8 +7,6 @@ from orrery.waitlist.errors import WaitlistFull, WaitlistRefused
 from orrery.waitlist.service import Waitlist
 from tests.support.clock import ManualClock
 
-pytestmark = pytest.mark.anyio
-
 
 class NoSeller:
     """Sells nothing: an adapter of the port."""

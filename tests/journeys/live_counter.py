@@ -61,14 +61,6 @@ class LiveCounter:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def intel(self) -> dict[str, Any]:
-        """Return the owner's read."""
-        return self.ask("GET", INTEL).json()
-
-    def guided(self) -> dict[str, Any]:
-        """Return the guided product's read."""
-        return self.ask("GET", GUIDED).json()
-
     def asked(self) -> Counter[str]:
         """Return how often the provider has been asked for what."""
         return Counter[str](self.shop.sandbox.analytics()["calls"])

@@ -9,9 +9,6 @@ import httpx2
 
 from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
 
-CUT = (httpx2.RemoteProtocolError, httpx2.ReadError)
-"""A client's errors for a connection that ends without an answer: which of both depends on what is on its way."""
-
 
 def late(web: httpx2.Client, seconds: float, path: str, **request: Any) -> httpx2.Response:  # noqa: ANN401  as httpx2 takes it
     """Post a request that the fault strikes; see that its answer is kept back until these seconds have passed."""

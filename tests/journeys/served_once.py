@@ -1,6 +1,6 @@
 """Composes a deployment, asks each of its routes, runs each of its jobs, and prints what was loaded meanwhile.
 
-usage: python -m tests.support.served_once SETTINGS PASSWORD   Prints one JSON object.
+usage: python -m tests.journeys.served_once SETTINGS PASSWORD   Prints one JSON object.
 """
 
 import asyncio

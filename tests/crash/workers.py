@@ -1,4 +1,4 @@
-"""Programs of `tests/support` that the crash tests start: told to go, killed, and never left behind."""
+"""Programs that the crash tests start: told to go, killed, and never left behind."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ class Worker:
         stdin, self._input = os.pipe()
         printed, stdout = os.pipe()
         self.output = os.fdopen(printed, encoding="utf-8")
-        self.process = Forked(["-m", f"tests.support.{program}", *map(str, arguments)], stdin, stdout, 2)
+        self.process = Forked(["-m", f"tests.{program}", *map(str, arguments)], stdin, stdout, 2)
         os.close(stdin)
         os.close(stdout)
 
@@ -62,7 +62,7 @@ class Workers:
 
     def start(self, mode: str, store: Path, argument: str = "") -> Worker:
         """Start a worker of the store; it is up once its `await_ready` returns."""
-        self._started.append(Worker("store_worker", mode, store, argument))
+        self._started.append(Worker("support.store_worker", mode, store, argument))
         return self._started[-1]
 
     def close(self) -> None:

@@ -3,16 +3,15 @@
 import asyncio
 import gzip
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from starlette.responses import Response
 
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
+from tests.support.serving import served
 
 SESSION: dict[str, Any] = {
     "id": "cs_1",
@@ -67,63 +66,34 @@ ODD: dict[str, tuple[int, bytes]] = {
 }
 
 
-class Processor(BaseHTTPRequestHandler):
-    """Answers everything as the test says."""
-
-    answer: tuple[int, bytes] = (500, b"")
-    zipped = False
-
-    def do_POST(self) -> None:
-        """Answer."""
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        status, body = self.answer
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        if self.zipped:
-            self.send_header("Content-Encoding", "gzip")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the names of the method that is replaced
-        """Print nothing."""
+ZIPPED = {"Content-Encoding": "gzip"}
 
 
-@pytest.fixture(scope="module")
-def processor() -> Iterator[StripeProcessor]:
-    """Return the adapter before such a server."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Processor) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield StripeProcessor(
-            StripeConnection("sk_test_orrery_sandbox", base_url=f"http://127.0.0.1:{server.server_port}")
-        )
-        server.shutdown()
-
-
-def ask(processor: StripeProcessor, answer: tuple[int, bytes], *, zipped: bool = False) -> str:
-    """Ask for a session, which is answered like this, and return the address that comes of it."""
-    Processor.answer, Processor.zipped = answer, zipped
-    created = asyncio.run(processor.create_session({"mode": "payment"}, idempotency_key="key", deadline=10))
+def ask(status: int, body: bytes, headers: dict[str, str] | None = None) -> str:
+    """Ask for a session of somebody who answers like this; return the address that comes of it."""
+    with served(Response(body, status, headers, "application/json")) as url:
+        processor = StripeProcessor(StripeConnection("sk_test_orrery_sandbox", base_url=url))
+        created = asyncio.run(processor.create_session({"mode": "payment"}, idempotency_key="key", deadline=10))
     return created.url or ""
 
 
-def test_a_session(processor: StripeProcessor) -> None:
+def test_a_session() -> None:
     """A session is read, also a compressed one."""
-    assert ask(processor, (200, session())) == SESSION["url"]
-    assert ask(processor, (200, gzip.compress(session())), zipped=True) == SESSION["url"]
+    assert ask(200, session()) == SESSION["url"]
+    assert ask(200, gzip.compress(session()), ZIPPED) == SESSION["url"]
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_an_odd_answer(processor: StripeProcessor, case: str) -> None:
+def test_an_odd_answer(case: str) -> None:
     """The error is one of the port's, and its sentence is printable and short."""
     with pytest.raises(ProcessorError) as failed:
-        ask(processor, ODD[case])
+        ask(*ODD[case])
     assert isinstance(failed.value, ProcessorRefused | ProcessorUnreachable)
     assert str(failed.value).isprintable()
     assert len(str(failed.value)) <= 500
 
 
-def test_a_broken_compression(processor: StripeProcessor) -> None:
+def test_a_broken_compression() -> None:
     """An answer that says that it is compressed and is not, is one too."""
     with pytest.raises(ProcessorUnreachable):
-        ask(processor, (200, b"no gzip"), zipped=True)
+        ask(200, b"no gzip", ZIPPED)

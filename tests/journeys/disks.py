@@ -2,7 +2,7 @@
 
 import sqlite3
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -16,23 +16,6 @@ def small(disk: Path, size: str = "2m") -> Generator[Path]:
         pytest.skip("a full disk needs a small one, and mounting it needs root")
     try:
         yield disk
-    finally:
-        assert ran("umount", "--lazy", str(disk))
-
-
-@contextmanager
-def aborted(disk: Path) -> Generator[tuple[Path, Callable[[], None]]]:
-    """Have a disk, and what makes it fail: then the system lets nobody write to it, as after an error."""
-    image = disk.with_name(f"{disk.name}.img")
-    image.write_bytes(b"\0" * (16 << 20))
-    if not (ran("mkfs.ext4", "-q", str(image)) and ran("mount", "-o", "loop", str(image), str(disk))):
-        pytest.skip("a disk that fails needs one of its own, and mounting it needs root")
-
-    def abort() -> None:
-        assert ran("mount", "-o", "remount,abort", str(disk))
-
-    try:
-        yield disk, abort
     finally:
         assert ran("umount", "--lazy", str(disk))
 

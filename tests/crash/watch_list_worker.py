@@ -10,7 +10,7 @@ from orrery import durable
 from orrery.adapters.private_files import OwnFile, write_new
 from orrery.scanner.watch_list import WatchListEntry
 from orrery.scanner.watch_list_file import WatchListFile
-from tests.support.killed_steps import kill_at_each_step
+from tests.crash.killed_steps import kill_at_each_step
 
 LOADED = durable
 """What the adapter imports when it first writes: the steps of that are none of the change."""

@@ -1,14 +1,15 @@
 """An origin behind an edge cache: it answers as a test says and keeps what it was asked."""
 
 import asyncio
-import json
 import socket
 import threading
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from tests.support.ports import free_ports
 from tests.support.serving import serving
@@ -45,21 +46,20 @@ class Origin:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-        body = await _whole(receive)
-        asked = Asked(scope["method"], scope["path"], scope["query_string"].decode(), headers, body)
+        request = Request(scope, receive)
+        query = scope["query_string"].decode()
+        asked = Asked(request.method, scope["path"], query, dict(request.headers), await request.body())
         self.asked.append(asked)
         number = len(self.asked)
         await asyncio.to_thread(self.open.wait, PATIENCE)
-        await _answer(send, self.status, self._headers(number), json.dumps({"active": number}).encode())
+        await JSONResponse({"active": number}, self.status, self._headers(number))(scope, receive, send)
 
-    def _headers(self, number: int) -> list[tuple[bytes, bytes]]:
-        return [
-            (b"content-type", b"application/json"),
-            (b"cache-control", self.cache_control.encode()),
-            (b"etag", b'W/"%d-fresh"' % number),
-            (b"access-control-allow-origin", b"*"),
-        ]
+    def _headers(self, number: int) -> dict[str, str]:
+        return {
+            "cache-control": self.cache_control,
+            "etag": f'W/"{number}-fresh"',
+            "access-control-allow-origin": "*",
+        }
 
     def start(self) -> None:
         """Take requests, on the same port as before."""
@@ -82,19 +82,3 @@ def running_origin() -> Generator[Origin]:
         yield origin
     finally:
         origin.stop()
-
-
-async def _whole(receive: Receive) -> bytes:
-    body = b""
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if not message.get("more_body"):
-            return body
-
-
-async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    start: Message = {"type": "http.response.start", "status": status}
-    start["headers"] = [*headers, (b"content-length", str(len(body)).encode())]
-    await send(start)
-    await send({"type": "http.response.body", "body": body})

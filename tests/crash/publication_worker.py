@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from orrery.adapters.published_files import PublishedFiles
 from orrery.ports.publications import Material
-from tests.support.killed_steps import kill_at_each_step
+from tests.crash.killed_steps import kill_at_each_step
 
 CONTENT = b"Hello.\n" * 20_000
 FILE = Material({"note.md": CONTENT})

@@ -119,6 +119,18 @@ class Network:
         moment = (self.now - timedelta(seconds=age)).isoformat().replace("+00:00", "Z")
         return {"generated_at": moment, "age_s": age, "stale": age >= 180}
 
+    def show(self, markup: str, count: object = 12) -> None:
+        """Open a page with this markup whose counter gives this count."""
+        self.counts(count)
+        self.open(markup)
+        self.settle()
+
+    def show_each(self, tag: str, bodies: Sequence[object]) -> None:
+        """Open a page with such an element for each body, which is the answer to it."""
+        self.says_each(bodies)
+        self.open("".join(f'<{tag} src="/api/stats?element={one}"></{tag}>' for one in range(len(bodies))))
+        self.settle()
+
     def fails(self) -> None:
         """From now on nothing is reached."""
         self.answer = lambda route: route.abort("internetdisconnected")

@@ -1,6 +1,8 @@
 """Lists what each command and each role loads: a process each, forked off before what is its own is loaded.
 
-usage: python -m tests.support.loading PART SITE COCKPIT   Prints a JSON list for each: its name, and every module.
+usage: python -m tests.architecture.loading PART SITE COCKPIT
+
+It prints a JSON list for each: its name, and every module.
 PART is `site`, `cockpit`, `others` or `listening`; SITE and COCKPIT are the settings files of the two roles with
 services.
 """
