@@ -109,3 +109,13 @@ async def test_an_endpoint_that_cannot_be_read() -> None:
     found = await webhook(ItemUnreadable("webhook_endpoint", "we_odd", ("url",)), endpoint("we_1"))
     assert found.state == "broken"
     assert "we_odd" in found.why
+
+
+@pytest.mark.parametrize("other", [ADDRESS, f"{ADDRESS}/", ADDRESS.replace("shop", "SHOP")])
+async def test_two_endpoints_of_one_address(other: str) -> None:
+    """Two enabled endpoints of one address are pointed out: every event comes twice."""
+    found = await webhook(endpoint("we_2", other), endpoint("we_1"))
+    assert found.state == "ok"
+    assert found.why.startswith("we_1, we_2 have the same address")
+    assert "Remove" in found.todo
+    assert "same address" not in (await webhook(endpoint("we_1"), endpoint("we_2", other, enabled=False))).why

@@ -1,5 +1,6 @@
 """The checks of the checkout: those for `readyz`, and those of `orrery doctor`, which ask the processor."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,10 @@ class CheckoutHealth:
             why, todo = self._wrong_versions(others), f"Re-create the endpoint with version {version}."
         elif len(disabled) < len(endpoints):
             state, why, todo = "ok", f"version {version}", ""
-            if disabled:
+            if same := _same_address([one for one in endpoints if one.enabled]):
+                why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
+                todo = "Remove all but one in the dashboard."
+            elif disabled:
                 why += f"; disabled: {_ids(disabled)}"
                 todo = "Is it this service's? Then enable it in the dashboard."
         elif disabled:
@@ -108,6 +112,12 @@ def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa:
 
 def _sends_completed(events: tuple[str, ...]) -> bool:
     return COMPLETED in events or "*" in events
+
+
+def _same_address(endpoints: Sequence[WebhookEndpoint]) -> list[WebhookEndpoint]:
+    """Return the endpoints whose address another one has, too."""
+    count = Counter(one.url.rstrip("/").lower() for one in endpoints)
+    return [one for one in endpoints if count[one.url.rstrip("/").lower()] > 1]
 
 
 def _ids(endpoints: Sequence[WebhookEndpoint]) -> str:

@@ -48,7 +48,7 @@ from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes,
 from orrery.runtime.tasks import together
 
 Undelivered = Literal["waiting", "held", "dead"]
-DeliveryState = Literal[Undelivered, "delivered"]
+DeliveryState = Literal["waiting", "held", "delivered", "dead"]
 
 FIRST_RETRY = timedelta(seconds=5)
 LONGEST_RETRY = timedelta(hours=1)
