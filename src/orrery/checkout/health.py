@@ -84,7 +84,7 @@ class CheckoutHealth:
         elif len(disabled) < len(endpoints):
             state, why, todo = "ok", f"version {version}", ""
             if same := _same_address([one for one in endpoints if one.enabled]):
-                why = f"{_ids(same)} have the same address: every event comes more than once, which grants only once."
+                why = f"{_ids(same)} have the same address: an event comes more than once, and grants only once."
                 todo = "Remove all but one in the dashboard."
             elif disabled:
                 why += f"; disabled: {_ids(disabled)}"
