@@ -51,7 +51,8 @@ def _meant(written: ast.expr, module: ModuleType) -> Any:  # noqa: ANN401  a tex
 def _kinds() -> dict[str, list[type[Record]]]:
     found: defaultdict[str, list[type[Record]]] = defaultdict(list)
     for path in sorted(SOURCE.rglob("*.py")):
-        if any(f"{one}(" in path.read_text(encoding="utf-8") for one in MAKERS) and "sandbox" not in path.parts:
+        is_product = path.relative_to(SOURCE).parts[0] != "sandbox"
+        if is_product and any(f"{one}(" in path.read_text(encoding="utf-8") for one in MAKERS):
             for prefix, kind in collections(path):
                 found[prefix] += [kind] if kind not in found[prefix] else []
     return dict(found)
