@@ -15,6 +15,7 @@ from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.catalogue import Product
 from orrery.checkout.routes import PREFIX, WEBHOOK_BODY
 from orrery.checkout.selling.health import NOTED_EVERY, ProxyHealth
+from orrery.edge.direct import AnsweredDirectly
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
@@ -50,8 +51,9 @@ class Service:
     @cached_property
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
-        routes = self.shop.routes()
-        return public_app(routes.public, routes.direct, found(), Metrics())
+        routes, metrics = self.shop.routes(), Metrics()
+        (webhook,) = routes.direct
+        return AnsweredDirectly(public_app(routes.public, routes.direct, found(), metrics), webhook, metrics)
 
     async def ask(
         self,

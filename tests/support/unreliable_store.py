@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 
 from anyio.lowlevel import checkpoint
 
@@ -56,6 +57,7 @@ class UnreliableStore:
     ) -> Committed | Conflict:
         """Pass on, or fail, after others had their turn."""
         self.commits += 1
+        commit_id = commit_id or token_hex(16)  # as a store names it that keeps what is lost here
         lost, self.lose = self.lose, None
         self.fuse.burn()
         await checkpoint()
@@ -67,7 +69,7 @@ class UnreliableStore:
         outcome = None if lost == "before" else await self.inside.commit(writes, checks, commit_id=commit_id)
         self.fuse.burn()
         if lost or outcome is None:
-            raise OutcomeUnknown("The answer was lost.", commit_id or "")
+            raise OutcomeUnknown("The answer was lost.", commit_id)
         return outcome
 
     async def scrub(self) -> bool:

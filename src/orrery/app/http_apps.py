@@ -4,6 +4,7 @@ from starlette.types import ASGIApp
 
 from orrery.app.deployment import Orrery
 from orrery.edge.auth import AdminBasic, GuessLimiter
+from orrery.edge.direct import AnsweredDirectly
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.public_reads import PublicReads
@@ -28,6 +29,8 @@ def apps_of(orrery: Orrery, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIA
     routers = [_page(orrery).router(), *(one for routes in all_routes for one in routes.private)]
     private = private_app(public, readiness, metrics, undelivered, routers)
     app: ASGIApp = public
+    for route in direct:
+        app = AnsweredDirectly(app, route, metrics)
     for path, reads in (read for routes in all_routes for read in routes.reads.items()):
         app = PublicReads(app, path, reads, metrics.counter_of(path))
     return app, private

@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Request
-from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from orrery.checkout.access.fulfilment import WebhookReceiver
@@ -131,8 +130,7 @@ class CheckoutRoutes:
 
     def all(self) -> Routes:
         """Return all of them, with a direct route to the webhook, which is called most."""
-        direct = DirectRoute(f"{PREFIX}/webhook", self.receive, methods=["POST"])
-        return Routes(public=[self.router()], direct=[direct])
+        return Routes(public=[self.router()], direct=[DirectRoute(f"{PREFIX}/webhook", self.receive)])
 
     async def create(
         self,
@@ -164,7 +162,7 @@ class CheckoutRoutes:
             await self.proxies.show(proxy)
         return address
 
-    async def receive(self, request: Request) -> Response:
+    async def receive(self, request: Request) -> Received:
         """Check and store one event."""
         if proxy := self.addresses.untrusted_proxy(request):
             await self.proxies.show(proxy)
@@ -177,8 +175,7 @@ class CheckoutRoutes:
             if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 await self.webhook.refusals.too_large(signature)
             raise
-        result = await self.webhook.receive(body, signature)
-        return JSONResponse({"received": result})
+        return Received(received=await self.webhook.receive(body, signature))
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> SessionState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""

@@ -16,6 +16,8 @@ UNKNOWN = "unknown"
 FORWARDING = ("x-forwarded-for", "forwarded", "x-real-ip")
 """Headers by which proxies name their client. The first is read; each of them shows that there is a proxy."""
 
+_FORWARDING = frozenset(name.encode() for name in FORWARDING)
+
 _PRIVATE = tuple(
     map(
         ip_network,
@@ -53,6 +55,8 @@ class ClientAddresses:
 
         A visitor from the internet who sends such headers is not taken for a proxy.
         """
+        if _FORWARDING.isdisjoint(name for name, _ in request.headers.raw):  # of a request without a proxy
+            return None
         address, hops = self._walk(request)
         is_peer = request.client is not None and address == _parse(request.client.host)
         forwards = any(name in request.headers for name in FORWARDING) if is_peer else any(map(_hop, hops))

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orrery.edge.cors import PUBLIC_HEADERS
-from orrery.edge.uvicorn_protocol import Headers, written_at_once
+from orrery.edge.uvicorn_protocol import Headers
+from orrery.edge.whole_answer import WholeAnswer
 
 
 class PublicAnswer(Protocol):
@@ -43,32 +44,16 @@ class ReadSources:
     fields: Collection[bytes]
 
 
-_STATUS = b"HTTP/1.1 200 OK\r\n"
-
-
 class _Sent:
     """An answer as messages, made once and sent often."""
 
-    __slots__ = ("_above", "_whole", "answer", "body", "not_modified", "start")
+    __slots__ = ("answer", "not_modified", "whole")
 
     def __init__(self, answer: PublicAnswer) -> None:
         about = [(b"etag", answer.etag), (b"cache-control", answer.cache_control), *PUBLIC_HEADERS]
-        length = str(len(answer.body)).encode()
-        content = [(b"content-type", b"application/json"), (b"content-length", length)]
         self.answer = answer
-        self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
-        self.body: Message = {"type": "http.response.body", "body": answer.body}
+        self.whole = WholeAnswer(answer.body, about)
         self.not_modified: Message = {"type": "http.response.start", "status": 304, "headers": about}
-        self._above: Headers | None = None
-        self._whole = b""
-
-    def whole(self, above: Headers) -> bytes:
-        """Return the answer as it goes over the wire, the server's own headers above; joined when those change."""
-        if above is not self._above:
-            lines = [b"%b: %b\r\n" % header for header in (*above, *self.start["headers"])]
-            self._whole = b"".join([_STATUS, *lines, b"\r\n", self.body["body"]])
-            self._above = above
-        return self._whole
 
 
 _EMPTY: Message = {"type": "http.response.body", "body": b""}
@@ -108,9 +93,7 @@ class PublicReads:
             await send(_EMPTY)
         else:
             self._count(scope["method"], 200)
-            if scope["method"] != "GET" or not written_at_once(send, sent.whole):
-                await send(sent.start)
-                await send(sent.body)
+            await (sent.whole.send if scope["method"] == "GET" else sent.whole.send_in_parts)(send)
 
     def _as_messages(self, query: bytes, answer: PublicAnswer) -> _Sent:
         last = self._last.get(query)

@@ -5,7 +5,6 @@ it may be the proof of a sale. `get` raises for such a record; `pages` leaves it
 """
 
 import re
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -335,12 +334,12 @@ async def gathered(pages: AsyncIterator[RecordPage[R]]) -> RecordPage[R]:
 
 
 async def commit(store: Store, changes: Changes) -> Committed | Conflict:
-    """Commit; when the answer is lost, ask again under the same id, which writes nothing twice.
+    """Commit; when the answer is lost, ask again under the id that the store gave it, which writes nothing twice.
 
     Raises the store's errors, and `OutcomeUnknown` when 30 s did not show what became of the commit.
     """
     try:
-        return await store.commit(changes.writes, changes.checks, commit_id=secrets.token_hex(16))
+        return await store.commit(changes.writes, changes.checks)
     except OutcomeUnknown as lost:
         return await repeated(store, changes.writes, changes.checks, lost)
 

@@ -7,7 +7,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.privacy import earlier_erasures
-from orrery.checkout.records import KEEP_OFFERS, WithheldSession
+from orrery.checkout.records import KEEP_OFFERS, ErasedSession, WithheldSession
 from orrery.errors import Invalid
 from orrery.ports.store import Delete, Put
 from orrery.runtime.outbox import Outbox
@@ -173,6 +173,20 @@ async def test_what_was_erased_is_not_granted_again() -> None:
     assert await shop.receive("evt_0", session_json("cs_0", customer_details={"email": ANN})) == "already"
     assert ANN not in await everything(shop)
     assert await shop.entries("access:") == []
+
+
+@pytest.mark.parametrize("paid", ["paid", "unpaid"])
+async def test_an_erasure_that_overtakes_an_event(paid: str) -> None:
+    """What is erased while its event is handled opens nothing, waits for nothing, and leaves no address."""
+    store = UnreliableStore(MemoryStore(clock := ManualClock()))
+    shop = Shop(clock, store)
+    await shop.offered("cs_1")
+    note = shop.stored.erased.put(ErasedSession(erased_at=clock.now()), shop.stored.erasure_id("cs_1"))
+    store.overtaken_by = lambda: store.inside.commit([note])
+    event = session_json("cs_1", customer_details={"email": ANN}, payment_status=paid)
+    assert await shop.receive("evt_1", event) == "already"
+    assert ANN not in await everything(shop)
+    assert [*await shop.entries("access"), *await shop.entries("pending:"), *await shop.told()] == []
 
 
 async def test_what_is_bought_later_is_granted() -> None:

@@ -4,7 +4,7 @@ Nothing else in this process may open a store file, the standard library's sqlit
 a file drops the process's locks on it, and two SQLite libraries in one process do not see each other's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, cast
@@ -32,6 +32,10 @@ class Database(Protocol):
     """One connection to one file; every method may raise `apsw.Error`."""
 
     def execute(self, statements: str, bindings: Sequence[Value] = ()) -> Rows: ...
+
+    def executemany(self, statements: str, bindings: Iterable[Sequence[Value]]) -> Rows:
+        """Execute the statements with each of the bindings, and return the rows of all."""
+        ...
 
     def pragma(self, name: str, value: int | str | None = None) -> Value:
         """Set a pragma, or ask for its value."""

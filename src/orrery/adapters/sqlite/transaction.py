@@ -1,5 +1,6 @@
 """The parts of one commit inside a transaction: its checks, its number, its writes."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from orrery.adapters.sqlite.database import Database
@@ -9,9 +10,9 @@ from orrery.ports.store import (
     Committed,
     Conflict,
     Delete,
+    Put,
     Unchanged,
     Write,
-    encode_key,
 )
 from orrery.store_calls import REMEMBERED, Request, microseconds
 
@@ -20,7 +21,7 @@ _EXPIRED_PER_SWEEP = 100
 
 _KNOWN = "SELECT version FROM commits WHERE id = ?"
 _NUMBER = "INSERT INTO commits (id, committed_at) VALUES (?, ?)"
-_VERSION = "SELECT version FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)"
+_VERSION = "SELECT key, version FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)"
 _DELETE = "DELETE FROM entries WHERE key = ?"
 _PUT = """
 INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, ?, ?)
@@ -38,14 +39,11 @@ def apply(database: Database, request: Request, now: datetime) -> Committed | Co
     known = _known(database, request)
     if known is not None:
         return known
-    stamp = microseconds(now)
-    failed = dict.fromkeys(check.key for check in request.checks if not _holds(database, check, stamp))
-    if failed:
-        return Conflict(tuple(failed))
-    _ = database.execute(_NUMBER, (encode_key(request.commit_id), stamp))
+    if failed := _failed(database, request.checks, microseconds(now)):
+        return Conflict(failed)
+    _ = database.execute(_NUMBER, (request.commit_id.encode(), microseconds(now)))
     version = database.last_insert_rowid()
-    for write in request.writes:
-        _write(database, write, version, now)
+    _write(database, request.writes, version, now)
     return Committed(version)
 
 
@@ -59,23 +57,34 @@ def sweep(database: Database, now: datetime, commits: int) -> None:
 def _known(database: Database, request: Request) -> Committed | None:
     if not request.named:
         return None
-    version = database.execute(_KNOWN, (encode_key(request.commit_id),)).get
+    version = database.execute(_KNOWN, (request.commit_id.encode(),)).get
     return Committed(version) if isinstance(version, int) else None
 
 
-def _holds(database: Database, check: Check, stamp: int) -> bool:
-    version = database.execute(_VERSION, (encode_key(check.key), stamp)).get
+def _failed(database: Database, checks: Sequence[Check], stamp: int) -> tuple[str, ...]:
+    """Return the keys whose checks do not hold, in their order."""
+    if not checks:
+        return ()
+    rows = database.executemany(_VERSION, [(check.key.encode(), stamp) for check in checks]).fetchall()
+    versions = {key: version for key, version in rows}  # noqa: C416  a row may have any width, by its type
+    failed = (check.key for check in checks if versions.get(check.key.encode()) != _expected(check))
+    return tuple(dict.fromkeys(failed))
+
+
+def _expected(check: Check) -> int | None:
     match check:
         case Absent():
-            return version is None
+            return None
         case Unchanged():
-            return version == check.version
+            return check.version
 
 
-def _write(database: Database, write: Write, version: int, now: datetime) -> None:
-    key = encode_key(write.key)
-    if isinstance(write, Delete):
-        _ = database.execute(_DELETE, (key,))
-        return
-    expires_at = None if write.ttl is None else microseconds(now + write.ttl)
-    _ = database.execute(_PUT, (key, write.value, version, expires_at))
+def _write(database: Database, writes: Sequence[Write], version: int, now: datetime) -> None:
+    deleted = [(one.key.encode(),) for one in writes if isinstance(one, Delete)]
+    put = [
+        (one.key.encode(), one.value, version, None if one.ttl is None else microseconds(now + one.ttl))
+        for one in writes
+        if isinstance(one, Put)
+    ]
+    _ = database.executemany(_DELETE, deleted)
+    _ = database.executemany(_PUT, put)

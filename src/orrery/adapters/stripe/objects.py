@@ -226,6 +226,14 @@ class _SomeEvent(Identified):
     data: _Holder
 
 
+class _SessionHolder(_Holder):
+    object: Session  # pyright: ignore[reportIncompatibleVariableOverride]  frozen: it is only read
+
+
+class _SessionEvent(_SomeEvent):
+    data: _SessionHolder  # pyright: ignore[reportIncompatibleVariableOverride]  the same
+
+
 class _LooseHolder(Lenient):
     object: Loose[_Subject] = None
 
@@ -236,26 +244,27 @@ class _Remains(Lenient):
     data: Loose[_LooseHolder] = None
 
 
-class _SessionHolder(Lenient):
-    object: Session
-
-
-class _SessionEvent(Lenient):
-    data: _SessionHolder
-
-
 def read_event(body: bytes) -> ProcessorEvent | PartialEvent:
     """Return the event in a webhook body whose signature was good, or what could be read of one that is none."""
+    try:
+        event = _SessionEvent.model_validate_json(body)  # most are: one parse
+    except ValidationError as error:
+        return _without_session(body, error)
+    return _event(event, event.data.object.to_value() if event.type.startswith(_SESSIONS) else None)
+
+
+_SESSIONS = "checkout.session."
+
+
+def _without_session(body: bytes, why: ValidationError) -> ProcessorEvent | PartialEvent:
     try:
         event = _SomeEvent.model_validate_json(body)
     except ValidationError as error:
         return _remains(body, wrong_fields(error))
-    session, unread = None, tuple[str, ...]()
-    if event.type.startswith("checkout.session."):
-        try:
-            session = _SessionEvent.model_validate_json(body).data.object.to_value()
-        except ValidationError as error:
-            unread = wrong_fields(error)
+    return _event(event, None, wrong_fields(why) if event.type.startswith(_SESSIONS) else ())
+
+
+def _event(event: _SomeEvent, session: CheckoutSession | None, unread: tuple[str, ...] = ()) -> ProcessorEvent:
     created, about = from_unix(event.created), event.data.object.id
     return ProcessorEvent(event.id, event.type, created, event.livemode, event.api_version, session, about, unread)
 

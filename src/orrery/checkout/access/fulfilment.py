@@ -75,11 +75,16 @@ class Fulfilment:
         `OutcomeUnknown`; and, with nothing written, `EventIdReused` when another event is stored under the
         source's id, and `RecordUnreadable` when a record that decides cannot be read.
         """
+        # With an event there is a commit, which checks that; without one there may be nothing to commit.
+        if source.event is None and await self._is_erased(session):
+            return await self._settle_erased(session, source, Changes())
         try:
             return await self._settle_once(session, source, offer)
         except RecordUnreadable:
-            # A session with access needs no other record. An unreadable one is raised again here.
+            # An erased session, or one with access, needs no other record. An unreadable one is raised again.
             event_writes = self._events.writes_of(source.event)
+            if await self._is_erased(session):
+                return await self._settle_erased(session, source, event_writes)
             if already := await self._already(session, source, event_writes):
                 return already
             raise
@@ -87,34 +92,31 @@ class Fulfilment:
     async def _settle_once(
         self, session: CheckoutSession, source: FulfilmentSource, offer: Offer | None
     ) -> AccessVerdict:
-        verdict = await self.judge(session, offer, of_event=source.livemode)
+        verdict = await self._compared(session, offer, of_event=source.livemode)
         product = bought(session)
-        # The commit's own checks show whether another was first: an earlier event, a reconciliation, or a second
-        # purchase of the same buyer. Only then the cause is read.
-        event_writes = self._events.writes_of(source.event)
-        if verdict.result == "erased":
-            # A restore has lost the record of its session: that its event came is noted without its content.
-            already = await self._already(session, source, event_writes)
-            if already is None and source.event:
-                _ = await self._events.keep(source.event.erased)
-            return already or AccessVerdict("already")
-
+        # The commit's own checks show whether another was first: an earlier event, a reconciliation, an erasure,
+        # or an earlier purchase of the same buyer. Only then the cause is read.
+        event_writes, is_first = self._events.writes_of(source.event), True
+        erased = Absent(self._stored.erased.key(self._stored.erasure_id(session.id)))
         grants = product if verdict.result == "granted" else None
         held_because = "" if source.is_unknown and not grants else source.held_because
 
         async def attempt() -> AccessVerdict | Conflict:
-            nonlocal event_writes
+            nonlocal event_writes, is_first
             if grants:
-                changes, drafts = await self._granting(session, grants, source, verdict)
+                changes, drafts = await self._granting(session, grants, source, verdict, is_first=is_first)
             else:
                 changes, drafts = await self._withholding(session.id, source, verdict)
-            changes, now = event_writes + changes, self._stored.clock.now()
+            changes, now = event_writes + changes + Changes(checks=[erased]), self._stored.clock.now()
             if changes.writes:
                 outcome = await outbox.commit_with(
                     self._stored.store, changes, drafts, now, held_because=held_because
                 )
                 if isinstance(outcome, Conflict):
+                    is_first = False
                     event_writes = await self._events.writes_after(outcome, source.event)
+                    if erased.key in outcome.keys:
+                        return await self._settle_erased(session, source, event_writes)
                     return await self._already(session, source, event_writes) or outcome
             what = "access granted" if grants else "access withheld"
             log.info(what, session=session.id, result=verdict.result, reason=verdict.reason, by=source.granted_by)
@@ -124,6 +126,18 @@ class Fulfilment:
             attempt, "The store is too busy to settle the session; the event will come again."
         )
 
+    async def _is_erased(self, session: CheckoutSession) -> bool:
+        return await self._stored.erased.entry(self._stored.erasure_id(session.id)) is not None
+
+    async def _settle_erased(
+        self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes
+    ) -> AccessVerdict:
+        """Note that its event came, without the content where a restore has lost the record of its access."""
+        already = await self._already(session, source, event_writes)
+        if already is None and source.event:
+            _ = await self._events.keep(source.event.erased)
+        return already or AccessVerdict("already")
+
     async def judge(
         self, session: CheckoutSession, offer: Offer | None = None, *, of_event: bool | None = None
     ) -> AccessVerdict:
@@ -131,8 +145,13 @@ class Fulfilment:
 
         `of_event` is the livemode of the event, if one reports the session.
         """
-        if await self._stored.erased.entry(self._stored.erasure_id(session.id)):
+        if await self._is_erased(session):
             return AccessVerdict("erased")
+        return await self._compared(session, offer, of_event=of_event)
+
+    async def _compared(
+        self, session: CheckoutSession, offer: Offer | None, *, of_event: bool | None
+    ) -> AccessVerdict:
         try:
             known = await self._stored.offers.get(session.id)
             return judge(session, known.record if known else offer, livemode=self._livemode, of_event=of_event)
@@ -143,14 +162,23 @@ class Fulfilment:
         return replace(verdict, notes=(*verdict.notes, "Its offer cannot be read; it was held against today's."))
 
     async def _granting(
-        self, session: CheckoutSession, product: ProductKey, source: FulfilmentSource, verdict: AccessVerdict
+        self,
+        session: CheckoutSession,
+        product: ProductKey,
+        source: FulfilmentSource,
+        verdict: AccessVerdict,
+        *,
+        is_first: bool,
     ) -> tuple[Changes, list[outbox.OutboxDraft]]:
-        """Return what grants access, from the end of what runs, and the messages about it."""
+        """Return what grants access, from the end of what runs, and the messages about it.
+
+        The first attempt takes it that nothing runs, as for most buyers: a conflict shows that something does.
+        """
         ends: list[datetime] = []
         checks: list[Check] = []
         end_ids = self._stored.end_ids(session.email, product) if session.email else []
         for end_id in end_ids:
-            found = await self._stored.ends.get(end_id)
+            found = None if is_first else await self._stored.ends.get(end_id)
             checks.append(self._stored.ends.as_read(end_id, found))
             ends += [found.record.expires_at] if found else []
         record = grant(

@@ -1,0 +1,39 @@
+"""An answer of JSON that is made once and sent often, in one write where the server allows it."""
+
+from starlette.types import Message, Send
+
+from orrery.edge.uvicorn_protocol import Headers, written_at_once
+
+_STATUS = b"HTTP/1.1 200 OK\r\n"
+
+
+class WholeAnswer:
+    """A 200 with its headers and its body."""
+
+    __slots__ = ("_above", "_whole", "body", "start")
+
+    def __init__(self, body: bytes, about: Headers) -> None:
+        length = str(len(body)).encode()
+        content = [(b"content-type", b"application/json"), (b"content-length", length)]
+        self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
+        self.body: Message = {"type": "http.response.body", "body": body}
+        self._above: Headers | None = None
+        self._whole = b""
+
+    async def send(self, send: Send) -> None:
+        """Send it, in one write if the server is uvicorn and nothing is in the way."""
+        if not written_at_once(send, self._joined):
+            await self.send_in_parts(send)
+
+    async def send_in_parts(self, send: Send) -> None:
+        """Send it as messages, of which the server leaves out what the method does not want."""
+        await send(self.start)
+        await send(self.body)
+
+    def _joined(self, above: Headers) -> bytes:
+        """Return it as it goes over the wire, the server's own headers above; joined when those change."""
+        if above is not self._above:
+            lines = [b"%b: %b\r\n" % header for header in (*above, *self.start["headers"])]
+            self._whole = b"".join([_STATUS, *lines, b"\r\n", self.body["body"]])
+            self._above = above
+        return self._whole
