@@ -197,6 +197,31 @@ async def test_nobody_can_find_out_after_a_restore(desk: Desk) -> None:
     assert (await desk.kinds())[-1] == "closed"
 
 
+async def test_what_was_under_way_before_a_restore_is_read(desk: Desk) -> None:
+    """A restore takes nothing from what was begun: a look shows what became of it."""
+    intent = await killed_after_the_start(desk)
+    await Restoration(desk.store, desk.clock).settle(None)
+    desk.clock.advance(120)
+    assert await desk.state(intent) == "unknown"
+    assert (await desk.approvals.settle(intent.id)).state == "done"
+
+
+async def test_a_standing_approval_from_before_a_restore(desk: Desk) -> None:
+    """It covers no target any more; what is not known of an earlier use can be read, and then it is void."""
+    intent = await desk.approved_run()
+    desk.switches.before, desk.switches.unreadable = [LOST], [LOST]
+    with pytest.raises(ProcessorUnreachable):
+        await desk.approvals.use(intent.id, "cs_1")
+    await Restoration(desk.store, desk.clock).settle(None)
+    desk.clock.advance(120)
+    with pytest.raises(ApprovalRefused, match="void"):
+        await desk.approvals.use(intent.id, "cs_2")
+    assert not await desk.approvals.is_in_force(intent.id)
+    assert await desk.state(intent) == "unknown"
+    await desk.approvals.settle(intent.id)
+    assert (await desk.state(intent), desk.switches.on) == ("void", [])
+
+
 async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> None:
     """An intent that says more than this version knows is shown, but this version carries nothing of it out."""
     known = (await desk.proposed()).change(id="in-0123456789ab").to_bytes()

@@ -74,4 +74,4 @@ def test_intents_that_cannot_be_read() -> None:
     """What cannot be read may wait, too: the panel is bad, and says where to look."""
     panel = panel_of([], log("done"), START, unreadable=2)
     assert panel.tone == "bad"
-    assert panel.todo.startswith("Intents that cannot be read: 2. See `orrery approvals verify`. Refused")
+    assert panel.todo.startswith("Intents that cannot be read: 2. See `orrery approvals list`. Refused")

@@ -13,12 +13,11 @@ from orrery.fraud.clusters import (
     TRAITS,
     Cluster,
     Decline,
-    KnownCluster,
     Trait,
     clusters,
     crowded,
-    recognised,
 )
+from orrery.fraud.records import FoundCluster, LastSearch, without_values
 from tests.support.clock import START
 
 VALUES = st.sampled_from([None, "", "one", "two"])
@@ -171,20 +170,32 @@ def test_a_cluster_keeps_its_id_while_it_grows() -> None:
     assert one(at(0, 10, 20)).id == one(at(0, 10, 20, value="other")).id
 
 
+def found(cluster: Cluster, known_id: str, newest_charge: str) -> FoundCluster:
+    """Return what an earlier search kept of a cluster."""
+    return without_values(cluster).change(id=known_id, newest_charge=newest_charge)
+
+
+def recognised(cluster: Cluster, *before: FoundCluster) -> str:
+    """Return the id under which a cluster is known after an earlier search."""
+    (named,) = LastSearch(looked_at=START, clusters=before).recognised([cluster])
+    return named.id
+
+
 def test_a_cluster_is_recognised_without_its_beginning() -> None:
     """When its first declines are no longer looked at, its newest one of before still tells which it is."""
-    known = KnownCluster("fc-before", "address", "ch_002")
     later = one(at(0, 10, 20, 30, 40)[2:])
-    assert [each.id for each in recognised([later], [known])] == ["fc-before"]
-    assert recognised([later], [replace(known, trait="card")]) == [later]
-    assert recognised([later], [replace(known, newest_charge="ch_001")]) == [later]
+    known = found(later, "fc-before", "ch_002")
+    assert recognised(later, known) == "fc-before"
+    assert recognised(later, known.change(trait="card")) == later.id
+    assert recognised(later, known.change(newest_charge="ch_001")) == later.id
 
 
 def test_two_clusters_that_become_one_keep_the_earlier_id() -> None:
     """A decline that comes to light between two clusters joins them under the first one's id."""
-    known = [KnownCluster("fc-first", "address", "ch_002"), KnownCluster("fc-second", "address", "ch_005")]
     joined = one(at(0, 10, 20, 315, 325, 335, 160))
-    assert [each.id for each in recognised([joined], known)] == ["fc-first"]
+    first = found(joined, "fc-first", "ch_002")
+    second = found(joined, "fc-second", "ch_005").change(first=first.last)
+    assert recognised(joined, second, first) == "fc-first"
 
 
 def test_a_cluster_says_what_was_stopped_and_when_it_was_busiest() -> None:

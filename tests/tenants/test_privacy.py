@@ -6,13 +6,13 @@ from orrery.ports.store import Put, Store
 from orrery.runtime.privacy import Privacy
 from orrery.tenants.accounts import TrackAccount
 from orrery.tenants.journal import Journal, NewEntry
-from orrery.tenants.privacy import JournalData
+from orrery.tenants.privacy import journal_data
 from tests.support.clock import ManualClock
 from tests.support.stores import opened
 
 
 def privacy_of(store: Store, clock: ManualClock) -> Privacy:
-    return Privacy(store, [JournalData(store, clock).source()])
+    return Privacy(store, [journal_data(store, clock).source("journal", 20)])
 
 
 async def texts(store: Store, clock: ManualClock) -> list[str]:

@@ -7,7 +7,7 @@ decline in common are one cluster: it ends where no window of three reaches any 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
@@ -106,25 +106,6 @@ def clusters(declines: Iterable[Decline]) -> list[Cluster]:
 def crowded(declines: Iterable[Decline]) -> list[Decline]:
     """Return the declines that are close enough to others to be in a cluster, whatever they share."""
     return [decline for run in _runs(_unique(declines)) for decline in run]
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCluster:
-    """A cluster of an earlier search: its newest charge then identifies it, also when its beginning is gone."""
-
-    id: str
-    trait: Trait
-    newest_charge: str
-
-
-def recognised(found: Sequence[Cluster], known: Sequence[KnownCluster]) -> list[Cluster]:
-    """Return the clusters under the ids by which they are known; two that became one take the first of `known`."""
-    return [replace(cluster, id=_known_id(cluster, known) or cluster.id) for cluster in found]
-
-
-def _known_id(cluster: Cluster, known: Sequence[KnownCluster]) -> str | None:
-    charges = cluster.charge_ids
-    return next((one.id for one in known if one.trait == cluster.trait and one.newest_charge in charges), None)
 
 
 def _unique(declines: Iterable[Decline]) -> list[Decline]:

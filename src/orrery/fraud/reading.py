@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from orrery.fraud.clusters import Cluster, Decline, clusters, crowded, recognised
+from orrery.fraud.clusters import Cluster, Decline, clusters, crowded
 from orrery.fraud.entries import known_address
-from orrery.fraud.records import last_search
+from orrery.fraud.records import LastSearch, last_search
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Charge, ItemUnreadable, ProcessorReads, split_unreadable
@@ -69,8 +69,8 @@ class ClusterReader:
         near = crowded(map(_decline, declined.values()))
         newest_first = [declined[one.charge_id] for one in reversed(near)]
         placed = await self._placed(near, newest_first)
-        found, _ = await self._last.replaceable()
-        named = recognised(clusters(placed), found.known() if found else [])
+        last, _ = await self._last.replaceable()
+        named = (last or LastSearch(looked_at=until)).recognised(clusters(placed))
         payments = [one.payment_intent for one in newest_first if one.payment_intent]
         unasked = sum(payment not in self._addresses for payment in payments)
         return ClusterSearch(

@@ -1,11 +1,12 @@
 """The records of fraud screening: the last search, without personal data, and the bodies of intents."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from orrery.fraud.clusters import Cluster, KnownCluster, Trait
+from orrery.fraud.clusters import Cluster, Trait
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.record import Id, Record, RecordPart
@@ -34,15 +35,23 @@ class LastSearch(Record):
     unasked: int = 0
     clusters: tuple[FoundCluster, ...] = ()
 
-    def known(self) -> list[KnownCluster]:
-        """Return its clusters in the form for recognition, the oldest first."""
-        ordered = sorted(self.clusters, key=lambda one: (one.first, one.id))
-        return [KnownCluster(one.id, one.trait, one.newest_charge) for one in ordered]
+    def recognised(self, found: Sequence[Cluster]) -> list[Cluster]:
+        """Return clusters under the ids by which they were known; two that became one take that of the oldest.
+
+        A cluster is known by its newest charge of then, also when its beginning is gone.
+        """
+        oldest_first = sorted(self.clusters, key=lambda one: (one.first, one.id))
+        return [replace(one, id=_known_id(one, oldest_first) or one.id) for one in found]
 
     def beyond(self, clusters: Sequence[Cluster], since: datetime) -> list[FoundCluster]:
         """Return the clusters of before that none of `clusters` holds and that did not end before `since`."""
         held = {(one.trait, charge) for one in clusters for charge in one.charge_ids}
         return [one for one in self.clusters if one.last >= since and (one.trait, one.newest_charge) not in held]
+
+
+def _known_id(cluster: Cluster, known: Sequence[FoundCluster]) -> str | None:
+    charges = cluster.charge_ids
+    return next((one.id for one in known if one.trait == cluster.trait and one.newest_charge in charges), None)
 
 
 def last_search(store: Store, clock: Clock) -> Collection[LastSearch]:

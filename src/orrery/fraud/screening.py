@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from orrery.approvals.approvals import Approvals, IntentDraft
+from orrery.approvals.approvals import Approvals, IntentDraft, KnownIntent
 from orrery.errors import Invalid, NotFound
 from orrery.fraud.clusters import NAMES, Cluster, Trait
 from orrery.fraud.entries import MOST_AT_ONCE, BlocklistValue, Network, checked, normalised
@@ -18,6 +18,8 @@ from orrery.runtime.operations import Intent
 
 PENDING = ("proposed", "started", "unknown")
 """The states of an intent that may still change a list."""
+
+NO_EVIDENCE: Mapping[str, JsonValue] = {}
 
 
 class Screening:
@@ -40,10 +42,6 @@ class Screening:
         found = await by_alias(self._reads, alias)
         return [one async for one in self._reads.list_entries(found.id)]
 
-    async def block(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
-        """Propose to add these values; raise `Invalid` with the reason against it."""
-        return await self._block(wanted, reason, {})
-
     async def propose(self, cluster_id: str, back: timedelta, traits: Sequence[Trait], reason: str) -> Intent:
         """Propose to block the values that a cluster's declines share: without `traits`, their client address."""
         look = await self._reading.search(back)
@@ -51,7 +49,7 @@ class Screening:
         if cluster is None:
             raise NotFound(f"There is no cluster {cluster_id} among these charges: --since looks further back.")
         wanted = [BlocklistValue(trait, _only(cluster, trait)) for trait in traits or ("address",)]
-        return await self._block(wanted, reason, {"cluster": _evidence(cluster)})
+        return await self.block(wanted, reason, {"cluster": _evidence(cluster)})
 
     async def unblock(self, wanted: Sequence[BlocklistValue], reason: str) -> Intent:
         """Propose that these be removed; raise `Invalid` when one is not there."""
@@ -70,9 +68,10 @@ class Screening:
             raise Invalid("One of them is there in several spellings: name one at a time.")
         return await self._intent(UNBLOCK, "Unblock", normalised(wanted), entries, reason, {"listed": True})
 
-    async def _block(
-        self, wanted: Sequence[BlocklistValue], reason: str, evidence: Mapping[str, JsonValue]
+    async def block(
+        self, wanted: Sequence[BlocklistValue], reason: str, evidence: Mapping[str, JsonValue] = NO_EVIDENCE
     ) -> Intent:
+        """Propose to add these values; raise `Invalid` with the reason against it."""
         entries: list[ListedEntry] = []
         for one in checked(wanted, self._own):
             found = await blocklist(self._reads, one.blocklist)
@@ -87,9 +86,7 @@ class Screening:
     async def _refuse_twice(self, operation: str, wanted: BlocklistValue) -> None:
         for proposal in await self._approvals.proposals():
             intent = proposal.intent
-            if intent.operation != operation or not proposal.is_intact:
-                continue
-            if proposal.is_void or proposal.progress.state not in PENDING:
+            if intent.operation != operation or not _is_pending(proposal):
                 continue
             if any(_is_for(entry, wanted) for entry in body_of(intent).entries):
                 raise Invalid(
@@ -116,6 +113,11 @@ class Screening:
             before=before,
         )
         return await self._approvals.propose(draft)
+
+
+def _is_pending(proposal: KnownIntent) -> bool:
+    """Return whether an intent may still change a list."""
+    return proposal.is_intact and not proposal.is_void and proposal.progress.state in PENDING
 
 
 def _is_for(entry: ListedEntry, wanted: BlocklistValue) -> bool:

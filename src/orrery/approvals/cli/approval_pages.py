@@ -124,17 +124,20 @@ def verdict(verified: "AuditResult", remembered: "Head | None") -> Iterator[str]
 def _wrong(verified: "AuditResult") -> Iterator[str]:
     if verified.unchecked:
         yield f"The signatures were not checked: {verified.unchecked}"
-    if verified.unproven:
-        yield (
-            f"Without the owner's signature: {_numbers(verified.unproven)}. "
-            "What an earlier key has signed shows with --old-key."
-        )
-    if verified.repeated:
-        yield f"Begun a second time, or after the end: {_numbers(verified.repeated)}. A signature counts once."
-    if verified.altered:
-        yield f"Not as in the log: {', '.join(map(visible, verified.altered))}."
-    if verified.missing:
-        yield f"In the log, but gone or not to be read: {', '.join(map(visible, verified.missing))}."
+    for named, sentence in (
+        (
+            _numbers(verified.unproven),
+            "Without the owner's signature: {}. What an earlier key has signed shows with --old-key.",
+        ),
+        (
+            _numbers(verified.repeated),
+            "Begun a second time, or after the end: {}. A signature counts once.",
+        ),
+        (", ".join(map(visible, verified.altered)), "Not as in the log: {}."),
+        (", ".join(map(visible, verified.missing)), "In the log, but gone or not to be read: {}."),
+    ):
+        if named:
+            yield sentence.format(named)
 
 
 def _outcome(progress: "IntentProgress", *, goes_on: bool = False) -> Iterator[str]:
@@ -176,4 +179,5 @@ def _json(value: JsonValue) -> str:
 
 
 def _numbers(numbers: Sequence[int]) -> str:
-    return f"{'entry' if len(numbers) == 1 else 'entries'} {', '.join(map(str, numbers))}"
+    """Return the numbers of entries as a text, empty for none."""
+    return f"{'entry' if len(numbers) == 1 else 'entries'} {', '.join(map(str, numbers))}" if numbers else ""
