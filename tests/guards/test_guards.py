@@ -183,8 +183,8 @@ MUTATIONS = [
     Mutation(
         "a preflight asks under the key in its record",
         "checkout/selling/trials.py",
-        "    return trial_key(trial.run_id, trial.product, trial.attempt)\n",
-        "    return trial.idempotency_key\n",
+        "        key = trial_key(trial.run_id, trial.product, trial.attempt)\n",
+        "        key = trial.idempotency_key\n",
     ),
     Mutation(
         "a session is expired without the owner's word",
