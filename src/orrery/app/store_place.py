@@ -41,5 +41,6 @@ def store_place(settings: Settings, secrets: Secrets, other: str | None = None) 
         )
     from orrery.adapters.postgres.place import PostgresDatabase  # noqa: PLC0415  see above
 
-    password, authorities = secrets.reveal("store_password"), settings[TlsSettings].ca_file
+    # The secret is for the server in the settings only; for another one the client library has its own ways.
+    password, authorities = None if other else secrets.reveal("store_password"), settings[TlsSettings].ca_file
     return PostgresDatabase.at(address, password, authorities, clock)
