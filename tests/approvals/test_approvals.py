@@ -207,19 +207,32 @@ async def test_many_after_a_restore() -> None:
     await Restoration(store, desk.clock).settle(None)
     store.scanned = count
     assert [one.in_words(desk.clock.now()) for one in await desk.approvals.proposals()] == ["done"] * 20
-    assert len(scans) == 1, "the intents, to their end: the log was read already"
+    assert len(scans) == 2, "the intents, to their end, and the last entry: the others were read already"
 
 
 async def test_progress_that_cannot_be_read(desk: Desk) -> None:
-    """A record beside the log that cannot be read is named and left; the intent is as far as the log says."""
-    intent = await desk.proposed()
-    await desk.store.commit([Put(f"approval:{intent.id}", b"nonsense")])
-    assert await desk.state(intent) == "waiting"
-    assert (await desk.sign(intent)).state == "done"
-    assert [str(one) for one in await desk.approvals.unreadable_records()] == [
-        str(unreadable(f"approval:{intent.id}"))
-    ]
+    """What waits is void where its record beside the log cannot be read; that is named, and stays as it is."""
+    intent, done = await desk.proposed(), await desk.proposed()
+    await desk.sign(done)
+    for one in (intent, done):
+        await desk.store.commit([Put(f"approval:{one.id}", b"nonsense")])
+    assert (await desk.state(intent), await desk.state(done)) == ("void", "done")
+    await see_refused(desk, intent.id, desk.word(intent), "void: .* its record cannot be read")
+    for one in (intent, done):
+        with pytest.raises(Invalid, match=f"approval:{one.id} cannot be read"):
+            await desk.approvals.erase(one.id, "asked")
+    assert {str(one) for one in await desk.approvals.unreadable_records()} == {
+        str(unreadable(f"approval:{one.id}")) for one in (intent, done)
+    }
     assert (await desk.stored(f"approval:{intent.id}")).value == b"nonsense"
+
+
+async def test_a_record_put_in_the_place_of_one_that_a_restore_deleted(desk: Desk) -> None:
+    """What cannot be read there makes nothing count again."""
+    intent = await desk.proposed()
+    await Restoration(desk.store, desk.clock).settle(None)
+    await desk.store.commit([Put(f"approval:{intent.id}", b"x")])
+    await see_refused(desk, intent.id, desk.word(intent), "void")
 
 
 async def test_unknown_intent(desk: Desk) -> None:

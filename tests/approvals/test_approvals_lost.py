@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.approvals import Operation
 from orrery.approvals.intent_store import IntentStore
-from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationUnanswered
+from orrery.errors import ApprovalRefused, Invalid, NotConfigured, OperationUnanswered, StoreUnavailable
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Delete
 from orrery.runtime.operations import Intent
@@ -230,6 +230,29 @@ async def test_an_intent_of_a_newer_version_is_not_carried_out(desk: Desk) -> No
     with pytest.raises(ApprovalRefused, match="newer version"):
         await desk.approvals.sign(newer.id, *desk.word(newer))
     assert desk.switches.on == []
+
+
+@pytest.mark.parametrize("target", ["", "cs_1"])
+async def test_locked_after_the_start(desk: Desk, target: str) -> None:
+    """What has begun is carried out, and its outcome returned, though the store cannot be read after a commit."""
+    intent = await (desk.approved_run() if target else desk.proposed())
+    store = UnreliableStore(desk.store)
+
+    async def locked() -> None:
+        store.get_errors = [StoreUnavailable("The store is locked.")]
+
+    async def turn_on(intent: Intent, target: str) -> str:
+        store.get_errors.clear()
+        return await desk.switches.turn_on(intent, target)
+
+    desk.store, store.overtaken_by = store, locked
+    covers = desk.switches.covers if target else None
+    process = desk.another(operation=Operation(intent.operation, turn_on, desk.switches.is_on, covers))
+    if target:
+        assert await process.use(intent.id, target) == "cs_1 is on."
+    else:
+        assert (await process.sign(intent.id, *desk.word(intent))).note == f"{intent.target} is on."
+    assert ((await desk.kinds())[-2:], len(desk.switches.on)) == (["started", "done"], 1)
 
 
 class Scene:

@@ -118,6 +118,24 @@ async def test_overtaken_between_the_check_and_the_start(kept: bool) -> None:  #
     assert len(desk.switches.on) == 1
 
 
+@pytest.mark.parametrize("value", [None, b"x"])
+async def test_void_between_the_check_and_the_start(value: bytes | None) -> None:
+    """What is void by then does not begin: its record was deleted or cannot be read any more."""
+    desk = Desk()
+    store = UnreliableStore(MemoryStore(desk.clock))
+    desk.store = store
+    desk.approvals = desk.another()
+    intent = await desk.proposed()
+    key = f"approval:{intent.id}"
+
+    async def overtake() -> None:
+        store.overtaken_by = None
+        await store.inside.commit([Put(key, value) if value else Delete(key)])
+
+    store.overtaken_by = overtake
+    await see_refused(desk, lambda: desk.sign(intent), "void")
+
+
 async def test_an_entry_that_was_taken_out_with_it(desk: Desk) -> None:
     """With its start taken out of the log as well, nothing begins: the log is damaged."""
     intent = await desk.proposed()

@@ -102,6 +102,18 @@ MUTATIONS = [
         "pass",
     ),
     Mutation(
+        "what is void by then begins",
+        "approvals/intent_store.py",
+        "            if begins and known.is_void:\n",
+        "            if False:\n",
+    ),
+    Mutation(
+        "a record that cannot be read stops nothing",
+        "approvals/intent_store.py",
+        "is_void = record is None and",
+        "is_void = entry is None and",
+    ),
+    Mutation(
         "a start is not fenced",
         "approvals/approval_log.py",
         'self._head.changes("", head, entry)',

@@ -8,7 +8,7 @@ from orrery.approvals.approval_log import UNSIGNED, ApprovalLog
 from orrery.approvals.chain import BEGINNINGS, EntryKind, LogEntry, SignedStatement
 from orrery.approvals.intents import Erased
 from orrery.approvals.progress import IntentProgress, followed, in_words, why_not_begun
-from orrery.errors import Invalid, NotFound, Overtaken, RecordUnreadable
+from orrery.errors import ApprovalRefused, Invalid, NotFound, Overtaken, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Delete, Store, StoreEntry, Write
 from orrery.runtime.collection import FOR_EVER, Changes, Collection, StoredRecord, parse, unreadable
@@ -17,15 +17,15 @@ from orrery.runtime.operations import Intent
 INTENT = "intent:"
 STATE = "approval:"
 
-VOID = "The approval is void: the store was restored since."
+VOID = "The approval is void: the store was restored since, or its record cannot be read: see `orrery doctor`."
 
 
 @dataclass(frozen=True, slots=True)
 class KnownIntent:
     """An intent, with how far it has come by the log, and the notes of the record beside that.
 
-    `is_void`: nothing can begin any more, because a restore has deleted that record, or because the log has no
-    proposal of the intent.
+    `is_void`: nothing can begin, because a restore has deleted that record, because it cannot be read, or because
+    the log has no proposal of the intent.
     """
 
     intent: Intent
@@ -102,18 +102,24 @@ class IntentStore:
         return {one.id for one in filter(_is_in_its_place, (await self._erased.all()).records)}
 
     async def erase(self, intent_id: str, reason: str, now: datetime) -> None:
-        """Erase the content of an intent; raise `Invalid` when it was altered, or may still be carried out."""
+        """Erase the content of an intent, and the record beside the log.
+
+        Raises `Invalid` when the intent was altered or may still be carried out, or that record cannot be read.
+        """
         found = await self.proposal(intent_id)
 
         async def over(_: LogEntry) -> Changes:
-            unchanged = await self._intents.unchanged(intent_id)
+            unchanged = [await self._intents.unchanged(intent_id), await self._progress.unchanged(intent_id)]
+            record = await self._progress.entry(intent_id)
+            if record and parse(IntentProgress, record.value) is None:
+                raise Invalid(str(unreadable(record.key)))
             known = await self.proposal(intent_id)
             if not known.is_over(now):
                 raise Invalid(f"It is {known.in_words(now)}: what comes of it must be known first.")
             if not known.is_void and not known.is_intact:
                 raise Invalid("It was altered: see `orrery approvals verify`.")
             erased = self._erased.put(Erased(id=intent_id, erased_at=now), intent_id)
-            return Changes([erased, Delete(self._progress.key(intent_id))], [unchanged])
+            return Changes([erased, Delete(self._progress.key(intent_id))], unchanged)
 
         await self._log.append("erased", found.intent, reason, changes=over)
 
@@ -133,29 +139,39 @@ class IntentStore:
         A refusal of `permit` leaves it as it is. The log gets `logged` in place of a note that may be personal.
         """
 
+        # Nothing is read after the commit: a read that failed would hide what is stored, and stop what has begun.
+        progress = _unproposed(intent)
+
         async def step(entry: LogEntry) -> Changes | None:
+            nonlocal progress
             begins = kind in BEGINNINGS
             known = await self._known(intent, await (self._log.proven() if begins else self._log.logged()))
-            if begins and (why := why_not_begun(known.progress, target)):
+            progress = known.progress
+            if begins and (why := why_not_begun(progress, target)):
                 raise Overtaken(why)
-            if not permit(known.progress):
+            if begins and known.is_void:
+                raise ApprovalRefused(VOID)
+            if not permit(progress):
                 return None
             # A restore or an erasure has deleted the record, and one that cannot be read stays as it is.
             kept = await self._progress.find(intent.id)
-            changed = followed(known.progress, entry, note)
-            return self._progress.changes(intent.id, kept, changed) if kept else Changes()
+            progress = followed(progress, entry, note)
+            return self._progress.changes(intent.id, kept, progress) if kept else Changes()
 
         await self._log.append(kind, intent, logged or note, target=target, signed=signed, changes=step)
-        return (await self._known(intent, await self._log.logged())).progress
+        return progress
 
     async def _known(self, intent: Intent, logged: Mapping[str, IntentProgress]) -> KnownIntent:
         progress, entry = logged.get(intent.id), await self._progress.entry(intent.id)
         if progress is None:
-            unknown = IntentProgress(intent_id=intent.id, digest="", changed_at=intent.proposed_at)
-            return KnownIntent(intent, unknown, is_void=True)
+            return KnownIntent(intent, _unproposed(intent), is_void=True)
         record = parse(IntentProgress, entry.value) if entry else None
-        is_void = entry is None and progress.state in ("proposed", "approved")
+        is_void = record is None and progress.state in ("proposed", "approved")
         return KnownIntent(intent, record.as_logged(progress) if record else progress, is_void)
+
+
+def _unproposed(intent: Intent) -> IntentProgress:
+    return IntentProgress(intent_id=intent.id, digest="", changed_at=intent.proposed_at)
 
 
 def _is_in_its_place(found: StoredRecord[Intent] | StoredRecord[Erased]) -> bool:

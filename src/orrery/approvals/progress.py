@@ -65,8 +65,8 @@ class IntentProgress(Record):
     """The state of an intent; `note` is the latest sentence about it, `uses` are those of a standing approval.
 
     It is also the record beside the log. This release reads two things of that record: its notes, which may be
-    personal and so are not in the log, and that it is there, because a restore deletes it and thereby makes the
-    approval void. `verify` of the release before this one compares the rest (decision 45).
+    personal and so are not in the log, and that it can be read: without it, as after a restore, the approval is
+    void. `verify` of the release before this one compares the rest (decision 45).
     """
 
     intent_id: Id

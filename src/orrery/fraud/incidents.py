@@ -28,7 +28,7 @@ OUTCOMES: dict[EntryKind, str] = {
 }
 """The state of an intent by its last entry, as text. A refused approval changes nothing."""
 
-VOID = "void: the store was restored since"
+VOID = "void: the store was restored since, or its record cannot be read"
 ERASED = "(erased)"
 ALTERED = "(the intent is gone or altered)"
 

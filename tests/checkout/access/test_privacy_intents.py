@@ -250,11 +250,12 @@ async def test_an_intent_that_cannot_be_read(shop: Shop) -> None:
 
 
 async def test_a_record_beside_the_log_that_cannot_be_read(shop: Shop) -> None:
-    """The log shows that the intent is over: it is erased, and the record with it, whatever that held."""
+    """Neither it nor its intent is erased, also where a newer release wrote it: the command names both."""
     intent = await blocked(shop.approving)
-    await shop.store.commit([Put(f"approval:{intent.id}", b"{")])
-    assert not (await shop.privacy.erase(BUYER, "asked")).kept
-    assert await shop.store.get(f"approval:{intent.id}") is None
+    await shop.approving.alter(f"approval:{intent.id}", '"v":1', '"v":2')
+    before = await shop.approving.stored(f"approval:{intent.id}")
+    assert f"approval:{intent.id} cannot be read" in (await kept_in(shop))[f"intent {intent.id}"]
+    assert await shop.store.get(f"approval:{intent.id}") == before
 
 
 async def test_how_far_it_has_come_names_somebody_and_cannot_be_read(shop: Shop) -> None:
