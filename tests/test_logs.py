@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from traceback import format_exception
 from urllib.parse import quote
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orrery.logs import HIDDEN, LogEvent, Redaction, refer_to_sessions
+from orrery.logs import HIDDEN, EventFormatter, EventHandler, LogEvent, Redaction, event_of, refer_to_sessions
 from orrery.runtime.references import References
 from tests.support.log_speaker import SECRETS, fail
 from tests.support.tables import each_case
@@ -244,7 +245,19 @@ def test_nothing_secret_is_printed(spoken: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["begin", "event", "a warning about", "Traceback", "KeyError", "a note on", "failed", "crashed", "end"]
+    "said",
+    [
+        "begin",
+        "event",
+        "a warning about",
+        "Traceback",
+        "KeyError",
+        "a note on",
+        "failed",
+        "could not be written",
+        "crashed",
+        "end",
+    ],
 )
 def test_the_rest_is_printed(spoken: list[str], said: str) -> None:
     """What is not secret can be read: messages, warnings, trace-backs and crashes."""
@@ -271,6 +284,33 @@ def test_every_line_is_json() -> None:
         "yes": True,
         "timestamp": "",
     }
+    unwritten = [line for line in lines if line["event"] == "a log record could not be written"]
+    assert [(line["logger"], line["error"]) for line in unwritten] == [
+        ("orrery", "ValueError"),
+        ("library", "TypeError"),
+    ] * len(SECRETS)
     assert lines[-2]["event"] == "crashed"
     assert lines[-1]["event"] == "Orrery ended by an error in its code: ValueError, traced above."
     assert lines[-1]["level"] == logging.getLevelName(logging.CRITICAL).lower()
+
+
+def test_a_library_s_record() -> None:
+    """Whatever a library names its extra fields, they are kept, as the stack is; no error is not told as one."""
+    given = {"msg": "said", "fields": "any", "stack_info": "Stack", "exc_info": (None, None, None)}
+    event = event_of(logging.makeLogRecord({**given, "levelname": "INFO", "created": 0}))
+    assert event == {
+        "event": "said",
+        "level": "info",
+        "timestamp": "1970-01-01T00:00:00.000000Z",
+        "fields": "any",
+        "stack_info": "Stack",
+    }
+
+
+def test_a_stream_that_is_closed() -> None:
+    """Where nothing can be written any more, who logs goes on."""
+    closed = StringIO()
+    closed.close()
+    handler = EventHandler(closed)
+    handler.setFormatter(EventFormatter(json.dumps, REDACTION))
+    handler.handle(logging.makeLogRecord({"msg": "said"}))

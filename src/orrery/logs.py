@@ -10,10 +10,11 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal, TextIO, cast
 from urllib.parse import quote, quote_plus
 
 from orrery.syntax.session_id import SESSION_ID
@@ -22,12 +23,16 @@ LogEvent = dict[str, object]
 """The fields of a line, by their names."""
 
 
+_FIELDS = "_orrery_fields"
+"""Where a record of ours keeps its fields; a library's record may have extra ones of every other name."""
+
+
 class EventLog(logging.LoggerAdapter[logging.Logger]):
     """Logs events with fields: `log.info("session created", product="example-101")`."""
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[object, MutableMapping[str, Any]]:
         error = kwargs.pop("exc_info", None)
-        return msg, {"exc_info": error, "extra": {"fields": kwargs}}
+        return msg, {"exc_info": error, "extra": {_FIELDS: kwargs}}
 
 
 log = EventLog(logging.getLogger("orrery"))
@@ -100,10 +105,12 @@ _OF_EACH_RECORD = {*vars(logging.makeLogRecord({})), "message", "asctime"}
 def event_of(record: logging.LogRecord) -> LogEvent:
     """Return the fields of a record, a library's extra ones among them."""
     more = {name: value for name, value in vars(record).items() if name not in _OF_EACH_RECORD}
-    event: LogEvent = {**more.pop("fields", {}), **more, "event": record.getMessage()}
+    event: LogEvent = {**more.pop(_FIELDS, {}), **more, "event": record.getMessage()}
     event["level"] = record.levelname.lower()
     event["timestamp"] = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-    if record.exc_info:
+    if record.stack_info:
+        event["stack_info"] = record.stack_info
+    if record.exc_info and record.exc_info[0]:  # a library may ask for the error where there is none
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     return event
 
@@ -118,6 +125,19 @@ class EventFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return self._line(self._redaction(event_of(record)))
+
+
+class EventHandler(logging.StreamHandler[TextIO]):
+    """Writes events to standard error."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name is logging's
+        """Say that a record could not be written, without its words: Python's own report has them unredacted."""
+        kind = sys.exc_info()[0]
+        fields = {"logger": record.name, "error": kind and kind.__name__}
+        said = {"levelname": "ERROR", "msg": "a log record could not be written", _FIELDS: fields}
+        with suppress(OSError, ValueError):  # the stream is broken or closed: nobody can be told
+            _ = self.stream.write(self.format(logging.makeLogRecord(said)) + self.terminator)
+            self.flush()
 
 
 _PLAIN, _BRIGHT, _DIM, _RED, _CYAN = (f"\x1b[{number}m" for number in (0, 1, 2, 31, 36))
@@ -140,7 +160,7 @@ def _quoted(value: object) -> str:
 def configure(form: Literal["auto", "json", "console"], level: str, redaction: Redaction) -> None:
     """Send every log line of the process to standard error, redacted."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
-    handler = logging.StreamHandler(sys.stderr)
+    handler = EventHandler(sys.stderr)
     handler.setFormatter(EventFormatter(_in_colour if console else json.dumps, redaction))
     chosen = logging.getLevelNamesMapping()[level.upper()]
     # Libraries speak from warnings on: below, the processor's quotes a part of a refused key, and whole bodies.

@@ -49,14 +49,14 @@ def run_ahead(
 
 
 def run_without_pauses(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run `work`, and let a minute pass whenever it waits; return what it returns."""
+    """Run `work`, and let time pass in small steps whenever it waits; return what it returns."""
     loop = HastyLoop()
 
     async def ahead() -> Result:
         task = asyncio.ensure_future(work)
         while not task.done():
             await checkpoint()
-            loop.ahead += 60
+            loop.ahead += 0.02
         return await task
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:

@@ -24,6 +24,13 @@ class Holder:
         raise ValueError(SECRETS[0])
 
 
+class Unprintable:
+    """Something that cannot be printed, and whose error shows a secret."""
+
+    def __repr__(self) -> str:
+        raise ValueError(SECRETS[0])
+
+
 def fail(secret: str) -> NoReturn:
     """Raise an error that holds the secret in its text, its arguments, its note and its cause."""
     error = ValueError(f"no {secret}", {"deep": [secret]})
@@ -36,7 +43,9 @@ def speak(secret: str) -> None:
     theirs = logging.getLogger("library")
     log.info(f"event {secret}", plain=secret, nested={"a": [{secret: secret}], "b": (secret, {secret})})  # noqa: G004  what must not be written either
     log.info("bytes", raw=secret.encode(), error=ValueError(secret), shown=[ValueError(secret)])
-    theirs.warning("text %s and %r", secret, {"a": secret}, extra={"more": secret})
+    log.info("no text", plain=secret, shown=Unprintable())
+    theirs.warning("bad %d", secret)
+    theirs.warning("text %s and %r", secret, {"a": secret}, extra={"more": secret, "fields": secret})
     warnings.warn(f"a warning about {secret}", stacklevel=1)
     try:
         fail(secret)

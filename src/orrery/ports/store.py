@@ -163,7 +163,8 @@ class Store(Protocol):
         remembered for at least a day. A key may be written once and checked as often as one likes; the keys of
         a `Conflict` come in the order of the checks.
         Raises `Invalid` (see `refuse_invalid`), `StoreUnavailable` (nothing stored) or `OutcomeUnknown`
-        (repeat with the id that it names, the caller's or the store's, to learn).
+        (repeat with the id that it names, the caller's or the store's, to learn). The collections repeat for 30 s,
+        whatever the engine: also where a repeat mends nothing, as when SQLite's file was moved away.
         """
         ...
 

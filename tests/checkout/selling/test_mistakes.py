@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -222,11 +223,10 @@ async def test_only_newer_ones_and_new_ones(rehearsal: Rehearsal) -> None:
 
 
 async def test_without_a_price() -> None:
-    """A product without a price cannot be sold in any mode, and is named."""
-    for livemode in (True, False):
-        rehearsal = Rehearsal(livemode=livemode, products=(PRODUCT, BARE))
-        finding = (await parts(rehearsal))["checkout prices"]
-        assert (finding.state, finding.essential) == ("broken", False)
+    """A product without a price cannot be sold in any mode, and is named, whatever else is wrong with it."""
+    for livemode, bare in product((True, False), (BARE, replace(BARE, title=""))):
+        finding = (await parts(Rehearsal(livemode=livemode, products=(PRODUCT, bare))))["checkout prices"]
+        assert (finding.state, finding.essential, finding.settled) == ("broken", False, False)
         assert "isc2/bare" in finding.why
 
 

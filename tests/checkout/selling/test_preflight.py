@@ -338,6 +338,16 @@ async def test_the_panel(rehearsal: Rehearsal) -> None:
     assert (await Rehearsal(products=()).preflight.panel()).rows == ()
 
 
+async def test_the_age_of_a_receipt(rehearsal: Rehearsal) -> None:
+    """On its first day a receipt's age is told in minutes, then in hours."""
+    await rehearsal.preflighted()
+    ages: list[str] = []
+    for seconds in (0, 3599, 1, DAY - 3601, 1):
+        rehearsal.clock.advance(seconds)
+        ages.append((await rehearsal.preflight.panel()).rows[0][3])
+    assert ages == ["0 min", "59 min", "1 h", "23 h", "1 d"]
+
+
 @pytest.mark.parametrize("other", [{"amount_total": 0}, {"metadata": {}}, {"price_ids": ("price_ccsp",)}], ids=str)
 async def test_a_session_of_something_else(other: dict[str, object]) -> None:
     """What was not asked for is not accepted: no receipt, no session left open; the same approval tries again."""

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
@@ -43,22 +43,11 @@ _COLUMNS = ("Product", "Parameters", "Accepted", "Age", "API version")
 
 _REFUND = "Where money moved, refund it by hand at the processor's dashboard, unless you have."
 
-_NOT_ACCEPTED: tuple[tuple[ProductState, str, str, str], ...] = (
-    ("no price", "checkout prices", "Without a price it cannot be sold", "Set its price_id."),
-    (
-        "never",
-        "checkout receipts",
-        "The processor has never accepted what would be sold, so it is not sold",
-        _TODO,
-    ),
-    (
-        "pending",
-        "checkout parameters",
-        "The last accepted parameters are sold; newer ones wait for a preflight",
-        _TODO,
-    ),
+_NOT_ACCEPTED: tuple[tuple[ProductState, str, str], ...] = (
+    ("never", "checkout receipts", "The processor has never accepted what would be sold, so it is not sold"),
+    ("pending", "checkout parameters", "The last accepted parameters are sold; newer ones wait for a preflight"),
 )
-"""The states of products that are not sold as the settings are, each with its part and its words."""
+"""The states of products that wait for a preflight, each with its part and its words."""
 
 
 @dataclass(slots=True)
@@ -161,12 +150,11 @@ class Preflight:
         except StoreError:
             return []
         livemode, states = self._selling.livemode, {one.state for one in statuses}
-        found: list[Finding] = []
-        for state, part, why, todo in _NOT_ACCEPTED:
-            those = _in(statuses, state)
-            if those and (livemode or state == "no price"):
+        found = _without_price(statuses)
+        for state, part, why in _NOT_ACCEPTED:
+            if livemode and (those := _in(statuses, state)):
                 essential = state == "never" and not any(one.sold for one in statuses)
-                found.append(_broken(part, f"{why}: {_names(those)}.", todo, essential=essential))
+                found.append(_broken(part, f"{why}: {_names(those)}.", _TODO, essential=essential))
         if livemode and "accepted" in states and not states & {"never", "pending"}:
             accepted = f"{len(_in(statuses, 'accepted'))} accepted"
             found.append(Finding("checkout receipts", "ok", accepted, essential=True))
@@ -285,9 +273,15 @@ class Preflight:
 def _row(status: ProductStatus, now: datetime) -> tuple[str, ...]:
     receipt, acceptance = status.receipt, ("", "", "")
     if receipt:
-        age = f"{(now - receipt.accepted_at).days} d"
-        acceptance = utc_text(receipt.accepted_at), age, receipt.api_version
+        acceptance = utc_text(receipt.accepted_at), _age(now - receipt.accepted_at), receipt.api_version
     return (status.product.name, status.words, *acceptance)
+
+
+def _age(passed: timedelta) -> str:
+    for size, unit in ((timedelta(days=1), "d"), (timedelta(hours=1), "h")):
+        if passed >= size:
+            return f"{passed // size} {unit}"
+    return f"{passed // timedelta(minutes=1)} min"
 
 
 def _tone(statuses: Sequence[ProductStatus], *, livemode: bool) -> Tone:
@@ -306,6 +300,14 @@ def _said(*sentences: tuple[object, str]) -> str:
 
 def _broken(part: str, why: str, todo: str, *, essential: bool) -> Finding:
     return Finding(part, "broken", why, todo, essential=essential, settled=True, of_settings=True)
+
+
+def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
+    """Return the finding about products without a price, whatever else is wrong with them."""
+    if not (without := [one for one in statuses if one.product.price_id is None]):
+        return []
+    why = f"Without a price it cannot be sold: {_names(without)}."
+    return [Finding("checkout prices", "broken", why, "Set its price_id.", essential=False, of_settings=True)]
 
 
 def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:
