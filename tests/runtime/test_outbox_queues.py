@@ -1,6 +1,7 @@
 """However much waits: a dead server is noticed, what is urgent goes first, and no channel slows the other."""
 
 from datetime import timedelta
+from typing import Literal
 
 import pytest
 
@@ -169,8 +170,57 @@ async def test_a_list_reads_what_is_left_alone() -> None:
     await queue.outbox.deliver_due()
     await queue.enqueue("push", "n0", "n1", "n2")
     await queue.store.commit([Put("outbox:sent", b"{}")])
-    assert [row.id for row in await queue.outbox.undelivered(2)] == ["n0", "n1"]
-    assert await queue.outbox.unreadable() == []
+    page = await queue.outbox.undelivered(2)
+    assert ([row.id for row in page.records], page.unreadable) == (["n0", "n1"], [])
     await queue.store.commit([Put("outbox:n0", b"{}")])
-    assert [row.id for row in await queue.outbox.undelivered(None, "waiting")] == ["n1", "n2"]
-    assert [error.name for error in await queue.outbox.unreadable()] == ["outbox:n0"]
+    page = await queue.outbox.undelivered(None, "waiting")
+    assert [row.id for row in page.records] == ["n1", "n2"]
+    assert [error.name for error in page.unreadable] == ["outbox:n0"]
+
+
+async def test_a_list_shows_what_is_put_off_meanwhile() -> None:
+    """What the service tries between the look at the index and that at the row is listed as it is then."""
+    queue = Queue()
+    await queue.enqueue("email", "mail-1")
+
+    async def tried() -> None:
+        queue.store.scanned, queue.email.troubles = None, [BUSY]
+        await queue.outbox.deliver_due("email")
+
+    queue.store.scanned = tried
+    page = await queue.outbox.undelivered(9, "waiting")
+    assert [(row.id, row.record.attempts) for row in page.records] == [("mail-1", 1)]
+
+
+async def test_a_list_shows_what_a_release_without_lanes_has_enqueued() -> None:
+    """Also before a service has put it into the lanes; the list itself writes nothing."""
+    queue = Queue()
+    await queue.enqueue("push", "note-1")
+    [lane] = await queue.store.scan("outbox-next:")
+    await queue.store.commit([Delete(lane.key)])
+    before = queue.store.commits
+    assert [row.id for row in (await queue.outbox.undelivered(9, "waiting")).records] == ["note-1"]
+    assert (queue.store.commits, await queue.store.scan("outbox-next:")) == (before, [])
+
+
+@pytest.mark.parametrize("state", ["waiting", "held", "dead", "delivered", "gone"])
+async def test_a_row_that_can_be_read_again(state: outbox.DeliveryState | Literal["gone"]) -> None:
+    """What an older release could not read is listed as what it is, and gets its index again from the service."""
+    queue = Queue()
+    await queue.enqueue("push", "note-1")
+    [row] = [one async for one in queue.outbox.rows()]
+    written = await queue.store.scan("outbox-")
+    put = Put(f"{outbox.UNREADABLE}note-1", b"note-1")
+    await queue.store.commit([Put("outbox:note-1", b"{}"), put, *(Delete(one.key) for one in written)])
+    page = await queue.outbox.undelivered(9)
+    assert ([*page.records], [one.name for one in page.unreadable]) == ([], ["outbox:note-1"])
+
+    again = row.change(state=state) if state != "gone" else None
+    await queue.store.commit([Put("outbox:note-1", again.to_bytes()) if again else Delete("outbox:note-1")])
+    page = await queue.outbox.undelivered(9)
+    assert page.unreadable == []
+    assert [one.state for one in page.values()] == [one for one in ("waiting", "held", "dead") if one == state]
+    await queue.outbox.deliver_due("email", since=7)
+    keys = {one.key for one in await queue.store.scan("outbox-")}
+    assert keys == set(outbox.index_of(again) if again else [])
+    assert await queue.outbox.deliver_due("push", since=7) == (state == "waiting")

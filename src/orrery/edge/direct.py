@@ -3,6 +3,7 @@
 The framework declares the same operations, for the description, and gets what they raise, as any other error.
 """
 
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from time import perf_counter
@@ -15,7 +16,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orrery.edge.headers import DEFAULTS
-from orrery.edge.metrics import Metrics
+from orrery.edge.metrics import STARTED, Metrics
 from orrery.edge.whole_answer import WholeAnswer
 
 _RAISED = "orrery.raised"
@@ -56,12 +57,14 @@ class AnsweredDirectly:
         started = perf_counter()
         try:
             body = await self._route.operation(Request(scope, receive, send))
-        except Exception as error:  # noqa: BLE001  the app raises it again, where errors become answers
-            await self._app({**scope, _RAISED: error}, receive, send)
+        except (Exception, CancelledError) as error:  # noqa: BLE001  the app raises it again, and counts it
+            await self._app({**scope, STARTED: started, _RAISED: error}, receive, send)
             return
-        await _whole(body.model_dump_json()).send(send)
-        self._count("POST", 200)
-        self._seconds.observe(perf_counter() - started)
+        try:
+            await _whole(body.model_dump_json()).send(send)
+        finally:
+            self._count("POST", 200)
+            self._seconds.observe(perf_counter() - started)
 
 
 @lru_cache(maxsize=16)

@@ -9,6 +9,9 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+STARTED = "orrery.started"
+"""Where the scope holds when a request began, if something ahead of the app has worked on it."""
+
 
 class Metrics:
     """One registry for each composed service."""
@@ -76,7 +79,7 @@ class MeasuredApp:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, started = "500", perf_counter()
+        status, started = "500", scope.get(STARTED) or perf_counter()
 
         async def send_noting_status(message: Message) -> None:
             nonlocal status

@@ -52,13 +52,14 @@ class OwnerHealth:
     async def _notifications(self) -> list[Finding]:
         """Return each trouble as a separate part, so that one that stays does not hide the next."""
         found = [await self._undelivered()]
-        if refused := await self._outbox.undelivered(MOST_COUNTED, "dead"):
+        left = await self._outbox.undelivered(MOST_COUNTED, "dead", "held")
+        if refused := [row for row in left.values() if row.state == "dead"]:
             # A refused e-mail causes a separate push (decision 12); a refused push does not.
             told = all(row.channel != "push" for row in refused)
             todo = "Look with `orrery notifications list`, then release or drop them."
             why = f"Refused permanently: {len(refused)}."
             found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
-        if unreadable := await self._outbox.count("unreadable"):
+        if unreadable := min(len(left.unreadable), MOST_COUNTED):
             todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
             found.append(Finding(UNREADABLE, "broken", f"{unreadable} cannot be read.", todo, essential=False))
         return found

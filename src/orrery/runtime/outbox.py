@@ -36,15 +36,16 @@ from orrery.record import Code, Id, PersonalText, Record, Sentence
 from orrery.runtime.collection import (
     Changes,
     Collection,
+    RecordPage,
     StoredRecord,
     commit,
     compare_and_set,
     sortable,
-    unreadable,
 )
 from orrery.runtime.deduplication import Deduplication
 from orrery.runtime.due import SLACK
 from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
+from orrery.runtime.record_index import behind, id_in, index_again
 from orrery.runtime.tasks import together
 
 Undelivered = Literal["waiting", "held", "dead"]
@@ -64,7 +65,8 @@ ROW = "outbox:"
 _DEAD = "outbox-dead:"
 _HELD = "outbox-held:"
 UNREADABLE = "outbox-unreadable:"
-_LEFT = {"dead": [_DEAD], "held": [_HELD], "waiting": [lane for one in CHANNELS for lane in LANES[one]]}
+_WAITING = [lane for one in CHANNELS for lane in LANES[one]]
+_LEFT: Mapping[Undelivered, Sequence[str]] = {"dead": [_DEAD], "held": [_HELD], "waiting": [*_WAITING, OF_ALL]}
 """The indexes of what is not delivered."""
 _MOST_PUT_OFF = 16
 """How many of the rows that were put off furthest are looked at together."""
@@ -198,18 +200,20 @@ class Outbox:
         token, before = self._before.get(channel, (0, set[str]()))
         if token != since:
             await self._reindex()
-            before = {_id(index) async for index in self._lanes.waiting(channel)}
+            before = {id_in(index) async for index in self._lanes.waiting(channel)}
             self._before[channel] = since, before
         return before
 
     async def _reindex(self) -> None:
-        """Put the rows into the lanes that the release before, which has no lanes, has enqueued or put off."""
+        """Give rows their index: those that a release without lanes has enqueued or put off, or could not read."""
         known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
         async for index in self._rows.entries(OF_ALL):
             due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")
             if LaneTimes(due, "", row_id) not in known and (found := await self._behind(index)):
                 writes = [Put(key, index.value) for key in index_of(found.record)]
                 _ = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
+        for left in (_DEAD, _HELD, UNREADABLE):
+            await index_again(self._rows, left)
 
     async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Notification]:
         """Yield every row that can be read, or those in `state`, by id."""
@@ -218,22 +222,22 @@ class Outbox:
                 if state in (None, row.record.state):
                     yield row.record
 
-    async def undelivered(self, limit: int | None, *states: Undelivered) -> list[Notification]:
-        """Return the rows in these states, or all that are not delivered, at most `limit` of each index."""
-        indexes = [index for state in states or _LEFT for index in _LEFT[state]]
-        entries = [entry for one in indexes async for entry in self._rows.entries(one, limit=limit)]
-        return [found.record for entry in entries if (found := await self._behind(entry))]
+    async def undelivered(self, limit: int | None, *states: Undelivered) -> RecordPage[Notification]:
+        """Return the rows in these states, or all that are not delivered, state by state; write nothing.
 
-    async def unreadable(self) -> list[RecordUnreadable]:
-        """Return why rows that were to be delivered cannot be read, one for each."""
-        return [unreadable(f"{ROW}{_id(index)}") async for index in self._rows.entries(UNREADABLE)]
+        What waits comes as it is due, and all else by id. At most `limit` of each index.
+        """
+        order = states or tuple(_LEFT)
+        indexes = [*(index for state in order for index in _LEFT[state]), UNREADABLE]
+        found = await behind(self._rows, indexes, lambda row: row.state in order, limit)
+        rows = sorted(found.records, key=lambda row: [*index_of(row.record)][-1])
+        return RecordPage([row for state in order for row in rows if row.record.state == state], found.unreadable)
 
-    async def count(self, state: Literal[Undelivered, "unreadable"]) -> int:
+    async def count(self, state: Undelivered) -> int:
         """Return how many rows are in `state`, at most `MOST_COUNTED`."""
-        if state in ("held", "dead"):
-            return len(await self.undelivered(MOST_COUNTED, state))
-        prefixes = [UNREADABLE] if state == "unreadable" else _LEFT["waiting"]
-        found = [index for one in prefixes async for index in self._rows.entries(one, limit=MOST_COUNTED)]
+        if state != "waiting":
+            return len((await self.undelivered(MOST_COUNTED, state)).records[:MOST_COUNTED])
+        found = [index for lane in _WAITING async for index in self._rows.entries(lane, limit=MOST_COUNTED)]
         return min(len(found), MOST_COUNTED)
 
     async def stuck(self) -> int:
@@ -272,7 +276,7 @@ class Outbox:
 
     async def _behind(self, index: StoreEntry) -> StoredRecord[Notification] | None:
         """Return the row that an index entry leads to; put an entry that leads to none out of the way."""
-        row_id = _id(index)
+        row_id = id_in(index)
         writes: list[Write] = [Delete(index.key)]
         try:
             found = await self._rows.get(row_id)
@@ -387,10 +391,6 @@ def index_of(row: Notification) -> Iterable[str]:
 
 def _life(row: Notification) -> timedelta | None:
     return KEEP_DELIVERED if row.state == "delivered" else None
-
-
-def _id(index: StoreEntry) -> str:
-    return index.value.decode(errors="replace")
 
 
 def _undeliverable(row: Notification, reason: str) -> OutboxDraft:

@@ -40,7 +40,7 @@ class FaultOverview:
         """Return how many notifications wait or are held back, and those that were refused permanently."""
         found = [one for one in await self._findings() if one.part in _NOTIFICATIONS]
         found.sort(key=lambda one: _NOTIFICATIONS.index(one.part))
-        rows = tuple(map(_cells, await self._outbox.undelivered(MOST_ROWS, "dead")))
+        rows = tuple(map(_cells, (await self._outbox.undelivered(MOST_ROWS, "dead")).values()[:MOST_ROWS]))
         columns = ("Notification", "Channel", "Since", "Last error")
         for one in found:
             if one.state == "broken" or one.todo:

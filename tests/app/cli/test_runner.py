@@ -58,7 +58,7 @@ def test_the_store_is_closed_at_the_end(config: Path) -> None:
     with pytest.raises(Invalid, match="it fails"):
         fail()
     with runner_of(config) as other, pytest.raises(StoreError):
-        other.run(lambda _: found[0].unreadable())
+        other.run(lambda _: found[0].undelivered(None))
 
 
 def test_a_command_that_asks_for_nothing_needs_no_settings(tmp_path: Path) -> None:

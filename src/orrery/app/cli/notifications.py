@@ -5,6 +5,7 @@ import secrets as random
 import sys
 from collections.abc import Sequence
 from heapq import nlargest
+from itertools import groupby, islice
 from typing import Annotated
 
 import typer
@@ -14,9 +15,9 @@ from orrery.app.cli.services import Config, configured
 from orrery.app.store_place import clock_of
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
-from orrery.runtime.console.options import AsJson, Newest
+from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import Row, note, show
+from orrery.runtime.console.tables import note, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
@@ -25,6 +26,14 @@ from orrery.tls import advice
 
 group = typer.Typer(no_args_is_help=True)
 
+Limit = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=100_000,
+        help="How many of each state: of delivered, the newest; of waiting, what is due first; else by id.",
+    ),
+]
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of notifications; see the list.", metavar="ID...")]
 AllHeld = Annotated[bool, typer.Option("--all-held", help="All that is held back.")]
 Emails = Annotated[
@@ -53,25 +62,35 @@ def list_notifications(
         DeliveryState | None,
         typer.Option(help="Only these: waiting, held, delivered or dead.", show_default=False),
     ] = None,
-    limit: Newest = 50,
+    limit: Limit = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
     """List what is not delivered: refused, held back or waiting; or what is in one state."""
 
-    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        within, outbox = services[References].within, services[Outbox]
+    async def read(services: Services) -> tuple[list[Notification], Sequence[RecordUnreadable], References]:
+        outbox, references = services[Outbox], services[References]
         if state == "delivered":
             rows = [row async for row in outbox.rows(state)]  # they have no index: a month of them is read
-            found = nlargest(limit, rows, key=lambda row: row.created_at)
-        else:
-            found = await outbox.undelivered(limit, *((state,) if state else ()))
-        return [_shown(row) | {"id": within(row.id)} for row in found], await outbox.unreadable()
+            newest = nlargest(limit + 1, rows, key=lambda row: row.created_at)
+            return newest, (await outbox.undelivered(limit)).unreadable, references
+        page = await outbox.undelivered(limit + 1, *((state,) if state else ()))
+        return page.values(), page.unreadable, references
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
-    rows, unreadable = runner.run(read)
-    show(rows, columns, as_json=as_json, empty="No such notifications.", unreadable=unreadable)
+    found, unreadable, references = runner.run(read)
+    shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
+    more = f"There are more: of each state at most {limit} are listed. A higher --limit lists them."
+    rows = [_shown(row) | {"id": references.within(row.id)} for row in shown]
+    show(
+        rows,
+        columns,
+        as_json=as_json,
+        empty="No such notifications.",
+        unreadable=unreadable,
+        more=more if len(shown) < len(found) else "",
+    )
 
 
 def _shown(row: Notification) -> dict[str, object]:
@@ -142,8 +161,8 @@ async def _waiting(services: Services, ids: list[str], *, all_held: bool) -> lis
     """
     outbox, within = services[Outbox], services[References].within
     if all_held:
-        return await outbox.undelivered(None, "held")
-    found = {row.id: row for row in await outbox.undelivered(None, "held", "dead")}
+        return (await outbox.undelivered(None, "held")).values()
+    found = {row.id: row for row in (await outbox.undelivered(None, "held", "dead")).values()}
     found |= {within(row_id): row for row_id, row in found.items()}
     if missing := [one for one in ids if one not in found]:
         raise NotFound(f"There is no held or dead notification {missing[0]}.")

@@ -40,13 +40,15 @@ def show(
     as_json: bool,
     empty: str,
     unreadable: Sequence[Unread] = (),
+    more: str = "",
 ) -> None:
     """Print rows as a table of `columns`, with times in UTC, or as one JSON list with every field.
 
     Rows with data of a track have it as `track`. Its label is the first of their columns, and is above the
     table, too: each part of a table names its track.
 
-    `unreadable` are the items that the list leaves out: see `left_out`.
+    `unreadable` are the items that the list leaves out: see `left_out`. `more` is printed below the
+    list.
     """
     found = list(rows)
     if as_json:
@@ -55,6 +57,8 @@ def show(
         _show_table(found, columns)
     elif not unreadable:
         note(empty)
+    if more:
+        note(more)
     left_out(unreadable)
 
 

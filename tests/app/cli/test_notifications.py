@@ -1,0 +1,57 @@
+"""`orrery notifications list` says where it ends before what it lists does."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.sqlite import SqliteStore, create
+from orrery.app.cli.notifications import group
+from orrery.app.runner import runner_of
+from orrery.runtime.outbox import OutboxDraft, enqueue
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Write settings with a store, in which three notifications are held back and three wait."""
+    create(tmp_path / "orrery.db")
+    (tmp_path / "orrery.toml").write_text('[store]\npath = "orrery.db"\n')
+    assert listed(tmp_path / "orrery.toml").exit_code == 0
+    asyncio.run(fill(tmp_path / "orrery.db"))
+    return tmp_path / "orrery.toml"
+
+
+async def fill(path: Path) -> None:
+    """Enqueue them."""
+    store, now = await SqliteStore.open(path, SystemClock()), SystemClock().now()
+    waiting = [OutboxDraft(f"w{one}", "push" if one else "email", "A title", "A body") for one in range(3)]
+    held = [OutboxDraft(f"h{one}", "push", "A title", "A body") for one in range(3)]
+    await store.commit([*enqueue(waiting, now), *enqueue(held, now, held_because="A reason.")])
+    await store.close()
+
+
+def listed(config: Path, *words: str) -> Result:
+    """Return what came of the list."""
+    return CliRunner().invoke(group, ["list", *words, "--json", "--config", str(config)], obj=runner_of)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "has_more"),
+    [
+        ([], ["h0", "h1", "h2", "w0", "w1", "w2"], False),
+        (["--limit", "3"], ["h0", "h1", "h2", "w0", "w1", "w2"], False),
+        (["--limit", "2"], ["h0", "h1", "w0", "w1"], True),
+        (["--limit", "2", "--state", "held"], ["h0", "h1"], True),
+        (["--limit", "2", "--state", "waiting"], ["w0", "w1"], True),
+        (["--limit", "2", "--state", "dead"], [], False),
+    ],
+)
+def test_a_list_that_ends_early(config: Path, words: list[str], shown: list[str], *, has_more: bool) -> None:
+    """The limit is that of each state; where it leaves any out, the last line says so."""
+    result = listed(config, *words)
+    assert result.exit_code == 0, result.output
+    assert [one["id"] for one in json.loads(result.stdout)] == shown
+    assert ("There are more: of each state at most 2 are listed." in result.stderr) == has_more
