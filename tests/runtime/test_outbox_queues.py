@@ -179,17 +179,19 @@ async def test_a_list_reads_what_is_left_alone() -> None:
 
 
 async def test_a_list_shows_what_is_put_off_meanwhile() -> None:
-    """What the service tries between the look at the index and that at the row is listed as it is then."""
+    """What the service tries between each look at an index and that at the row is listed."""
     queue = Queue()
     await queue.enqueue("email", "mail-1")
 
     async def tried() -> None:
         queue.store.scanned, queue.email.troubles = None, [BUSY]
-        await queue.outbox.deliver_due("email")
+        queue.clock.advance(3600)
+        assert await queue.outbox.deliver_due("email") == 1
+        queue.store.scanned = tried
 
     queue.store.scanned = tried
     page = await queue.outbox.undelivered(9, "waiting")
-    assert [(row.id, row.record.attempts) for row in page.records] == [("mail-1", 1)]
+    assert [row.id for row in page.records] == ["mail-1"]
 
 
 async def test_a_list_shows_what_a_release_without_lanes_has_enqueued() -> None:
