@@ -110,7 +110,7 @@ def event_of(record: logging.LogRecord) -> LogEvent:
     event["timestamp"] = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     if record.stack_info:
         event["stack_info"] = record.stack_info
-    if record.exc_info and record.exc_info[0]:  # a library may ask for the error where there is none
+    if record.exc_info and record.exc_info[0]:  # a library may ask for an error that was not raised
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     return event
 
@@ -135,7 +135,7 @@ class EventHandler(logging.StreamHandler[TextIO]):
         kind = sys.exc_info()[0]
         fields = {"logger": record.name, "error": kind and kind.__name__}
         said = {"levelname": "ERROR", "msg": "a log record could not be written", _FIELDS: fields}
-        with suppress(OSError, ValueError):  # the stream is broken or closed: nobody can be told
+        with suppress(OSError, ValueError):  # the stream is broken or closed
             _ = self.stream.write(self.format(logging.makeLogRecord(said)) + self.terminator)
             self.flush()
 

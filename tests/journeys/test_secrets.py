@@ -205,7 +205,7 @@ def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:
     """A name that is no secret's is refused with the names that there are."""
     came = shop.orrery("secrets", "announce", "processor_key", "--reason", "a test")
     assert came.returncode == 2
-    assert "There is no secret processor_key; there are processor_api_key," in came.stderr
+    assert "There is no secret processor_key; there are store_password, processor_api_key," in came.stderr
 
 
 def test_a_key_in_the_wrong_place(shop: Deployment) -> None:

@@ -19,6 +19,7 @@ SECRETS = {
     "access_service_token": f"{MARK}-service-token",
     "push_token": f"{MARK}-push-token",
     "mail_password": f"{MARK}-mail-password",
+    "store_password": f"{MARK}-store-password",
     "admin_password_hash": hashlib.sha256(ADMIN_PASSWORD.encode()).hexdigest(),
     "tracker_token": f"{MARK}-tracker-token",
     "gateway_ping_token": f"{MARK}-gateway-ping-token-of-the-tests",

@@ -164,7 +164,7 @@ class Store(Protocol):
         a `Conflict` come in the order of the checks.
         Raises `Invalid` (see `refuse_invalid`), `StoreUnavailable` (nothing stored) or `OutcomeUnknown`
         (repeat with the id that it names, the caller's or the store's, to learn). The collections repeat for 30 s,
-        whatever the engine: also where a repeat mends nothing, as when SQLite's file was moved away.
+        whatever the engine: also where a repeat changes nothing, as when SQLite's file was moved away.
         """
         ...
 

@@ -20,7 +20,7 @@ LIMIT = timedelta(seconds=6)
 _CONNECTION = {
     "application_name": "orrery",
     "client_encoding": "UTF8",
-    "connect_timeout": 2,  # for each host: the one that is frozen may be the first
+    "connect_timeout": 5,  # for each host; a frozen one may be the first
     "target_session_attrs": "read-write",
     "keepalives_idle": 5,
     "keepalives_interval": 2,
