@@ -1,6 +1,7 @@
 """The store in PostgreSQL when its primary is killed, frozen or demoted: what was acknowledged stays."""
 
 import asyncio
+import os
 import signal
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
@@ -192,6 +193,8 @@ async def test_a_wait_for_the_standby_that_is_ended_is_no_success(pair: tuple[Se
         with pytest.raises(OutcomeUnknown):
             await waiting
         await asyncio.to_thread(standby.freeze, signal.SIGCONT)
+        assert isinstance(await store.commit([Put("c", b"")]), Committed)
+        assert await store.get("c") is not None
 
 
 def cancel_the_wait(primary: Server) -> None:
@@ -215,8 +218,7 @@ async def test_a_primary_that_was_demoted_under_the_connection(pair: tuple[Serve
             connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
             connection.execute("SELECT pg_reload_conf()")
         outcome = await committed_at_last(store)
-    async with opened(standby) as store:
-        entry = await store.get("b")
+        entry = await store.get("b")  # of the new primary, too
     assert entry is not None
     assert entry.version == outcome.version
 
@@ -227,7 +229,7 @@ async def committed_at_last(store: Store) -> Committed:
         while True:
             try:
                 outcome = await store.commit([Put("b", b"")], commit_id="b")
-            except StoreUnavailable:
+            except StoreError:
                 await checkpoint()
             else:
                 assert isinstance(outcome, Committed)
@@ -242,3 +244,33 @@ async def eventually_answered(store: Store, key: str) -> object:
                 return await store.get(key)
             except StoreUnavailable:
                 await checkpoint()
+
+
+async def test_a_backend_that_crashed(pair: tuple[Server, Server]) -> None:
+    """All connections end with a warning then, and the server starts again: so does the store."""
+    primary, standby = pair
+    async with opened(primary, standby) as store:
+        await store.commit([Put("a", b"")])
+        with primary.connected() as connection:
+            found = connection.execute(
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'orrery'"
+            ).fetchall()
+        os.kill(found[0][0], signal.SIGKILL)
+        assert await eventually_answered(store, "a") is not None
+        await committed_at_last(store)
+
+
+async def test_a_server_that_a_failover_left_behind(pair: tuple[Server, Server]) -> None:
+    """A process that has sold on the new primary does not go back to the old one, which knows nothing of that."""
+    primary, standby = pair
+    async with opened(standby, primary) as store:
+        await store.commit([Put("a", b"")])
+        await asyncio.to_thread(primary.kill)
+        await asyncio.to_thread(standby.wait_for_none)
+        await asyncio.to_thread(standby.promote)
+        await committed_at_last(store)
+        await asyncio.to_thread(standby.kill)
+        await asyncio.to_thread(primary.start)
+        await asyncio.to_thread(primary.wait_for_none)
+        with pytest.raises(StoreUnavailable, match="left behind"):
+            await store.get("a")

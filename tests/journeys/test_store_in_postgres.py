@@ -66,7 +66,7 @@ def test_commands_that_need_a_file(shop: Deployment) -> None:
     """They name what to use in their place."""
     for command in (("backup", "snapshot.db"), ("restore", str(shop.config))):
         refused = shop.orrery(*command)
-        assert (refused.returncode, "pg_dump" in refused.stderr) == (2, True)
+        assert (refused.returncode, "pg_basebackup" in refused.stderr) == (2, True)
 
 
 def test_a_database_is_made_a_store_once(shop: Deployment) -> None:

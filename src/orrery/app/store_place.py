@@ -24,7 +24,7 @@ def require_file(settings: Settings) -> Path:
     if settings.store.store_address:
         raise Invalid(
             "The store is in a database, which this command does not reach yet: "
-            "save it with `pg_dump`, and bring it back with `pg_restore`."
+            "save it as a whole with `pg_basebackup`, since a dump gives its versions out again."
         )
     return settings.store.store_file
 

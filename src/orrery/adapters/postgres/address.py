@@ -1,5 +1,6 @@
 """The address of the store: `postgresql://user@host-a,host-b/database`."""
 
+import ssl
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
@@ -10,6 +11,26 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from orrery.errors import Invalid
 
 PREFIXES = ("postgresql://", "postgres://")
+
+
+_CONNECTION = {
+    "application_name": "orrery",
+    "client_encoding": "UTF8",
+    "connect_timeout": 5,  # for each host; a frozen one may be the first
+    "target_session_attrs": "read-write",
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 4000,
+}
+
+_REFUSED = ("service", "passfile", "sslpassword", "ssl_min_protocol_version")
+"""What would lead elsewhere, or take away from what is verified."""
+
+
+def connect(connection_string: str) -> psycopg.Connection:
+    """Connect to whichever server takes writes; each statement is a transaction unless one is begun."""
+    return psycopg.connect(make_conninfo(connection_string, **_CONNECTION), autocommit=True)
 
 
 def connection_string(address: str, password: str | None, authorities: Path | None) -> str:
@@ -25,6 +46,12 @@ def connection_string(address: str, password: str | None, authorities: Path | No
         raise Invalid("The address of the store may not have a password in it: that is the secret store_password.")
     if not given.get("dbname"):
         raise Invalid("The address of the store names no database: write postgresql://USER@HOST/DATABASE.")
+    if refused := [key for key in _REFUSED if given.get(key)]:
+        raise Invalid(f"The address of the store may not have {', '.join(refused)} in it.")
+    if not given.get("host"):
+        raise Invalid("The address of the store names no host: write postgresql://USER@HOST/DATABASE.")
+    # What is given here, empty too, goes before a variable of the environment.
+    given = {**given, "hostaddr": given.get("hostaddr") or ""}
     return make_conninfo("", **{**given, **_transport(given, authorities), **_login(password)})
 
 
@@ -41,7 +68,12 @@ def _transport(given: Mapping[str, object], authorities: Path | None) -> dict[st
             "The address of the store may not weaken sslmode: "
             "beyond this machine the server's certificate is verified."
         )
-    return {"sslmode": "verify-full", "sslrootcert": str(given.get("sslrootcert") or authorities or "system")}
+    return {"sslmode": "verify-full", "sslrootcert": str(given.get("sslrootcert") or authorities or _system())}
+
+
+def _system() -> str:
+    """Return the file of this machine's authorities: the client library may have been built for another place."""
+    return ssl.get_default_verify_paths().cafile or "system"
 
 
 def _is_local(host: str) -> bool:

@@ -1,32 +1,24 @@
 """One connection to the database, opened when it is needed, replaced after an error, and ended at a deadline."""
 
+import os
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8BinaryDumper
 
+from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import OLDEST_SERVER, VERSIONS_PER_SECOND, verify
+from orrery.adapters.postgres.schema import OLDEST_SERVER, SCHEMA_VERSION, VERSIONS_PER_SECOND, verify
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
-
-_CONNECTION = {
-    "application_name": "orrery",
-    "client_encoding": "UTF8",
-    "connect_timeout": 5,  # for each host; a frozen one may be the first
-    "target_session_attrs": "read-write",
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 2,
-    "tcp_user_timeout": 4000,
-}
 
 _SETTINGS = """
 SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; SET synchronous_commit = on;
@@ -37,50 +29,92 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 
 _FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid()"
 _TURN = """
-SELECT schema, epoch, timeline, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM orrery_store FOR UPDATE
+SELECT schema, epoch, timeline,
+  left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
+FROM orrery_store FOR UPDATE
 """
 _BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
 _COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
 
-class StoreConnection:
-    """A connection for one thread."""
+@dataclass(slots=True)
+class SeenStore:
+    """What the connections of one process have seen of the store: its epoch, and the newest history."""
 
-    def __init__(self, connection_string: str, clock: Clock, deadline: Deadline) -> None:
+    epoch: int | None = None
+    timeline: str = ""
+
+    def refuse_another(self, epoch: int, mark: str) -> None:
+        """Raise `StoreUnavailable` for a store that was restored, or that a failover has left behind."""
+        timeline = mark.partition(":")[0]
+        if self.epoch not in (None, epoch):
+            raise StoreUnavailable("The store was restored while it was in use: restart what uses it.")
+        if timeline < self.timeline:
+            raise StoreUnavailable(
+                "The store's database went back to a server that a failover had left behind: stop that server."
+            )
+        self.epoch, self.timeline = epoch, timeline
+
+
+class StoreConnection:
+    """A connection for one thread. A fault of one drops the `other`, too: it may lead to a server of before."""
+
+    def __init__(self, connection_string: str, clock: Clock, deadline: Deadline, seen: SeenStore) -> None:
         self._connection_string = connection_string
         self._clock = clock
         self._deadline = deadline
-        self._connection: psycopg.Connection | None = None
-        self._epoch: int | None = None
+        self._seen = seen
+        self._opened: tuple[psycopg.Connection, socket.socket] | None = None
+        self.other: StoreConnection | None = None
+        self.is_expired = False
+        """Whether the connection is to be opened again before it is used."""
         self.warned = False
         """Whether the server warned since this was set to False: it ended a COMMIT's wait for the standby."""
 
     @contextmanager
     def opened(self) -> Generator[psycopg.Connection]:
         """Yield the connection, opened again after `drop`, for calls that end by the deadline."""
-        if self._connection is None:
-            self._connection = self._connect()
-        with self._deadline.over(self._connection.fileno()):
-            yield self._connection
+        if self.is_expired:
+            self._close()
+        if self._opened is None:
+            self._opened = self._connect()
+        connection, line = self._opened
+        with self._deadline.over(line):
+            yield connection
 
     def drop(self) -> None:
         """Close the connection, and with it an open transaction."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(psycopg.Error):
-                connection.close()
+        self._close()
+        if self.other:
+            self.other.is_expired = True
 
-    def _connect(self) -> psycopg.Connection:
-        connection = psycopg.connect(make_conninfo(self._connection_string, **_CONNECTION), autocommit=True)
+    def refuse_another(self, row: tuple[int, int] | None) -> None:
+        """Have the next call look again when the turn was of another release or after a restore."""
+        if row is None or row != (SCHEMA_VERSION, self._seen.epoch):
+            self._close()
+
+    def _close(self) -> None:
+        self.is_expired = False
+        opened, self._opened = self._opened, None
+        if opened:
+            with suppress(psycopg.Error):
+                opened[0].close()
+            opened[1].close()
+
+    def _connect(self) -> tuple[psycopg.Connection, socket.socket]:
+        connection = connect(self._connection_string)
+        line = socket.socket(fileno=os.dup(connection.fileno()))
         try:
-            with self._deadline.over(connection.fileno()):
+            with self._deadline.over(line):
                 self._begin(connection)
         except BaseException:
             connection.close()
+            line.close()
             raise
-        return connection
+        return connection, line
 
     def _begin(self, connection: psycopg.Connection) -> None:
+        self.warned = False  # of the connection before, whose end the server may have announced
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # else each size is another statement
         connection.add_notice_handler(self._hear)
         self._refuse(connection)
@@ -108,20 +142,15 @@ class StoreConnection:
         A server that was killed shows commits after its restart that its standby may never have got.
         """
         with connection.transaction():
-            schema, epoch, known, timeline = connection.execute(_TURN).fetchone() or (None, 0, "", "")
+            schema, epoch, known, mark = connection.execute(_TURN).fetchone() or (None, 0, "", "")
             verify(schema)
-            self._refuse_restored(epoch)
-            if known not in ("", timeline):
+            self._seen.refuse_another(epoch, mark)
+            if known not in ("", mark):
                 floor = int(self._clock.now().timestamp()) * VERSIONS_PER_SECOND
                 _ = connection.execute(_COUNT_ON, (floor,))
-            _ = connection.execute(_BARRIER, (timeline,))
+            _ = connection.execute(_BARRIER, (mark,))
         if self.warned:
             raise StoreUnavailable("The store's database ended the wait for its standby: see its log.")
-
-    def _refuse_restored(self, epoch: int) -> None:
-        if self._epoch not in (None, epoch):
-            raise StoreUnavailable("The store was restored while it was in use: restart what uses it.")
-        self._epoch = epoch
 
     def _hear(self, notice: Diagnostic) -> None:
         self.warned = self.warned or notice.severity_nonlocalized == "WARNING"

@@ -4,11 +4,11 @@ Nothing else ends every wait: the kernel of a frozen server still acknowledges, 
 end a COMMIT that waits for its standby.
 """
 
-import os
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from itertools import count
 from threading import Condition, Thread
 from time import monotonic
 
@@ -19,24 +19,29 @@ class Deadline:
     def __init__(self, limit: timedelta) -> None:
         self._limit = limit.total_seconds()
         self._changed = Condition()
-        self._running: dict[int, float] = {}
+        self._calls = count()
+        self._running: dict[int, tuple[float, socket.socket]] = {}
         self._thread = Thread(target=self._watch, name="store-deadline", daemon=True)
         self._idle = self._closed = False
         self._thread.start()
 
     @contextmanager
-    def over(self, handle: int) -> Generator[None]:
-        """Shut the socket `handle` down unless the block ends in time."""
-        until = monotonic() + self._limit
+    def over(self, line: socket.socket) -> Generator[None]:
+        """Shut `line` down unless the block ends in time.
+
+        It is a second handle of the connection's socket: the client library may close the first at any time, and
+        its number would be another's.
+        """
+        call = next(self._calls)
         with self._changed:
-            self._running[handle] = until
+            self._running[call] = monotonic() + self._limit, line
             if self._idle:  # else it wakes before this deadline in any case
                 self._changed.notify()
         try:
             yield
         finally:
             with self._changed:
-                _ = self._running.pop(handle, None)
+                _ = self._running.pop(call, None)
 
     def close(self) -> None:
         """End the thread."""
@@ -48,14 +53,10 @@ class Deadline:
     def _watch(self) -> None:
         with self._changed:
             while not self._closed:
-                first = min(self._running.values(), default=None)
+                first = min((until for until, _ in self._running.values()), default=None)
                 self._idle = first is None
                 _ = self._changed.wait(None if first is None else max(first - monotonic(), 0))
-                for handle in [one for one, until in self._running.items() if until <= monotonic()]:
-                    del self._running[handle]
-                    _shut_down(handle)
-
-
-def _shut_down(handle: int) -> None:
-    with suppress(OSError), socket.socket(fileno=os.dup(handle)) as line:
-        line.shutdown(socket.SHUT_RDWR)
+                late = [call for call, (until, _) in self._running.items() if until <= monotonic()]
+                for _, line in map(self._running.pop, late):
+                    with suppress(OSError):  # it ended just now
+                        line.shutdown(socket.SHUT_RDWR)

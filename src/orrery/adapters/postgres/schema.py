@@ -9,6 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Identifier
 
+from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 
@@ -56,7 +57,7 @@ def create(connection_string: str) -> None:
     Raises `Invalid` where any table is already, and `StoreUnavailable`; nothing was made then.
     """
     try:
-        with psycopg.connect(connection_string) as connection, connection.transaction():
+        with connect(connection_string) as connection, connection.transaction():
             tables = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
             if "orrery_store" in tables:
                 raise Invalid("There is a store in this database already: nothing was made.")
@@ -76,7 +77,7 @@ def new_schema(connection_string: str) -> Generator[str]:
     schema = f"orrery_scratch_{secrets.token_hex(8)}"
     given = conninfo_to_dict(connection_string).get("options") or ""
     try:
-        with psycopg.connect(connection_string, autocommit=True) as connection:
+        with connect(connection_string) as connection:
             _ = connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
             try:
                 yield make_conninfo(connection_string, options=f"{given} -c search_path={schema}")

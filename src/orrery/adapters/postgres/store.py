@@ -11,7 +11,8 @@ from uuid import uuid4
 
 import psycopg
 
-from orrery.adapters.postgres.connection import LIMIT, StoreConnection
+from orrery.adapters.postgres.address import connect
+from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.reader import Get, Reader, Rows, Select
 from orrery.adapters.postgres.risks import Setup, risks
@@ -40,6 +41,7 @@ class PostgresStore:
         self,
         connection_string: str,
         reading: StoreConnection,
+        seen: SeenStore,
         deadline: Deadline,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
@@ -48,7 +50,9 @@ class PostgresStore:
         self._deadline = deadline
         self._clock = clock
         self._reader = Reader(reading, loop)
-        self._writer = Writer(StoreConnection(connection_string, clock, deadline), clock, loop)
+        writing = StoreConnection(connection_string, clock, deadline, seen)
+        reading.other, writing.other = writing, reading
+        self._writer = Writer(writing, clock, loop)
         self._closed = False
         opened = uuid4().hex
         self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
@@ -67,10 +71,11 @@ class PostgresStore:
     ) -> Self:
         with ExitStack() as undo:
             deadline = undo.enter_context(closing(Deadline(limit)))
-            reading = StoreConnection(connection_string, clock, deadline)
+            seen = SeenStore()
+            reading = StoreConnection(connection_string, clock, deadline, seen)
             try:
                 with reading.opened():  # a database that cannot be used is an error at once
-                    store = cls(connection_string, reading, deadline, clock, loop)
+                    store = cls(connection_string, reading, seen, deadline, clock, loop)
             except psycopg.Error as error:
                 raise unavailable(error) from error
             _ = undo.pop_all()
@@ -103,8 +108,7 @@ class PostgresStore:
     async def scrub(self) -> bool:
         """Have the server reclaim the room of deleted entries."""
         self._refuse_when_closed()
-        await asyncio.to_thread(self._vacuum)
-        return True
+        return await asyncio.to_thread(self._vacuum)
 
     async def inspect(self) -> Inspection:
         """Ask for the newest version, and for what could lose commits; what room there is, no server reports."""
@@ -125,13 +129,16 @@ class PostgresStore:
         self._reader.finish()
         self._deadline.close()
 
-    def _vacuum(self) -> None:
+    def _vacuum(self) -> bool:
+        skipped: list[object] = []
         try:
-            with psycopg.connect(self._connection_string, autocommit=True) as connection:
-                for table in ("orrery_entries", "orrery_commits"):
-                    _ = connection.execute(f"VACUUM {table}")
+            with connect(self._connection_string) as connection:
+                connection.add_notice_handler(skipped.append)  # such as: another's table is left out
+                _ = connection.execute("SET lock_timeout = '5s'")
+                _ = connection.execute("VACUUM orrery_entries")
         except psycopg.Error as error:
             raise unavailable(error) from error
+        return not skipped
 
     async def _read(self, query: Get | Select) -> Rows:
         self._refuse_when_closed()

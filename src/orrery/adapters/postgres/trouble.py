@@ -31,7 +31,8 @@ _SENTENCES = {
 
 _REPEATABLE = {"40001", "40P01"}
 
-_NOTHING_SENT = "08"
+_OF_ONE = ("22", "23", "42", "54")
+"""Classes of errors that one commit of a group has brought about: its data, and its size."""
 
 
 def unavailable(error: Exception) -> StoreUnavailable:
@@ -41,7 +42,8 @@ def unavailable(error: Exception) -> StoreUnavailable:
     state = _state(error)
     fitting = [beginning for beginning in _SENTENCES if state.startswith(beginning)]
     what = _SENTENCES[max(fitting, key=len)] if fitting else _REACH if not state else "could not be used"
-    return StoreUnavailable(f"The store's database {what}{f' ({state})' if state else ''}.")
+    why = state or _words(error)
+    return StoreUnavailable(f"The store's database {what}{f' ({why})' if why else ''}.")
 
 
 def lost(error: Exception, commit_id: str) -> OutcomeUnknown:
@@ -58,7 +60,18 @@ def is_repeatable(error: Exception) -> bool:
 def nothing_is_stored(error: Exception) -> bool:
     """Return whether the server itself refused the statement: an error of a line that broke settles nothing."""
     state = _state(error)
-    return bool(state) and not state.startswith(("08", "57P"))
+    return bool(state) and not state.startswith(("08", "57P", "40003"))
+
+
+def is_of_one_request(error: Exception) -> bool:
+    """Return whether the others of a group may go through without the one that was refused."""
+    return _state(error).startswith(_OF_ONE) or not isinstance(error, (psycopg.Error, StoreUnavailable))
+
+
+def _words(error: Exception) -> str:
+    """Return the client library's first words about a connection, which has no state: a login, a name."""
+    lines = str(error).strip().splitlines() if isinstance(error, psycopg.OperationalError) else []
+    return lines[0].strip().rstrip(".") if lines else ""
 
 
 def _state(error: Exception) -> str:

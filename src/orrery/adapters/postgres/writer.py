@@ -9,8 +9,8 @@ import psycopg
 
 from orrery.adapters.postgres.connection import StoreConnection
 from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
-from orrery.adapters.postgres.trouble import is_repeatable, lost, nothing_is_stored, unavailable
-from orrery.adapters.postgres.waves import Row, answers, parameters, waves
+from orrery.adapters.postgres.trouble import is_of_one_request, is_repeatable, lost, nothing_is_stored, unavailable
+from orrery.adapters.postgres.waves import Parameters, Row, answers, parameters, waves
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Conflict
@@ -67,38 +67,38 @@ class Writer:
             self._connection.drop()
             if is_repeatable(error) and attempts > 1:
                 return self._settle(requests, attempts - 1)
-            if len(requests) > 1 and nothing_is_stored(error):
+            if len(requests) > 1 and not isinstance(error, _CommitLost) and is_of_one_request(error):
                 return [outcome for request in requests for outcome in self._settle([request])]
             return [self._explain(error, request) for request in requests]
 
     def _transact(self, requests: Sequence[Request]) -> Sequence[CommitAnswer]:
         now = self._clock.now()
+        groups = [(wave, parameters(wave, now)) for wave in waves(requests)]
         with self._connection.opened() as connection:
             try:
-                found = self._send(connection, waves(requests), now)
-            except psycopg.Error as error:
+                found = self._send(connection, groups, now)
+            except Exception as error:
                 if nothing_is_stored(error):
                     raise
                 raise _CommitLost(error) from error
         return [found[id(request)] for request in requests]
 
     def _send(
-        self, connection: psycopg.Connection, groups: Sequence[Sequence[Request]], now: datetime
+        self, connection: psycopg.Connection, groups: Sequence[tuple[Sequence[Request], Parameters]], now: datetime
     ) -> dict[int, CommitAnswer]:
         self._connection.warned = False
         with connection.pipeline():
             _ = connection.execute("BEGIN")
-            _ = connection.execute(TURN, prepare=True)
-            cursors = [
-                connection.execute(WAVE, parameters(group, now), prepare=True, binary=True) for group in groups
-            ]
+            turn = connection.execute(TURN, prepare=True)
+            cursors = [connection.execute(WAVE, given, prepare=True, binary=True) for _, given in groups]
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
         if self._connection.warned:
             raise _CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
+        self._connection.refuse_another(turn.fetchone())
         return {
             id(request): answer
-            for group, cursor in zip(groups, cursors, strict=True)
+            for (group, _), cursor in zip(groups, cursors, strict=True)
             for request, answer in zip(group, answers(group, cast("list[Row]", cursor.fetchall())), strict=True)
         }
 
@@ -112,4 +112,6 @@ class Writer:
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
-        return lost(error.cause, request.commit_id) if isinstance(error, _CommitLost) else unavailable(error)
+        if isinstance(error, _CommitLost):
+            return lost(error.cause, request.commit_id)
+        return unavailable(error) if isinstance(error, (psycopg.Error, StoreUnavailable)) else error
