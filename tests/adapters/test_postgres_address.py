@@ -8,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 from orrery.adapters.postgres.address import connection_string
 from orrery.errors import Invalid
 
+PASSWORD = "something"  # noqa: S105  of nothing
 ANYWHERE = "postgresql://orrery@db.example.test/orrery"
 
 
@@ -15,8 +16,8 @@ ANYWHERE = "postgresql://orrery@db.example.test/orrery"
     ("address", "why"),
     [
         ("postgresql://[", "cannot be read"),
-        ("postgresql://orrery:something@db.example.test/orrery", "may not have a password"),
-        (f"{ANYWHERE}?password=something", "may not have a password"),
+        (f"postgresql://orrery:{PASSWORD}@db.example.test/orrery", "may not have a password"),
+        (f"{ANYWHERE}?password={PASSWORD}", "may not have a password"),
         ("postgresql://orrery@db.example.test", "names no database"),
         ("postgresql://orrery@/orrery", "names no host"),
         ("postgresql:///orrery?service=far", "may not have service"),
@@ -33,7 +34,7 @@ def test_what_is_refused(address: str, why: str) -> None:
     """Each with one sentence, which repeats nothing of the address."""
     with pytest.raises(Invalid, match=why) as refused:
         connection_string(address, None, None)
-    assert "something" not in str(refused.value)
+    assert PASSWORD not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -17,24 +17,26 @@ async def behind(
 ) -> RecordPage[R]:
     """Return the `wanted` records that indexes lead to, and those that cannot be read, each once; write nothing.
 
-    An entry may be older than its record, so the record decides. At most `limit` of each index.
+    An entry may be older than its record, so the record decides. At most `limit` of each index, those among them
+    whose record is gone.
     """
     found, unreadable = dict[str, StoredRecord[R]](), dict[str, RecordUnreadable]()
     for index in indexes:
-        of_index = set[str]()
+        counted = 0
         async for entry in records.entries(index):
-            if len(of_index) == limit:
-                break
             record_id = id_in(entry)
             try:
                 record = await records.get(record_id)
             except RecordUnreadable as error:
                 unreadable[record_id] = error
-                of_index.add(record_id)
+                counted += 1
             else:
                 if record and wanted(record.record):
                     found[record_id] = record
-                    of_index.add(record_id)
+                if not record or wanted(record.record):
+                    counted += 1
+            if counted == limit:
+                break
     return RecordPage([*found.values()], [*unreadable.values()])
 
 
