@@ -230,6 +230,7 @@ def test_good_answer_takes_the_reason_away(network: Network, tile: Locator) -> N
 def test_reason_is_announced_once(network: Network, tile: Locator, page: Page) -> None:
     """The live region is left alone while its sentence stays the same, though the age goes on."""
     show(network, age=12 * MINUTE)
+    expect(why(tile)).to_have_text("Newer counts are late.")  # the first answer is shown
     page.evaluate("""() => {
       window.changes = 0;
       const status = document.querySelector("live-tile").shadowRoot.querySelector("[role=status]");
