@@ -1,15 +1,17 @@
 """What the stores over a database share: a caller's commit, times, the bounds of a scan, a thread for batches."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
+from uuid import uuid4
 
-from orrery.ports.store import Check, Write, encode_key
+from orrery.ports.store import Check, Committed, Conflict, StoreEntry, Write, encode_key
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -19,6 +21,21 @@ REMEMBERED = timedelta(hours=24) // _MICROSECOND
 
 _BEYOND = b"\xff"
 """Orders after every UTF-8 text: no encoded character begins with this byte."""
+
+
+LARGEST_GROUP = 128
+"""How many commits share one transaction at most: more would delay the first of them without a gain."""
+
+CommitAnswer = Committed | Conflict
+CommitOutcome = CommitAnswer | Exception
+
+
+class CommitLost(Exception):
+    """Something failed once COMMIT was sent, so that it is not known whether the commit is stored."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +53,21 @@ def microseconds(time: datetime) -> int:
     return (time - _EPOCH) // _MICROSECOND
 
 
-def from_microseconds(stamp: int) -> datetime:
+def _from_microseconds(stamp: int) -> datetime:
     """Return the time of `stamp`, microseconds since 1970."""
     return _EPOCH + stamp * _MICROSECOND
+
+
+def commit_ids() -> Iterator[str]:
+    """Yield the ids of commits whose callers give none, in their order, and unlike those of any other store."""
+    opened = uuid4().hex
+    return (f"{opened}-{number:012d}" for number in count())
+
+
+def entry_of(row: tuple[bytes, bytes, int, int | None]) -> StoreEntry:
+    """Return the entry in a row: key, value, version, and expiry in microseconds since 1970."""
+    key, value, version, expires_at = row
+    return StoreEntry(key.decode(), value, version, None if expires_at is None else _from_microseconds(expires_at))
 
 
 def scan_bounds(prefix: str, after: str | None, *, reverse: bool) -> tuple[bytes, bytes]:

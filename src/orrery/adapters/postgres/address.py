@@ -10,9 +10,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from orrery.errors import Invalid
 
-PREFIXES = ("postgresql://", "postgres://")
-
-
 _CONNECTION = {
     "application_name": "orrery",
     "client_encoding": "UTF8",

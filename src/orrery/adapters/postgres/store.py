@@ -1,13 +1,11 @@
 """`Store` over a PostgreSQL database: reads and commits in a thread each, off the event loop."""
 
 import asyncio
-import itertools
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from typing import Self
-from uuid import uuid4
 
 import psycopg
 
@@ -31,7 +29,7 @@ from orrery.ports.store import (
     encode_key,
     refuse_invalid,
 )
-from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
+from orrery.store_calls import Request, commit_ids, entry_of, microseconds, scan_bounds
 
 
 class PostgresStore:
@@ -54,8 +52,7 @@ class PostgresStore:
         reading.other, writing.other = writing, reading
         self._writer = Writer(writing, clock, loop)
         self._closed = False
-        opened = uuid4().hex
-        self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
+        self._ids = commit_ids()
 
     @classmethod
     async def open(cls, connection_string: str, clock: Clock, *, limit: timedelta = LIMIT) -> Self:
@@ -84,7 +81,7 @@ class PostgresStore:
     async def get(self, key: str) -> StoreEntry | None:
         """Return the live entry under `key`."""
         rows = await self._read(Get(encode_key(key), self._now()))
-        return _entry(rows[0]) if rows else None
+        return entry_of(rows[0]) if rows else None
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
@@ -93,7 +90,7 @@ class PostgresStore:
         low, high = scan_bounds(prefix, after, reverse=reverse)
         statement = SCAN_REVERSE if reverse else SCAN
         return [
-            _entry(row) for row in await self._read(Select(statement, (low, high, self._now(), max(limit, 0))))
+            entry_of(row) for row in await self._read(Select(statement, (low, high, self._now(), max(limit, 0))))
         ]
 
     async def commit(
@@ -150,8 +147,3 @@ class PostgresStore:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
-
-
-def _entry(row: tuple[bytes, bytes, int, int | None]) -> StoreEntry:
-    key, value, version, expires_at = row
-    return StoreEntry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))

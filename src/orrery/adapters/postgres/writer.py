@@ -13,11 +13,16 @@ from orrery.adapters.postgres.trouble import is_of_one_request, is_repeatable, l
 from orrery.adapters.postgres.waves import Parameters, Row, answers, parameters, waves
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Conflict
-from orrery.store_calls import REMEMBERED, BatchThread, Request, microseconds
-
-_LARGEST_GROUP = 128
-"""How many commits share one transaction at most: more would delay the first of them without a gain."""
+from orrery.store_calls import (
+    LARGEST_GROUP,
+    REMEMBERED,
+    BatchThread,
+    CommitAnswer,
+    CommitLost,
+    CommitOutcome,
+    Request,
+    microseconds,
+)
 
 _SWEEP = 1000
 """How many expired entries and forgotten ids a sweep removes at most."""
@@ -25,17 +30,6 @@ _SWEEP = 1000
 _BETWEEN_SWEEPS = timedelta(seconds=1)
 _ATTEMPTS = 4
 """How often a transaction is sent that the server undid for the sake of another."""
-
-CommitAnswer = Committed | Conflict
-CommitOutcome = CommitAnswer | Exception
-
-
-class _CommitLost(Exception):
-    """The line broke, or the server warned, after COMMIT was sent."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
 
 
 class Writer:
@@ -48,7 +42,7 @@ class Writer:
         self.failed = 0
         """How many commits ended in an error of the store."""
         self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
-            "store-writer", self._settle, connection.drop, loop, _LARGEST_GROUP
+            "store-writer", self._settle, connection.drop, loop, LARGEST_GROUP
         )
 
     def submit(self, request: Request) -> asyncio.Future[CommitAnswer]:
@@ -67,7 +61,7 @@ class Writer:
             self._connection.drop()
             if is_repeatable(error) and attempts > 1:
                 return self._settle(requests, attempts - 1)
-            if len(requests) > 1 and not isinstance(error, _CommitLost) and is_of_one_request(error):
+            if len(requests) > 1 and not isinstance(error, CommitLost) and is_of_one_request(error):
                 return [outcome for request in requests for outcome in self._settle([request])]
             return [self._explain(error, request) for request in requests]
 
@@ -80,7 +74,7 @@ class Writer:
             except Exception as error:
                 if nothing_is_stored(error):
                     raise
-                raise _CommitLost(error) from error
+                raise CommitLost(error) from error
         return [found[id(request)] for request in requests]
 
     def _send(
@@ -94,7 +88,7 @@ class Writer:
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
         if self._connection.warned:
-            raise _CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
+            raise CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
         self._connection.refuse_another(turn.fetchone())
         return {
             id(request): answer
@@ -112,6 +106,6 @@ class Writer:
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
-        if isinstance(error, _CommitLost):
+        if isinstance(error, CommitLost):
             return lost(error.cause, request.commit_id)
         return unavailable(error) if isinstance(error, (psycopg.Error, StoreUnavailable)) else error

@@ -1,19 +1,17 @@
 """`Store` over one SQLite file: reads and commits in a thread each, off the event loop."""
 
 import asyncio
-import itertools
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from shutil import disk_usage
 from typing import Self
-from uuid import uuid4
 
 import apsw
 
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
-from orrery.adapters.sqlite.reader import Reader, Row, Rows
+from orrery.adapters.sqlite.reader import Reader, Rows
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -28,7 +26,7 @@ from orrery.ports.store import (
     encode_key,
     refuse_invalid,
 )
-from orrery.store_calls import Request, from_microseconds, microseconds, scan_bounds
+from orrery.store_calls import Request, commit_ids, entry_of, microseconds, scan_bounds
 
 _LAST_VERSION = "SELECT x'', x'', seq, NULL FROM sqlite_sequence WHERE name = 'commits'"
 """The columns are those of a `Row`."""
@@ -52,8 +50,7 @@ class SqliteStore:
         self._busy_timeout = busy_timeout
         self._writer = Writer(file, clock, loop, busy_timeout)
         self._closed = False
-        opened = uuid4().hex
-        self._ids = (f"{opened}-{number:012d}" for number in itertools.count())
+        self._ids = commit_ids()
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, *, busy_timeout: timedelta = BUSY_TIMEOUT) -> Self:
@@ -78,7 +75,7 @@ class SqliteStore:
     async def get(self, key: str) -> StoreEntry | None:
         """Return the live entry under `key`."""
         rows = await self._read(_GET, (encode_key(key), self._now()))
-        return _entry(rows[0]) if rows else None
+        return entry_of(rows[0]) if rows else None
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
@@ -86,7 +83,7 @@ class SqliteStore:
         """Return a page of the live entries under `prefix`."""
         low, high = scan_bounds(prefix, after, reverse=reverse)
         rows = await self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
-        return [_entry(row) for row in rows]
+        return [entry_of(row) for row in rows]
 
     async def commit(
         self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
@@ -145,8 +142,3 @@ class SqliteStore:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
-
-
-def _entry(row: Row) -> StoreEntry:
-    key, value, version, expires_at = row
-    return StoreEntry(key.decode(), value, version, None if expires_at is None else from_microseconds(expires_at))

@@ -13,22 +13,8 @@ from orrery.adapters.sqlite.transaction import apply, sweep
 from orrery.adapters.sqlite.trouble import lost, unavailable
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Conflict
-from orrery.store_calls import BatchThread, Request
-
-_LARGEST_GROUP = 128
-"""How many commits share one transaction at most: more would delay the first of them without a gain."""
-
-CommitAnswer = Committed | Conflict
-CommitOutcome = CommitAnswer | Exception
-
-
-class _CommitLost(Exception):
-    """COMMIT or its log failed in a way that leaves unknown whether the commit is on the disk."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
+from orrery.ports.store import Committed
+from orrery.store_calls import LARGEST_GROUP, BatchThread, CommitAnswer, CommitLost, CommitOutcome, Request
 
 
 class Writer:
@@ -43,7 +29,7 @@ class Writer:
         self.failed = 0
         """How many commits ended in an error of the store."""
         self._thread: BatchThread[Request, CommitAnswer] = BatchThread(
-            "store-writer", self._settle, self._connection.drop, loop, _LARGEST_GROUP
+            "store-writer", self._settle, self._connection.drop, loop, LARGEST_GROUP
         )
 
     def submit(self, request: Request) -> asyncio.Future[CommitAnswer]:
@@ -60,7 +46,7 @@ class Writer:
             return self._transact(requests)
         except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
             self._connection.drop()
-            if len(requests) > 1 and not isinstance(error, (apsw.BusyError, _CommitLost)):
+            if len(requests) > 1 and not isinstance(error, (apsw.BusyError, CommitLost)):
                 return [outcome for request in requests for outcome in self._settle([request])]
             return [self._explain(error, request) for request in requests]
 
@@ -81,11 +67,11 @@ class Writer:
         try:
             self._file.verify_log()
         except (StoreUnavailable, OSError) as error:
-            raise _CommitLost(error) from error
+            raise CommitLost(error) from error
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
-        if isinstance(error, _CommitLost):
+        if isinstance(error, CommitLost):
             return lost(self._file.path, error.cause, request.commit_id)
         return unavailable(self._file.path, error) if isinstance(error, (apsw.Error, OSError)) else error
 
@@ -96,4 +82,4 @@ def _commit(database: Database) -> None:
     except (apsw.BusyError, apsw.FullError):
         raise  # SQLite reports both before it writes the record that completes the commit
     except apsw.Error as error:
-        raise _CommitLost(error) from error
+        raise CommitLost(error) from error
