@@ -53,6 +53,7 @@ def _unreached(files: Sequence[Path], *, is_scrubbed: bool) -> None:
     for copy in (copy for store in files for copy in copies_beside(store)):
         note(f"Not reached: {copy}, which a restore has left. Delete it.")
     if not files:
-        note("Not reached: the database's standbys, backups and write-ahead log, until they are overwritten.")
+        also = "" if is_scrubbed else ", and the free space of its tables, until their owner types VACUUM"
+        note(f"Not reached: the database's standbys, backups and write-ahead log, until overwritten{also}.")
     for store in () if is_scrubbed else files:
         note(f"Not reached: {store.name}-wal, which something else reads just now. Erase again when that is over.")
