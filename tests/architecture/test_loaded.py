@@ -54,7 +54,8 @@ COMMANDS = {
     "cockpit restore": SERVICES,
     "role site": SITE,
     **dict.fromkeys(
-        ("access", "checkout", "processor", "fraud", "gateway", "gateway pings"), SERVICES | {"publicsuffixlist"}
+        ("access", "checkout", "sales", "processor", "fraud", "gateway", "gateway pings"),
+        SERVICES | {"publicsuffixlist"},
     ),
     **dict.fromkeys(("live", "approvals", "secrets"), SITE | {"stamina"}),
     "role cockpit": SERVICES,

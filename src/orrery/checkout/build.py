@@ -15,7 +15,7 @@ from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
-from orrery.checkout.access.sales import sales_panel
+from orrery.checkout.access.sales_panel import sales_panel
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe

@@ -58,6 +58,11 @@ MODULE = Module(
             "orrery.checkout.cli.access:group",
         ),
         Command(
+            "sales",
+            "Show what was sold, what went back, and what is kept, by period and currency.",
+            "orrery.checkout.cli.sales:command",
+        ),
+        Command(
             "checkout",
             "Try, verify and reconcile what is sold at the payment processor.",
             "orrery.checkout.cli.checkout:group",

@@ -73,6 +73,8 @@ class AccessRecord(Record):
     letters in lower case and is empty after an erasure; `former_emails` are those that the owner has changed: an
     erasure reaches them, too. `revoked_at` is when the owner revoked the access. `title` is the product's when the
     access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
+    `paid_at` is when the webhook's event happened, or, where reconciliation found the sale, when its session was
+    made; None without a sale, and in a record of an earlier release.
     """
 
     session_id: Id
@@ -92,6 +94,7 @@ class AccessRecord(Record):
     revoked_at: AwareDatetime | None = None
     former_emails: tuple[PersonalText, ...] = ()
     title: Code | None = None
+    paid_at: AwareDatetime | None = None
 
     @property
     def product(self) -> ProductKey:
@@ -122,12 +125,40 @@ class WithheldSession(Record):
     failed_at: AwareDatetime | None = None
 
 
+class RefundedTotal(RecordPart):
+    """How much of a charge had gone back in all, in its currency's smallest unit, when an event reported it."""
+
+    at: AwareDatetime
+    total: int
+
+
+class DisputedAmount(RecordPart):
+    """One dispute of a payment, by its status since `changed_at`; the amount is in its currency's smallest unit.
+
+    `taken_at` is when it took the money: None of an inquiry, and where only the decision was read.
+    """
+
+    dispute_id: Id
+    status: Code
+    changed_at: AwareDatetime
+    amount: int
+    currency: Code
+    taken_at: AwareDatetime | None = None
+
+
+def takes_money(status: str) -> bool:
+    """Return whether a dispute has taken the money: one that is open or lost, and no mere question of the bank."""
+    return status not in _NOT_LOST and not status.startswith("warning_")
+
+
 class Reversal(Record):
     """A refund or dispute of one payment: one push, and listed while its access runs.
 
     `session_id` is None for a payment that no session of ours made. Amounts are in the currency's smallest unit;
     `amount` is the whole, None while only a dispute names the charge. `dispute` is the processor's status of a
-    dispute since `dispute_at`, `disputed` where only the charge reports one, and None without one.
+    dispute since `dispute_at`, `disputed` where only the charge reports one, and None without one; of several it
+    is the latest. `refunds` and `disputes` are what events reported, in the order of their times: less in a
+    record of an earlier release, and where only the charge was read.
     """
 
     payment_intent: Id
@@ -140,6 +171,8 @@ class Reversal(Record):
     dispute_id: Id | None = None
     dispute_at: AwareDatetime | None = None
     respond_by: AwareDatetime | None = None
+    refunds: tuple[RefundedTotal, ...] = ()
+    disputes: tuple[DisputedAmount, ...] = ()
 
     @property
     def refunded(self) -> bool:
@@ -148,18 +181,18 @@ class Reversal(Record):
 
     @property
     def contested(self) -> bool:
-        """Return whether a dispute has taken the money: one that is open or lost, and no mere question."""
-        asked_only = self.dispute is not None and self.dispute.startswith("warning_")
-        return self.dispute is not None and self.dispute not in _NOT_LOST and not asked_only
+        """Return whether the latest dispute has taken the money."""
+        return self.dispute is not None and takes_money(self.dispute)
 
     @property
     def decided(self) -> bool:
         """Return whether a dispute is over."""
-        return self.dispute in _DECIDED
+        return self.dispute in DECIDED
 
 
 _NOT_LOST = frozenset({"won", "prevented"})
-_DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
+DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
+"""The statuses of a dispute that is over."""
 
 
 class UnreadableEvent(Record):

@@ -9,7 +9,7 @@ from orrery.sandbox.board import Act, Board
 from orrery.sandbox.faults import KINDS
 from orrery.sandbox.ground import Document
 from orrery.sandbox.processor.account import PriceSeed, new_price
-from orrery.sandbox.processor.payments import close_dispute, dispute, refund, settle
+from orrery.sandbox.processor.payments import close_dispute, contest, dispute, refund, settle
 from orrery.sandbox.processor.world import World, holding, new_id
 
 _SHOWN = 25
@@ -39,7 +39,10 @@ class Console:
             "POST /_charges/{id}/refund": lambda given: refund(
                 *self._found("charge", given), int(given["amount"]) if given.get("amount") else None
             ),
-            "POST /_charges/{id}/dispute": lambda given: dispute(*self._found("charge", given)),
+            "POST /_charges/{id}/dispute": lambda given: dispute(
+                *self._found("charge", given), is_inquiry=_is(given.get("inquiry", False))
+            ),
+            "POST /_charges/{id}/contest": lambda given: contest(*self._found("charge", given)),
             "POST /_charges/{id}/win": lambda given: close_dispute(*self._found("charge", given), won=True),
             "POST /_charges/{id}/lose": lambda given: close_dispute(*self._found("charge", given), won=False),
         }

@@ -184,6 +184,7 @@ def test_the_record_says_what_was_sold() -> None:
             "revoked_at": None,
             "former_emails": (),
             "title": "T",
+            "paid_at": START,
         }
     )
 

@@ -1,82 +1,200 @@
-"""What was sold, by currency (issue 4, item 9)."""
+"""What was sold and what is kept of it, by day and currency (decision 58)."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.sales import MOST, CurrencySales, sales_panel, tally
+from orrery.checkout.access.sales import Period, period_of, periods, read_bookings, returns_of, sale_of, totals
+from orrery.checkout.access.sales_panel import MOST, sales_panel
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessRecord
+from orrery.checkout.records import AccessRecord, DisputedAmount, RefundedTotal, Reversal
+from orrery.errors import Invalid
 from orrery.ports.panels import Panel
+from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
-from tests.support.checkout import INDEX_KEY, record, stored_access
+from tests.support.checkout import INDEX_KEY, Shop, record, session, session_json, stored_access
 from tests.support.clock import START, ManualClock
 
 DAY = timedelta(days=1)
 MIDNIGHT = START.replace(hour=0)
+NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
 
 
-async def panel_of(*records: AccessRecord) -> Panel:
+async def panel_of(*records: AccessRecord, reversals: tuple[Reversal, ...] = ()) -> Panel:
     """Return the panel of a store with these records."""
     clock = ManualClock()
     store = MemoryStore(clock)
     for each in records:
         await store.commit(stored_access(each))
+    for one in reversals:
+        await store.commit([Put(f"taken-back:{one.payment_intent}", one.to_bytes())])
     return await sales_panel(CheckoutRecords(store, clock, INDEX_KEY))
 
 
+def reversal(session_id: str = "cs_1", **other: Any) -> Reversal:  # noqa: ANN401  any field of a reversal
+    """Return what became of the payment of a session."""
+    fields: dict[str, Any] = {"charge_id": "ch_1", "currency": "usd", "amount": 4900} | other
+    return Reversal(payment_intent=f"pi_{session_id}", session_id=session_id, **fields)
+
+
+def dispute(status: str, taken_at: datetime | None = START, amount: int = 4900) -> DisputedAmount:
+    """Return a dispute in some state."""
+    return DisputedAmount(
+        dispute_id="du_1", status=status, changed_at=START, amount=amount, currency="usd", taken_at=taken_at
+    )
+
+
 @pytest.mark.parametrize(
-    ("at", "today", "week", "month"),
+    ("text", "since", "until"),
     [
-        (START, 1, 1, 1),
-        (MIDNIGHT, 1, 1, 1),
-        (MIDNIGHT - timedelta(microseconds=1), 0, 1, 1),
-        (START - 7 * DAY, 0, 1, 1),
-        (START - 7 * DAY - timedelta(microseconds=1), 0, 0, 1),
-        (START - 30 * DAY, 0, 0, 1),
+        ("today", datetime(2026, 3, 10, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
+        ("7d", datetime(2026, 3, 4, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
+        ("30d", datetime(2026, 2, 9, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
+        ("month", datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
+        ("last-month", datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2026-02-28", datetime(2026, 2, 28, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2025-12-31..2026-01-01", datetime(2025, 12, 31, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)),
     ],
 )
-def test_where_a_sale_belongs(at: datetime, today: int, week: int, month: int) -> None:
-    """A sale counts from midnight UTC for today, and to the microsecond for 7 and 30 days."""
-    sold = tally([record(granted_at=at)], START)["usd"]
-    assert tuple(map(len, (sold.today, sold.week, sold.month))) == (today, week, month)
+def test_a_period_is_whole_days(text: str, since: datetime, until: datetime) -> None:
+    """A period holds its first day from midnight UTC and its last one to the end."""
+    found = period_of(text, NOW)
+    assert found == Period(text, since, until)
+    edges = (since - timedelta(microseconds=1), since, until - timedelta(microseconds=1), until, None)
+    assert [found.holds(one) for one in edges] == [False, True, True, False, False]
 
 
-def test_what_is_no_sale() -> None:
-    """What is older than 30 days, a gift and an import are no sales."""
-    old = record(granted_at=START - 30 * DAY - timedelta(microseconds=1))
-    gift = record(granted_by="owner", amount_total=None, currency=None)
-    assert tally([old, gift], START) == {}
+def test_every_named_period_can_be_asked_for() -> None:
+    """The names are those that `orrery sales` shows."""
+    assert [period_of(one.name, NOW) for one in periods(NOW)] == periods(NOW)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-02-30", "2026-3-1", "..", "..2026-01-01", "9999-12-31"])
+def test_what_is_no_period(text: str) -> None:
+    """A period that cannot be read is one sentence."""
+    with pytest.raises(Invalid, match="A period is today"):
+        period_of(text, NOW)
+
+
+def test_a_period_that_ends_before_it_begins() -> None:
+    """The sentence says how it is written."""
+    with pytest.raises(Invalid, match=r"2026-01-01\.\.2026-02-01"):
+        period_of("2026-02-01..2026-01-01", NOW)
+
+
+def test_a_sale_is_booked_when_it_was_paid() -> None:
+    """A sale that was found late is booked on its own day; of an earlier release, when access was granted."""
+    late, old = record(paid_at=START - DAY), record()
+    assert [one.at for each in (late, old) for one in sale_of(each)] == [START - DAY, START]
+    assert list(sale_of(record(amount_total=None, currency=None))) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "booked"),
+    [
+        (reversal(), []),
+        (
+            reversal(
+                amount_refunded=4900,
+                refunds=(RefundedTotal(at=START, total=1000), RefundedTotal(at=START + DAY, total=4900)),
+            ),
+            [("refund", START, 1000), ("refund", START + DAY, 3900)],
+        ),
+        (reversal(amount_refunded=700), [("refund", None, 700)]),
+        (
+            reversal(amount_refunded=900, refunds=(RefundedTotal(at=START, total=700),)),
+            [("refund", START, 700), ("refund", None, 200)],
+        ),
+        (reversal(dispute="needs_response", disputes=(dispute("needs_response"),)), [("dispute", START, 4900)]),
+        (reversal(dispute="lost", disputes=(dispute("lost", None),)), [("dispute", None, 4900)]),
+        (reversal(dispute="won", disputes=(dispute("won"),)), []),
+        (reversal(dispute="warning_needs_response", disputes=(dispute("warning_needs_response", None),)), []),
+        (reversal(dispute="disputed", amount_refunded=900), [("refund", None, 900), ("dispute", None, 4000)]),
+        (reversal(dispute="lost", amount=None), [("dispute", None, 4900)]),
+    ],
+)
+def test_what_went_back(found: Reversal, booked: list[tuple[str, datetime | None, int]]) -> None:
+    """A refund is the difference of successive totals; what only a charge shows has no day."""
+    assert [(one.kind, one.at, one.amount) for one in returns_of(found, record())] == booked
+    assert list(returns_of(found, record(amount_total=None))) == []
+
+
+def charged(refunded: int) -> Charge:
+    """Return the charge of `cs_1` with so much refunded."""
+    return Charge("ch_1", START, "pi_cs_1", 4900, refunded, "usd", paid=True, disputed=False)
+
+
+def contested(status: str) -> Dispute:
+    """Return a dispute of that charge."""
+    return Dispute("du_1", "ch_1", "pi_cs_1", 2000, "usd", status)
+
+
+HAPPENED = (
+    ChargeEvent(START + DAY, charged(1000)),
+    ChargeEvent(START + 2 * DAY, charged(1500)),
+    ChargeEvent(START + 3 * DAY, contested("warning_needs_response")),
+    ChargeEvent(START + 4 * DAY, contested("needs_response")),
+)
+
+
+@pytest.mark.parametrize("order", [*permutations(HAPPENED)])
+async def test_events_may_be_read_in_any_order(order: tuple[ChargeEvent, ...]) -> None:
+    """What is booked does not depend on when an event is read, or how often."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json())
+    shop.processor.add(session(price_ids=("price_cissp",)))
+    for event in order:
+        shop.processor.charge_events = [event]
+        await shop.reconciliation.run()
+    booked = await read_bookings(shop.stored, START - DAY)
+    went_back = [(one.kind, one.at, one.amount) for one in booked.found if one.kind != "sale"]
+    assert sorted(went_back) == [
+        ("dispute", START + 4 * DAY, 2000),
+        ("refund", START + DAY, 1000),
+        ("refund", START + 2 * DAY, 500),
+    ]
+
+
+async def test_a_lost_dispute_keeps_the_day_on_which_it_took_the_money() -> None:
+    """It is decided weeks later; a dispute that was won takes nothing."""
+    for decided, days in (("lost", [START + DAY]), ("won", [])):
+        shop = Shop()
+        await shop.offered("cs_1")
+        await shop.receive("evt_1", session_json())
+        shop.processor.add(session(price_ids=("price_cissp",)))
+        for at, status in ((START + DAY, "needs_response"), (START + 20 * DAY, decided)):
+            shop.processor.charge_events = [ChargeEvent(at, contested(status))]
+            await shop.reconciliation.run()
+        booked = await read_bookings(shop.stored, START - DAY)
+        assert [one.at for one in booked.found if one.kind == "dispute"] == days
+
+
+async def test_the_webhooks_time_is_the_sales() -> None:
+    """An event that was delivered a day late is booked on the day of the payment."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    shop.clock.advance(DAY.total_seconds())
+    await shop.receive("evt_1", session_json())
+    assert [one.at for one in (await read_bookings(shop.stored, START - DAY)).found] == [START]
+    assert (await read_bookings(shop.stored, START + timedelta(hours=1))).found == []
 
 
 def test_currencies_are_never_added_up() -> None:
-    """Each currency has sums of its own, the one with most sales first."""
-    sold = tally([record(), record(currency="eur"), record(currency="eur", amount_total=1)], START)
-    assert list(sold) == ["eur", "usd"]
-    assert sold["eur"].today == [4900, 1]
-    assert sold["usd"] == CurrencySales([4900], [4900], [4900])
-
-
-@given(st.lists(st.tuples(st.integers(0, 40 * 86_400), st.integers(0, 10**9), st.sampled_from(["usd", "jpy"]))))
-def test_longer_spans_hold_the_shorter_ones(sales: list[tuple[int, int, str]]) -> None:
-    """Whatever was sold, 30 days hold 7 and 7 hold today, and all of 30 days is in the sums."""
-    records = [
-        record(granted_at=START - timedelta(seconds=ago), amount_total=amount, currency=currency)
-        for ago, amount, currency in sales
-    ]
-    sold = tally(records, START)
-    for each in sold.values():
-        assert len(each.today) <= len(each.week) <= len(each.month)
-        assert sum(each.today) <= sum(each.week) <= sum(each.month)
-    within = [amount for ago, amount, _ in sales if ago <= 30 * 86_400]
-    assert sum(sum(each.month) for each in sold.values()) == sum(within)
+    """Each currency has its own totals."""
+    sold = [record(), record(currency="eur"), record(currency="eur", amount_total=1)]
+    found = totals(one for each in sold for one in sale_of(each))
+    assert {currency: (each.sold, each.gross, each.net) for currency, each in found.items()} == {
+        "usd": (1, 4900, 4900),
+        "eur": (2, 4901, 4901),
+    }
 
 
 async def test_the_panel_in_money_words() -> None:
-    """The headline says what today brought, the table the spans; currencies have their own digits."""
+    """The headline has what today brought, the table the periods; currencies have their own digits."""
     panel = await panel_of(
         record("cs_1"),
         record("cs_2", granted_at=START - DAY),
@@ -90,21 +208,50 @@ async def test_the_panel_in_money_words() -> None:
     )
 
 
+async def test_the_panel_subtracts_what_went_back() -> None:
+    """After a refund and a dispute of three sales, one is left; gross is beside it."""
+    refunds = (RefundedTotal(at=START, total=4900),)
+    panel = await panel_of(
+        *(record(f"cs_{number}") for number in (1, 2, 3)),
+        reversals=(
+            reversal("cs_1", amount_refunded=4900, refunds=refunds),
+            reversal("cs_2", dispute="needs_response", disputes=(dispute("needs_response"),)),
+        ),
+    )
+    assert panel.headline == "3 sold today for 147.00 USD; 98.00 USD went back; net 49.00 USD"
+    assert panel.rows == (("USD", *["49.00 net of 147.00 from 3"] * 3),)
+
+
+async def test_a_refund_of_a_sale_of_long_ago_counts_today() -> None:
+    """What goes back is booked on its own day, whatever the age of its sale."""
+    refunds = (RefundedTotal(at=START, total=4900),)
+    old = record(granted_at=START - 300 * DAY)
+    panel = await panel_of(old, reversals=(reversal(amount_refunded=4900, refunds=refunds),))
+    assert panel.headline == "Nothing was sold today; 49.00 USD went back; net -49.00 USD"
+    assert panel.rows == (("USD", *["-49.00 net of 0.00 from 0"] * 3),)
+
+
+async def test_what_has_no_day_is_a_remark() -> None:
+    """It is in no figure, and is not passed over in silence."""
+    panel = await panel_of(record(), reversals=(reversal(amount_refunded=4900),))
+    assert panel.rows[0][1] == "49.00 from 1"
+    assert panel.todo == "Not subtracted, because its day is not known: 49.00 USD. See `orrery sales --list`."
+
+
 async def test_the_panel_of_a_quiet_day() -> None:
-    """Without a sale today, or in 30 days, that is said."""
+    """Without a sale today, or in 30 days, that is reported."""
     assert (await panel_of(record(granted_at=START - DAY))).headline == "Nothing was sold today"
     assert (await panel_of()).headline == "Nothing was sold in the last 30 days"
     assert (await panel_of(record(granted_at=START - 31 * DAY))).rows == ()
 
 
 async def test_a_look_is_bounded() -> None:
-    """Of more sales than are counted only the newest are, and the panel says so."""
+    """Of more sales than are counted only the newest are, and the panel reports that."""
     clock = ManualClock(datetime(2026, 3, 2, tzinfo=UTC))
     store = MemoryStore(clock)
-    one = record().to_bytes()
-    await store.commit([Put("access:cs_1", one)])
     for number in range(MOST + 100):
-        await store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
+        sold = record(f"cs_{number}", email="", granted_at=datetime(2026, 3, 1, tzinfo=UTC))
+        await store.commit(stored_access(sold))
     panel = await sales_panel(CheckoutRecords(store, clock, INDEX_KEY))
     assert panel.rows[0][3].endswith(f"from {MOST}")
     assert "Only the newest 5,000" in panel.todo

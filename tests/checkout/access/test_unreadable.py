@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
-from orrery.checkout.access.sales import sales_panel
+from orrery.checkout.access.sales_panel import sales_panel
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.store import Put
 from orrery.runtime import outbox

@@ -22,7 +22,7 @@ from tests.support.checkout import (
     session_json,
     signed,
 )
-from tests.support.clock import ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import run_without_pauses
 from tests.support.unreliable_store import UnreliableStore
 
@@ -38,7 +38,7 @@ async def test_a_paid_session_opens_access(shop: Shop) -> None:
     """A completed session becomes a record, its raw event is kept, and owner and buyer are told."""
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
-    assert await shop.access() == record(event_id="evt_1", title="CISSP")
+    assert await shop.access() == record(event_id="evt_1", title="CISSP", paid_at=START)
     assert sorted(ids(await shop.told())) == ["buyer-cs_1", "owner-cs_1"]
     event = await shop.store.get("event:evt_1")
     assert event is not None
@@ -74,7 +74,7 @@ async def test_two_events_of_one_session(payment: str, shop: Shop) -> None:
     await shop.receive("evt_1", session_json())
     assert await shop.receive("evt_2", session_json(payment_status=payment)) == "already"
     assert [entry.key for entry in await shop.entries("event:")] == ["event:evt_1", "event:evt_2"]
-    assert await shop.access() == record(event_id="evt_1", title="CISSP")
+    assert await shop.access() == record(event_id="evt_1", title="CISSP", paid_at=START)
     assert await shop.entries("pending:") == []
     assert sorted(ids(await shop.told())) == ["buyer-cs_1", "owner-cs_1"]
 

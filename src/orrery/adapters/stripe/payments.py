@@ -8,7 +8,12 @@ from pydantic import Field
 from orrery.adapters.stripe.objects import Identified, Lenient, Loose, Reference, Seconds, from_unix, id_of
 from orrery.ports.processor import Balance, Charge, ChargeEvent, Customer, Dispute, Price, Review
 
-CHARGE_EVENTS = ("charge.refunded", "charge.dispute.created", "charge.dispute.closed")
+CHARGE_EVENTS = (
+    "charge.refunded",
+    "charge.dispute.created",
+    "charge.dispute.funds_withdrawn",  # an inquiry of the bank became a dispute
+    "charge.dispute.closed",
+)
 """The types of the events about refunds and disputes."""
 
 

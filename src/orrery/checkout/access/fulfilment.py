@@ -49,6 +49,11 @@ class FulfilmentSource:
         """Return the id of the event, if one reports the session."""
         return self.event.id if self.event else None
 
+    @property
+    def happened_at(self) -> datetime | None:
+        """Return when the event happened, if one reports the session."""
+        return self.event.read.created if self.event and isinstance(self.event.read, ProcessorEvent) else None
+
 
 class Fulfilment:
     """Turns completed sessions into access records."""
@@ -190,6 +195,8 @@ class Fulfilment:
             running_until=max(ends, default=None),
             title=verdict.title or self._notifications.catalogue.title_of(product),
         )
+        if source.happened_at:
+            record = record.change(paid_at=source.happened_at)
         writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
             end = AccessEnd(expires_at=record.expires_at)

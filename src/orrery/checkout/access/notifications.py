@@ -83,18 +83,20 @@ class Notifications:
             tags=("leftwards_arrow_with_hook",),
         )
 
-    def disputed(self, reversal: Reversal, session_id: str) -> OutboxDraft:
+    def disputed(self, reversal: Reversal, session_id: str, *, was_inquiry: bool = False) -> OutboxDraft:
         """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
         until = (
             f"Answer by {reversal.respond_by:%d %B %Y %H:%M} UTC"
             if reversal.respond_by
             else "Look up the deadline, and answer"
         )
+        its_id = reversal.dispute_id or reversal.charge_id
+        contests = "asked before, and now contests" if was_inquiry else "contests"
         return OutboxDraft(
-            id=f"dispute-{reversal.dispute_id or reversal.charge_id}",
+            id=f"dispute-after-inquiry-{its_id}" if was_inquiry else f"dispute-{its_id}",
             channel="push",
-            title="A payment is disputed",
-            body=f"Session {session_id}: the buyer's bank contests charge {reversal.charge_id}. {until} in the "
+            title="An inquiry became a dispute" if was_inquiry else "A payment is disputed",
+            body=f"Session {session_id}: the buyer's bank {contests} charge {reversal.charge_id}. {until} in the "
             "processor's dashboard: a dispute without an answer is lost.",
             priority="urgent",
             tags=("rotating_light",),

@@ -13,7 +13,15 @@ from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.report import ReconciliationReport
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
-from orrery.checkout.records import AccessRecord, Reversal, StoredDiscrepancy
+from orrery.checkout.records import (
+    DECIDED,
+    AccessRecord,
+    DisputedAmount,
+    RefundedTotal,
+    Reversal,
+    StoredDiscrepancy,
+    takes_money,
+)
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
@@ -86,7 +94,7 @@ class Refunds:
             if isinstance(charge, ItemUnreadable):
                 yield charge
             elif charge.amount_refunded or charge.disputed:
-                yield ChargeEvent(charge.created, charge)
+                yield ChargeEvent(charge.created, charge, reported=False)
 
     async def _oldest_sale(self, since: datetime) -> datetime:
         oldest = await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, 1)))
@@ -146,6 +154,8 @@ class Refunds:
             drafts.append(self._notifications.dispute_decided(after, session_id, runs=runs))
         elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
             drafts.append(self._notifications.disputed(after, session_id))
+        elif after.contested and not before.contested:
+            drafts.append(self._notifications.disputed(after, session_id, was_inquiry=True))
         if runs and after.refunded and not before.refunded:
             drafts.append(self._notifications.refunded(after, session_id, shorter))
         return drafts
@@ -167,21 +177,44 @@ class Refunds:
 def _after(before: Reversal, event: ChargeEvent) -> Reversal:
     subject = event.subject
     if isinstance(subject, Dispute):
-        if before.dispute_at and event.created < before.dispute_at:
-            return before
-        if before.decided and before.dispute_id == subject.id:
-            return before
-        return before.change(
-            dispute=subject.status,
-            dispute_id=subject.id,
-            dispute_at=event.created,
-            respond_by=subject.respond_by,
-        )
+        known = {one.dispute_id: one for one in before.disputes}
+        known[subject.id] = _dispute_after(known.get(subject.id), event.created, subject)
+        return _of_latest_dispute(before, event.created, subject).change(disputes=tuple(known.values()))
+    total = RefundedTotal(at=event.created, total=subject.amount_refunded)
+    added = (total,) if event.reported and total not in before.refunds else ()
     return before.change(
         charge_id=subject.id,
         amount=subject.amount,
         amount_refunded=max(before.amount_refunded, subject.amount_refunded),
         dispute=before.dispute or ("disputed" if subject.disputed else None),
+        refunds=tuple(sorted((*before.refunds, *added), key=lambda one: (one.at, one.total))),
+    )
+
+
+def _of_latest_dispute(before: Reversal, at: datetime, subject: Dispute) -> Reversal:
+    if before.dispute_at and at < before.dispute_at:
+        return before
+    if before.decided and before.dispute_id == subject.id:
+        return before
+    return before.change(
+        dispute=subject.status, dispute_id=subject.id, dispute_at=at, respond_by=subject.respond_by
+    )
+
+
+def _dispute_after(before: DisputedAmount | None, at: datetime, subject: Dispute) -> DisputedAmount:
+    """Return a dispute after one of its events, in whatever order these are read."""
+    taken_at = before.taken_at if before else None
+    if takes_money(subject.status) and subject.status not in DECIDED:
+        taken_at = min(at, taken_at or at)
+    if before and (before.status in DECIDED or before.changed_at > at):
+        return before.change(taken_at=taken_at)
+    return DisputedAmount(
+        dispute_id=subject.id,
+        status=subject.status,
+        changed_at=at,
+        amount=subject.amount,
+        currency=subject.currency,
+        taken_at=taken_at,
     )
 
 

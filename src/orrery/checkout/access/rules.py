@@ -85,6 +85,7 @@ def grant(
         granted_by=granted_by,
         marketing_consent=session.consent,
         title=title,
+        paid_at=session.created,
     )
 
 

@@ -1,74 +1,192 @@
-"""The sales by currency, for the owner's page. Sums are gross: later refunds are not subtracted."""
+"""What was paid and what went back, by day and currency: net is what the owner keeps, before the processor's fees.
 
-from collections.abc import Iterable, Mapping, Sequence
+A sale is booked when its buyer paid, a refund when the processor reported it, and a dispute that is open or lost
+when it took the money (decision 58). The days are UTC's. An inquiry of the bank takes nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
 
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
-from orrery.checkout.records import AccessRecord
-from orrery.ports.panels import Panel, Tone
+from orrery.checkout.records import AccessRecord, Reversal, takes_money
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.runtime.collection import Walk, gathered, sortable
-from orrery.syntax.money import money
 
-WEEK, MONTH = timedelta(days=7), timedelta(days=30)
+DAY = timedelta(days=1)
 
-MOST = 5000
-"""How many of the newest sales are counted: a request for the page must not read a whole store."""
+Kind = Literal["sale", "refund", "dispute"]
 
 
 @dataclass(frozen=True, slots=True)
-class CurrencySales:
-    """The amounts of the sales in one currency since midnight (UTC), in 7 days and in 30, in its smallest unit."""
+class Booking:
+    """An amount that came in or went back, in its currency's smallest unit; `at` is None of an unknown day."""
 
-    today: list[int] = field(default_factory=list[int])
-    week: list[int] = field(default_factory=list[int])
-    month: list[int] = field(default_factory=list[int])
+    kind: Kind
+    at: datetime | None
+    amount: int
+    currency: str
+    record: AccessRecord
 
-
-def tally(records: Iterable[AccessRecord], now: datetime) -> Mapping[str, CurrencySales]:
-    """Return the sales in each currency, the one with most sales first, without free access and imports."""
-    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    found: dict[str, CurrencySales] = {}
-    for record in records:
-        if record.amount_total is None or record.currency is None or record.granted_at < now - MONTH:
-            continue
-        sold = found.setdefault(record.currency, CurrencySales())
-        for amounts, since in ((sold.today, midnight), (sold.week, now - WEEK), (sold.month, now - MONTH)):
-            if record.granted_at >= since:
-                amounts.append(record.amount_total)
-    return dict(sorted(found.items(), key=lambda each: (-len(each[1].month), each[0])))
+    @property
+    def signed(self) -> int:
+        """Return the amount, below zero for what went back."""
+        return self.amount if self.kind == "sale" else -self.amount
 
 
-async def sales_panel(stored: CheckoutRecords) -> Panel:
-    """Return the sales of today, 7 days and 30 days, by currency."""
-    now = stored.clock.now()
-    newest = Walk(ACCESS_BY_TIME, MOST, f"{ACCESS_BY_TIME}{sortable(now - MONTH)}:", newest_first=True)
-    found = await gathered(stored.access.indexed(newest))
-    sold, left_out = tally(found.values(), now), found.unreadable
-    tone: Tone = "attention" if left_out else "plain"
-    remarks: list[str] = []
-    if len(found.records) + len(left_out) == MOST:
-        remarks.append(f"Only the newest {MOST:,} were counted.")
-    if left_out:
-        remarks.append(f"Not counted, because they cannot be read: {len(left_out)}. {left_out[0]}")
-    if not sold:
-        return Panel("Sales", "Nothing was sold in the last 30 days", tone, " ".join(remarks))
-    rows = tuple(
-        (currency.upper(), *(_cell(amounts, currency) for amounts in (each.today, each.week, each.month)))
-        for currency, each in sold.items()
-    )
-    columns = ("Currency", "Today", "7 days", "30 days")
-    return Panel("Sales", _headline(sold), tone, " ".join(remarks), columns, rows)
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole days, from `since` until before `until`."""
+
+    name: str
+    since: datetime
+    until: datetime
+
+    def holds(self, at: datetime | None) -> bool:
+        """Return whether a time is within it; one that is not known is not."""
+        return at is not None and self.since <= at < self.until
 
 
-def _headline(sold: Mapping[str, CurrencySales]) -> str:
-    today = {currency: each.today for currency, each in sold.items() if each.today}
-    if not today:
-        return "Nothing was sold today"
-    sums = [money(sum(amounts), currency) for currency, amounts in today.items()]
-    return f"{sum(map(len, today.values()))} sold today for {' and '.join(sums)}"
+@dataclass(slots=True)
+class Totals:
+    """Of one currency, in its smallest unit: how many were sold, for how much, and how much of that went back."""
+
+    sold: int = 0
+    gross: int = 0
+    refunded: int = 0
+    disputed: int = 0
+
+    @property
+    def net(self) -> int:
+        return self.gross - self.refunded - self.disputed
+
+    def add(self, booking: Booking) -> None:
+        match booking.kind:
+            case "sale":
+                self.sold += 1
+                self.gross += booking.amount
+            case "refund":
+                self.refunded += booking.amount
+            case "dispute":
+                self.disputed += booking.amount
 
 
-def _cell(amounts: Sequence[int], currency: str) -> str:
-    figure = money(sum(amounts), currency).removesuffix(f" {currency.upper()}")
-    return f"{figure} from {len(amounts)}" if amounts else "none"
+@dataclass(slots=True)
+class Bookings:
+    """What was booked, the newest first and what has no day last; `is_cut`: older sales were not read."""
+
+    found: list[Booking] = field(default_factory=list[Booking])
+    unreadable: list[RecordUnreadable] = field(default_factory=list[RecordUnreadable])
+    is_cut: bool = False
+
+    def within(self, period: Period) -> list[Booking]:
+        return [one for one in self.found if period.holds(one.at)]
+
+    def undated(self) -> list[Booking]:
+        return [one for one in self.found if one.at is None]
+
+    def currencies(self) -> list[str]:
+        """Return the currencies, that of most bookings first."""
+        counted = totals(self.found)
+        return sorted(counted, key=lambda each: (-counted[each].sold, each))
+
+
+def periods(now: datetime) -> list[Period]:
+    """Return the periods that have a name: today, 7 and 30 days with today, this month and the last one."""
+    today = now.astimezone(UTC).date()
+    month, tomorrow = today.replace(day=1), today + DAY
+    return [
+        _days("today", today, tomorrow),
+        _days("7d", tomorrow - 7 * DAY, tomorrow),
+        _days("30d", tomorrow - 30 * DAY, tomorrow),
+        _days("month", month, tomorrow),
+        _days("last-month", (month - DAY).replace(day=1), month),
+    ]
+
+
+def period_of(text: str, now: datetime) -> Period:
+    """Return the period of a name, of a day, or of two such as `2026-11-01..2026-11-30`; raise `Invalid`."""
+    named = {one.name: one for one in periods(now)}
+    if text in named:
+        return named[text]
+    first, _, last = text.partition("..")
+    try:
+        since, end = date.fromisoformat(first), date.fromisoformat(last or first)
+        found = _days(text, since, end + DAY)
+    except (ValueError, OverflowError):
+        raise Invalid(
+            f"A period is {', '.join(named)}, a day such as 2026-11-30, or two such as 2026-11-01..2026-11-30."
+        ) from None
+    if end < since:
+        raise Invalid(f"A period begins with its first day: {last}..{first}.")
+    return found
+
+
+def _days(name: str, since: date, until: date) -> Period:
+    return Period(name, *(datetime.combine(day, time(), UTC) for day in (since, until)))
+
+
+def totals(bookings: Iterable[Booking]) -> Mapping[str, Totals]:
+    """Return the totals of each currency; currencies are never added up."""
+    found: dict[str, Totals] = {}
+    for booking in bookings:
+        found.setdefault(booking.currency, Totals()).add(booking)
+    return found
+
+
+def sale_of(record: AccessRecord) -> Iterator[Booking]:
+    """Yield the sale of a record; free access and an import are none."""
+    if record.amount_total is not None and record.currency is not None:
+        at = record.paid_at or record.granted_at
+        yield Booking("sale", at, record.amount_total, record.currency, record)
+
+
+def returns_of(reversal: Reversal, record: AccessRecord) -> Iterator[Booking]:
+    """Yield what went back of a sale: a refund is the difference of successive totals of the charge."""
+    if record.amount_total is None:
+        return  # no sale was booked either
+    given_back = 0
+    for one in reversal.refunds:
+        if one.total > given_back:
+            yield Booking("refund", one.at, one.total - given_back, reversal.currency, record)
+            given_back = one.total
+    if reversal.amount_refunded > given_back:
+        yield Booking("refund", None, reversal.amount_refunded - given_back, reversal.currency, record)
+    for dispute in reversal.disputes:
+        if takes_money(dispute.status):
+            yield Booking("dispute", dispute.taken_at, dispute.amount, dispute.currency, record)
+    if reversal.contested and not reversal.disputes:  # only the charge was read, or by an earlier release
+        kept = (reversal.amount or record.amount_total) - reversal.amount_refunded
+        yield Booking("dispute", None, max(kept, 0), reversal.currency, record)
+
+
+async def read_bookings(stored: CheckoutRecords, since: datetime, most: int | None = None) -> Bookings:
+    """Return what was booked since a time, and what has no day; of the sales at most `most`, the newest."""
+    # What is paid is granted later, never earlier.
+    newest = Walk(ACCESS_BY_TIME, most, f"{ACCESS_BY_TIME}{sortable(since)}:", newest_first=True)
+    sold, reversals = await gathered(stored.access.indexed(newest)), await stored.reversals.all()
+    by_session = {one.session_id: one for one in sold.values()}
+    found = Bookings(unreadable=[*sold.unreadable, *reversals.unreadable])
+    found.is_cut = most is not None and len(sold.records) + len(sold.unreadable) >= most
+    booked = [one for record in by_session.values() for one in sale_of(record)]
+    for reversal in reversals.values():
+        try:
+            booked += await _returns(stored, reversal, by_session)
+        except RecordUnreadable as error:
+            found.unreadable.append(error)
+    found.found = [one for one in booked if one.at is None or one.at >= since]
+    found.found.sort(key=lambda one: (one.at is not None, one.at or since), reverse=True)
+    return found
+
+
+async def _returns(
+    stored: CheckoutRecords, reversal: Reversal, by_session: Mapping[str, AccessRecord]
+) -> list[Booking]:
+    if reversal.session_id is None:
+        return []
+    record = by_session.get(reversal.session_id)
+    if record is None:
+        entry = await stored.access.get(reversal.session_id)
+        record = entry.record if entry else None
+    return [*returns_of(reversal, record)] if record else []

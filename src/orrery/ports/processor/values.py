@@ -126,10 +126,14 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class ChargeEvent:
-    """A refund, with the charge as it was after it, or a dispute that was opened or closed."""
+    """A refund, with the charge as it was after it, or a dispute that was opened, took the money, or was closed.
+
+    `reported` is False of a charge that was read by itself: `created` is the charge's time then.
+    """
 
     created: datetime
     subject: Charge | Dispute
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ Verdict = Literal["approved", "declined", "challenge", "delayed", "review"]
 ANSWER_WITHIN = 9 * 24 * 3600
 """Seconds that the owner has to answer a dispute: banks give 7 to 21 days, less the vendor's own time."""
 
+_INQUIRY = "warning_"
+"""What the status of a mere question of the bank begins with."""
+
 _DECLINED = "generic_decline"
 _DECLINE_MESSAGE = "Your card was declined."
 _NULL_IN_CHARGES = (
@@ -88,15 +91,15 @@ def refund(world: World, charge: Document, amount: int | None = None) -> Documen
     return charge
 
 
-def dispute(world: World, charge: Document) -> Document:
-    """Let the buyer's bank contest a charge."""
+def dispute(world: World, charge: Document, amount: int | None = None, *, is_inquiry: bool = False) -> Document:
+    """Let the buyer's bank contest a charge, or part of it; or only ask about it, which takes no money."""
     if charge["status"] != "succeeded" or charge["disputed"]:
         raise api_error(400, "This charge cannot be disputed.")
     charge["disputed"] = True
     contested: Document = {
         "id": new_id("du_"),
         "object": "dispute",
-        "amount": charge["amount"],
+        "amount": charge["amount"] if amount is None else amount,
         "charge": charge["id"],
         "created": world.now(),
         "currency": charge["currency"],
@@ -110,20 +113,32 @@ def dispute(world: World, charge: Document) -> Document:
         "livemode": False,
         "payment_intent": charge["payment_intent"],
         "reason": "fraudulent",
-        "status": "needs_response",
+        "status": f"{_INQUIRY}needs_response" if is_inquiry else "needs_response",
     }
     world.record([charge, contested], ("charge.dispute.created", contested))
     return charge
 
 
+def contest(world: World, charge: Document) -> Document:
+    """Let the bank contest what it only asked about."""
+    asked = _open_dispute(world, charge, f"{_INQUIRY}needs_response")
+    contested = asked | {"status": "needs_response"}
+    world.record([contested], ("charge.dispute.funds_withdrawn", contested))
+    return charge
+
+
 def close_dispute(world: World, charge: Document, *, won: bool) -> Document:
     """Let the bank decide about a contested charge."""
-    contested = next((one for one in world.state.newest_first("dispute") if one["charge"] == charge["id"]), None)
-    if contested is None or contested["status"] != "needs_response":
-        raise api_error(400, "This charge has no open dispute.")
-    closed = contested | {"status": "won" if won else "lost"}
+    closed = _open_dispute(world, charge, "needs_response") | {"status": "won" if won else "lost"}
     world.record([closed], ("charge.dispute.closed", closed))
     return charge
+
+
+def _open_dispute(world: World, charge: Document, status: str) -> Document:
+    found = next((one for one in world.state.newest_first("dispute") if one["charge"] == charge["id"]), None)
+    if found is None or found["status"] != status:
+        raise api_error(400, "This charge has no open dispute.")
+    return found
 
 
 def _decline(world: World, session: Document, intent: Document, charge: Document, *, blocked: bool) -> str:

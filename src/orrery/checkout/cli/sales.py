@@ -1,0 +1,116 @@
+"""`orrery sales`: what was sold and what is kept of it, in totals or as a list."""
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
+
+import typer
+
+from orrery.checkout.access.sales import (
+    Booking,
+    Bookings,
+    Period,
+    Totals,
+    period_of,
+    periods,
+    read_bookings,
+    totals,
+)
+from orrery.checkout.cli import checkout_of
+from orrery.errors import Invalid
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed, Services
+from orrery.runtime.console.tables import Row, left_out, show
+from orrery.runtime.references import References
+from orrery.syntax.money import decimal, money
+
+_OF_TOTALS = ("gross", "refunded", "disputed", "net")
+_AMOUNTS = ("amount", *_OF_TOTALS)
+_TOTALS = ("period", "currency", "sold", *_OF_TOTALS)
+_LIST = ("at", "what", "product", "amount", "reference")
+
+
+def command(
+    period: Annotated[
+        str | None,
+        typer.Argument(help="today, 7d, 30d, month, last-month, a day, or two such as 2026-11-01..2026-11-30."),
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List sales, refunds and disputes.")] = False,  # noqa: FBT002  a flag of the command line
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for a spreadsheet.")] = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """Show what was sold, what went back, and what is kept, before the processor's fees.
+
+    Without PERIOD, it shows each named period, and lists 30 days. Currencies are never added up.
+    """
+    if as_json and as_csv:
+        raise Invalid("Choose one of --json and --csv.")
+
+    async def read(services: Services) -> tuple[list[Period], Bookings, References]:
+        stored = checkout_of(services).stored
+        now = stored.clock.now()
+        chosen = [period_of(period, now)] if period else periods(now)
+        if listed and not period:
+            chosen = [period_of("30d", now)]
+        booked = await read_bookings(stored, min(one.since for one in chosen))
+        return chosen, booked, services[References]
+
+    chosen, booked, references = runner.run(read)
+    if listed:
+        rows = [_entry(one, references) for one in (*booked.within(chosen[0]), *booked.undated())]
+    else:
+        rows = list(_totals(chosen, booked))
+    if as_csv:
+        _write_csv(rows)
+        left_out(booked.unreadable)
+    else:
+        columns, empty = _LIST if listed else _TOTALS, "Nothing was sold, and nothing went back."
+        shown = rows if as_json else [_with_amounts(row, money if listed else decimal) for row in rows]
+        show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable)
+
+
+def _write_csv(rows: Sequence[Row]) -> None:
+    if rows:
+        # A file is passed on, and a session's id opens its buyer's access.
+        columns = [name for name in rows[0] if name != "session_id"]
+        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(_with_amounts(row, decimal) for row in rows)
+
+
+def _with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
+    """Return a row whose amounts are text in their currency's main unit, and whose currency is in capitals."""
+    currency = str(row["currency"])
+    amounts = {name: text_of(value, currency) for name in _AMOUNTS if isinstance(value := row.get(name), int)}
+    return {**row, **amounts, "currency": currency.upper()}
+
+
+def _totals(chosen: Sequence[Period], booked: Bookings) -> Iterable[Row]:
+    for one in chosen:
+        found = totals(booked.within(one))
+        for currency in booked.currencies():
+            yield _of_totals(one.name, currency, found.get(currency, Totals()), one)
+    for currency, back in totals(booked.undated()).items():
+        yield _of_totals("day unknown", currency, back, None)
+
+
+def _of_totals(name: str, currency: str, each: Totals, period: Period | None) -> Row:
+    amounts = {name: getattr(each, name) for name in _OF_TOTALS}
+    days = {"since": period.since, "until": period.until} if period else {"since": None, "until": None}
+    return {"period": name, **days, "currency": currency, "sold": each.sold, **amounts}
+
+
+def _entry(booking: Booking, references: References) -> Row:
+    record = booking.record
+    return {
+        "at": booking.at,
+        "what": booking.kind,
+        "product": record.product.name,
+        "currency": booking.currency,
+        "amount": booking.signed,
+        "reference": references.of(record.session_id),
+        "session_id": record.session_id,
+    }
