@@ -29,7 +29,7 @@ CONNECTIONS = 64
 """Deliveries under way at once."""
 CONNECTIONS_TO_DJANGO = 4
 """As many as it can have: with more, its transactions wait for one another until they fail."""
-KEYS = 13
+KEYS = 10
 """As many keys as the commit of a paid session writes."""
 BARE = "bare SQLite, one key a transaction"
 OURS = f"webhook to 200, {CONNECTIONS} at once"

@@ -43,7 +43,7 @@ def next_tries(ledger: Path) -> list[float]:
 
 def waiting(store: Path) -> int:
     """Return how many messages are to be delivered: as many as their index has, which is short."""
-    low = b"outbox-due:"
+    low = b"outbox-next:"
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         query = "SELECT count(*) FROM entries WHERE key >= ? AND key < ?"
         return database.execute(query, (low, low + b"\xff")).fetchone()[0]

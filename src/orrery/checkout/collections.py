@@ -2,8 +2,9 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from orrery.checkout import records
@@ -89,15 +90,15 @@ class CheckoutRecords:
     def end_ids(self, email: str, product: ProductKey) -> list[str]:
         """Return the same by each of the buyer's digests."""
         named = f"{product.product_type}:{product.id}"
-        return [f"{digest}:{named}" for digest in self._digests_of(email)]
+        return [f"{digest}:{named}" for digest in _digests_of(self.index_key, email)]
 
     def of_buyer(self, email: str) -> list[str]:
         """Return the prefixes under which one buyer's access records are indexed."""
-        return [f"access-by-email:{digest}:" for digest in self._digests_of(email)]
+        return [f"access-by-email:{digest}:" for digest in _digests_of(self.index_key, email)]
 
     def erasure_id(self, session_id: str) -> str:
         """Return the id of the note that a session's buyer was erased; it does not contain the session id."""
-        return self._digest(f"erased {session_id}")
+        return _digest(self.index_key, f"erased {session_id}")
 
     def line_id(self, former_id: str) -> str:
         """Return the id by which a repeated import finds the record of a line.
@@ -105,23 +106,26 @@ class CheckoutRecords:
         It is computed from the former id, so that an old record is found although its address was changed or
         erased.
         """
-        return self._digest(f"imported {former_id}")
-
-    def _digests_of(self, email: str) -> list[str]:
-        """Return the digests under which a buyer may be indexed (decision 10): today's comes first.
-
-        Earlier releases stored every letter in lower case, those beyond ASCII too (docs/decisions/0027).
-        """
-        address = normal_email(email)
-        return [self._digest(one) for one in dict.fromkeys((address, without_case(address)))]
-
-    def _digest(self, text: str) -> str:
-        return hmac.new(self.index_key, text.encode(), hashlib.sha256).hexdigest()
+        return _digest(self.index_key, f"imported {former_id}")
 
     def _index_of_access(self, record: AccessRecord) -> Iterable[str]:
         yield f"{ACCESS_BY_TIME}{sortable(record.granted_at)}:{record.session_id}"
         if record.email:
             yield f"{self.of_buyer(record.email)[0]}{record.session_id}"
+
+
+@lru_cache(maxsize=1)  # one commit asks twice for its buyer's
+def _digests_of(index_key: bytes, email: str) -> Sequence[str]:
+    """Return the digests under which a buyer may be indexed (decision 10): today's comes first.
+
+    Earlier releases stored every letter in lower case, those beyond ASCII too (docs/decisions/0027).
+    """
+    address = normal_email(email)
+    return [_digest(index_key, one) for one in dict.fromkeys((address, without_case(address)))]
+
+
+def _digest(index_key: bytes, text: str) -> str:
+    return hmac.new(index_key, text.encode(), hashlib.sha256).hexdigest()
 
 
 def _index_of_offers(offer: Offer) -> Iterable[str]:

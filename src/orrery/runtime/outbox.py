@@ -44,7 +44,7 @@ from orrery.runtime.collection import (
 )
 from orrery.runtime.deduplication import Deduplication
 from orrery.runtime.due import SLACK
-from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, keys
+from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, key
 from orrery.runtime.record_index import behind, id_in, index_again
 from orrery.runtime.tasks import together
 
@@ -199,21 +199,11 @@ class Outbox:
         """Return the ids of the rows that waited when the lease was taken: another process may have tried them."""
         token, before = self._before.get(channel, (0, set[str]()))
         if token != since:
-            await self._reindex()
+            for left in (OF_ALL, _DEAD, _HELD, UNREADABLE):
+                await index_again(self._rows, left)
             before = {id_in(index) async for index in self._lanes.waiting(channel)}
             self._before[channel] = since, before
         return before
-
-    async def _reindex(self) -> None:
-        """Give rows their index: those that a release without lanes has enqueued or put off, or could not read."""
-        known = {LaneTimes.of(index)._replace(came="") async for index in self._lanes.waiting(*CHANNELS)}
-        async for index in self._rows.entries(OF_ALL):
-            due, _, row_id = index.key.removeprefix(OF_ALL).partition(":")
-            if LaneTimes(due, "", row_id) not in known and (found := await self._behind(index)):
-                writes = [Put(key, index.value) for key in index_of(found.record)]
-                _ = await commit(self._store, Changes(writes, [Unchanged(index.key, index.version)]))
-        for left in (_DEAD, _HELD, UNREADABLE):
-            await index_again(self._rows, left)
 
     async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Notification]:
         """Yield every row that can be read, or those in `state`, by id."""
@@ -380,7 +370,7 @@ def index_of(row: Notification) -> Iterable[str]:
     """Return the keys by which a row is found, unless it is delivered."""
     match row.state:
         case "waiting":
-            return keys(row.channel, row.priority, row.due_at, row.created_at, row.id)
+            return [key(row.channel, row.priority, row.due_at, row.created_at, row.id)]
         case "held":
             return [f"{_HELD}{row.id}"]
         case "dead":

@@ -15,7 +15,7 @@ CHANNELS: tuple[Channel, ...] = ("push", "email")
 
 PREFIX = "outbox-next:"
 OF_ALL = "outbox-due:"
-"""The index of the release before, of all channels: still written, so that it can be rolled back to."""
+"""The index of all channels that earlier releases wrote: a process that takes the job puts it into the lanes."""
 
 LANES: Mapping[Channel, tuple[str, ...]] = {
     "push": (f"{PREFIX}push-urgent:", f"{PREFIX}push:"),
@@ -24,10 +24,15 @@ LANES: Mapping[Channel, tuple[str, ...]] = {
 """An urgent push waits for no other: a push service may take one in five seconds."""
 
 
-def keys(channel: Channel, priority: Priority, due: datetime, came: datetime, row_id: str) -> list[str]:
-    """Return the keys by which a notification that waits is found."""
+def key(channel: Channel, priority: Priority, due: datetime, came: datetime, row_id: str) -> str:
+    """Return the key by which a notification that waits is found."""
     lane = LANES[channel][0 if priority == "urgent" else -1]
-    return [f"{lane}{sortable(due)}:{sortable(came)}:{row_id}", f"{OF_ALL}{sortable(due)}:{row_id}"]
+    return f"{lane}{sortable(due)}:{sortable(came)}:{row_id}"
+
+
+def former_key(due: datetime, row_id: str) -> str:
+    """Return the key of the same in a release without lanes."""
+    return f"{OF_ALL}{sortable(due)}:{row_id}"
 
 
 class LaneTimes(NamedTuple):

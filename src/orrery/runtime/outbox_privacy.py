@@ -7,6 +7,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import MINIMUM_TTL, Delete, Store, StoreEntry, Unchanged, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, parse
+from orrery.runtime.outbox_lanes import former_key
 from orrery.runtime.privacy import ErasureRequest, ErasureRound, PersonalDataSource, commit_erasure, stored_json
 from orrery.runtime.search_terms import SearchTerms
 
@@ -58,4 +59,5 @@ def reworded(entry: StoreEntry, change: Callable[[str], str], now: datetime) -> 
     changed = row.change(id=change(row.id), title=change(row.title), body=change(row.body))
     writes = outbox.stored(changed, max(entry.expires_at - now, MINIMUM_TTL) if entry.expires_at else None)
     written = {write.key for write in writes}
-    return [*(Delete(key) for key in (entry.key, *outbox.index_of(row)) if key not in written), *writes]
+    keys = entry.key, former_key(row.due_at, row.id), *outbox.index_of(row)
+    return [*(Delete(key) for key in keys if key not in written), *writes]

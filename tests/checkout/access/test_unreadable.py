@@ -36,7 +36,6 @@ KINDS = (
     "lease:",
     "offer:",
     "offer-address:",
-    "outbox-due:",
     "outbox-held:",
     "outbox-next:",
     "outbox:",
@@ -170,7 +169,7 @@ async def world_with(kind: str) -> World:
         await led(world)
         lease = Lease(world.shop.store, world.shop.clock, "reconcile", "elsewhere", timedelta(seconds=30))
         await lease.take()
-    if kind in {"outbox-due:", "outbox-next:"}:
+    if kind == "outbox-next:":
         await world.shop.desk.resend("cs_1", "why")
     return world
 

@@ -9,7 +9,6 @@ Change rule 5: before another event type is added to the switch, this module is 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from http import HTTPStatus
 
 from orrery.checkout import probe
@@ -25,7 +24,7 @@ from orrery.checkout.signature import verify
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
 from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, PartialEvent, ProcessorEvent, ProcessorReads, ProcessorRefused
-from orrery.ports.store import Absent, Check, Conflict, Delete, Write
+from orrery.ports.store import Absent, Conflict, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, compare_and_set, write
 from orrery.runtime.lasting import alarm
@@ -179,20 +178,16 @@ class Fulfilment:
 
         The first attempt takes it that nothing runs, as for most buyers: a conflict shows that something does.
         """
-        ends: list[datetime] = []
-        checks: list[Check] = []
         end_ids = self._stored.end_ids(session.email, product) if session.email else []
-        for end_id in end_ids:
-            found = None if is_first else await self._stored.ends.get(end_id)
-            checks.append(self._stored.ends.as_read(end_id, found))
-            ends += [found.record.expires_at] if found else []
+        found = [None if is_first else await self._stored.ends.get(one) for one in end_ids]
+        checks = [self._stored.ends.as_read(*one) for one in zip(end_ids, found, strict=True)]
         record = grant(
             session,
             product,
             event_id=source.event_id,
             granted_by=source.granted_by,
             now=self._stored.clock.now(),
-            running_until=max(ends, default=None),
+            running_until=max((one.record.expires_at for one in found if one), default=None),
             title=verdict.title or self._notifications.catalogue.title_of(product),
         )
         if source.happened_at:
