@@ -117,8 +117,10 @@ def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what stays until the end: the tests, and all that they import."""
-    gc.collect()
+    """Let the garbage collector pass over what stays until the end: the tests, and all that they import.
+
+    What is garbage by now stays, too: to look for it takes longer than most test files.
+    """
     gc.freeze()
     gc.enable()
 

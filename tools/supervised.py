@@ -8,6 +8,7 @@ at a terminal reaches it by itself, as both are of one group. Whatever still run
 end is killed, and named.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -39,16 +40,26 @@ def main(command: list[str]) -> int:
 
 def end_of(child: int) -> int:
     """Wait for the command's end, passing signals on, and return its exit code."""
-    ended = status = 0
-    while not ended:
+    while True:
         came = signal.sigwaitinfo(AWAITED)
         if came.si_signo == signal.SIGALRM:
             os.kill(child, signal.SIGKILL)
         elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # a process sent it, and not a terminal
             os.kill(child, signal.SIGINT)
             signal.alarm(GRACE)
-        ended, status = os.waitpid(child, os.WNOHANG)
-    return os.waitstatus_to_exitcode(status)
+        ended = dict(ended_children())
+        if child in ended:
+            return os.waitstatus_to_exitcode(ended[child])
+
+
+def ended_children() -> Iterator[tuple[int, int]]:
+    """Yield the ids and statuses of the children that have ended.
+
+    A run leaves some hundred behind; each is in the list of children until somebody waits for it.
+    """
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended
 
 
 def end_what_is_left() -> Iterator[str]:
@@ -57,7 +68,7 @@ def end_what_is_left() -> Iterator[str]:
     while children := Path("/proc/thread-self/children").read_text(encoding="ascii").split():
         if time.monotonic() < patient_until:
             time.sleep(0.02)  # noqa: TID251  waitpid knows no deadline
-            _ = os.waitpid(-1, os.WNOHANG)
+            _ = dict(ended_children())
             continue
         for child in map(int, children):
             yield Path(f"/proc/{child}/comm").read_text(encoding="utf-8").strip()

@@ -159,7 +159,7 @@ CODED = [" ".join([*(f"{one * one * factor}" for one in range(40)), LONG]).encod
 """Texts that zlib packs in individual codes; in short lines nothing but its head shows them."""
 
 ACROSS = zlib.compress(random_octets(850_000) + LONG.encode())
-WORDS = bytes(Random(1).choices(ascii_letters.encode() + b".,;:!?()-'" + b" " * 12, k=1_150_000))  # noqa: S311  the same
+WORDS = random_octets(1_150_000).translate((4 * (ascii_letters.encode() + b".,;:!?()-'" + b" " * 12))[:256])
 """A text that is more than a window, also packed: it is searched faster than octets of chance."""
 
 CARRIERS: dict[str, tuple[str, bytes]] = {
