@@ -1,7 +1,9 @@
 """What `doctor` reports of a database, provoked on real servers and ended again."""
 
 import asyncio
-from collections.abc import Generator, Iterable
+import shutil
+import subprocess
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,11 +12,13 @@ import pytest
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres import PostgresStore, create
+from orrery.adapters.postgres.place import PostgresDatabase
 from orrery.adapters.postgres.risks import Setup, risks, summary
 from orrery.adapters.postgres.statements import INSPECT
 from orrery.errors import StoreUnavailable
-from orrery.ports.store import Inspection
-from tests.support.postgres import Server, a_pair, skip_without_postgres
+from orrery.ports.store import Inspection, StorePlace
+from tests.support.ports import free_ports
+from tests.support.postgres import USER, Server, a_pair, skip_without_postgres
 from tests.support.waiting import PATIENCE, eventually
 
 
@@ -23,6 +27,7 @@ class Shop:
     """A store on a pair of servers without a fault; `look` says what is reported of it."""
 
     standby: Server
+    port: int
     address: str
 
     def look(self) -> Inspection:
@@ -59,7 +64,7 @@ def shop() -> Generator[Shop]:
         address = primary.address(primary.new_schema())
         create(address)
         carry_out(address, setting("fsync", "on"))
-        yield Shop(standby, address)
+        yield Shop(standby, primary.port, address)
 
 
 def carry_out(address: str, statements: Iterable[str]) -> None:
@@ -71,6 +76,8 @@ def carry_out(address: str, statements: Iterable[str]) -> None:
 def setting(name: str, value: str) -> list[str]:
     return [f"ALTER SYSTEM SET {name} = '{value}'", "SELECT pg_reload_conf()"]
 
+
+POOLER = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin")
 
 LOG = "SELECT count(pg_logical_emit_message(false, 'x', repeat('x', 1048576))) FROM generate_series(1, 66)"
 """Writes more log than may be behind."""
@@ -122,8 +129,9 @@ async def test_a_standby_that_is_missing_stops_the_store(shop: Shop) -> None:
             if missing == "b":
                 await asyncio.to_thread(shop.standby.kill)
             await refused_at_last(store)
-            with pytest.raises(StoreUnavailable, match="waits for a standby, and none"):
-                await asyncio.to_thread(shop.look)
+            for use in (shop.look, lambda: create(shop.address)):
+                with pytest.raises(StoreUnavailable, match="waits for a standby, and none"):
+                    await asyncio.to_thread(use)
     finally:
         await asyncio.to_thread(carry_out, shop.address, setting("synchronous_standby_names", "b"))
         await asyncio.to_thread(shop.standby.start)
@@ -179,3 +187,48 @@ def test_what_a_plain_user_sees(shop: Shop) -> None:
     assert plain.look() == replace(shop.look(), summary=summary(replace(plain.setup(), sees_all=False)))
     carry_out(shop.address, ["GRANT pg_read_all_stats TO plain"])
     assert plain.look() == shop.look()
+
+
+def test_a_scratch_store_wants_a_user_who_may_make_it(shop: Shop) -> None:
+    """One who may not is refused with what to type; nothing stays of the scratch store of one who may."""
+    carry_out(shop.address, ["CREATE ROLE reader LOGIN"])
+    place = PostgresDatabase(shop.address.replace("user=orrery", "user=reader"), SystemClock())
+    with pytest.raises(StoreUnavailable, match="GRANT CREATE ON DATABASE"), place.scratch():
+        pass
+    carry_out(shop.address, ["GRANT CREATE ON DATABASE postgres TO reader"])
+    with place.scratch() as scratch:
+        asyncio.run(opened_and_closed(scratch))
+    with psycopg.connect(shop.address) as connection:
+        assert connection.execute("SELECT FROM pg_namespace WHERE nspname LIKE 'orrery_scratch%'").rowcount == 0
+
+
+async def opened_and_closed(place: StorePlace) -> None:
+    await (await place.open()).close()
+
+
+def test_a_pooler_is_refused(shop: Shop) -> None:
+    """A store is neither made nor opened through it: its connections are not the server's."""
+    if not POOLER:
+        pytest.skip("no pooler on this machine; to have it, type: sudo apt-get install -y pgbouncer")
+    port, folder = free_ports(1)[0], shop.standby.folder.parent
+    settings = folder / "pooler.ini"
+    settings.write_text(
+        f"[databases]\npostgres = host=127.0.0.1 port={shop.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+        f"listen_port = {port}\nauth_type = trust\nauth_file = {folder}/users\nunix_socket_dir =\n"
+    )
+    (folder / "users").write_text('"orrery" ""')
+    pooler = subprocess.Popen([POOLER, "-q", str(settings)], user=USER, stderr=subprocess.DEVNULL)  # noqa: S603  the distribution's
+    address = f"host=127.0.0.1 port={port} user=orrery dbname=postgres"
+    try:
+        eventually(lambda: expect_a_pooler(lambda: create(address)))
+        create(address.replace(str(port), str(shop.port)))
+        expect_a_pooler(lambda: replace(shop, address=address).look())
+    finally:
+        pooler.kill()
+        pooler.wait()
+
+
+def expect_a_pooler(use: Callable[[], object]) -> None:
+    with pytest.raises(StoreUnavailable) as refused:
+        use()
+    assert "connection pooler" in str(refused.value)

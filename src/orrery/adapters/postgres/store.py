@@ -116,7 +116,7 @@ class PostgresStore:
             raise await asyncio.to_thread(explained, self._connection_string, self._deadline, error) from error
         last_version, *found = rows[0]
         setup = Setup(*found)
-        refuse_without_standby(setup)
+        refuse_without_standby(waits=setup.waits_for_standbys and not setup.standbys)
         return Inspection(
             last_version, None, self._writer.failed, tuple(risks(setup, time.time_ns() // 1000)), summary(setup)
         )
