@@ -120,7 +120,7 @@ ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 ensure_dovecot() { ensure_tool has_dovecot "the tests of IMAP" dovecot-imapd; }
 
 # The store of several machines is tried with real servers that are killed.
-ensure_postgres() { ensure_tool has_postgres "the tests of the store in PostgreSQL" postgresql; }
+ensure_postgres() { ensure_tool has_postgres "the tests of the store in PostgreSQL" postgresql pgbouncer; }
 
 # The load of the measurements; the tests run each in its smallest form.
 ensure_wrk() { ensure_tool has_wrk "the measurements of reads" wrk; }
@@ -234,7 +234,7 @@ has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/
 
 has_dovecot() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v dovecot >/dev/null; }
 
-has_postgres() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
+has_postgres() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && [[ -x /usr/sbin/pgbouncer ]]; }
 
 has_shellcheck() { command -v shellcheck >/dev/null; }
 

@@ -8,9 +8,12 @@ from anyio import Path as AsyncPath
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import OutcomeUnknown, StoreError, StoreUnavailable
-from orrery.ports.store import Delete, Inspection, Put, Store
+from orrery.ports.health import Finding
+from orrery.ports.store import Delete, Inspection, Put, Store, StoreRisk
 from orrery.runtime.index_key import INDEX_KEY, index_key
+from orrery.runtime.outbox import Outbox
 from orrery.runtime.store_probe import MIB, SALE, StoreProbe
+from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
 from tests.support.stores import new_store
 from tests.support.unreliable_store import UnreliableStore
@@ -92,26 +95,58 @@ async def test_processes_that_start_together_share_the_key() -> None:
     assert len(set(await asyncio.gather(*(index_key(store) for _ in range(8))))) == 1
 
 
-class Roomy(UnreliableStore):
-    """A store with so much room."""
+class Inspected(UnreliableStore):
+    """A store with so much room, and such risks."""
 
     free: int | None = None
+    risks: tuple[StoreRisk, ...] = ()
+    summary = ""
 
     async def inspect(self) -> Inspection:
-        """Return the room that a test has set."""
-        return Inspection(1, self.free, 0)
+        """Return what a test has set."""
+        return Inspection(1, self.free, 0, self.risks, self.summary)
 
 
 @pytest.mark.parametrize(("free", "low"), [(None, False), (64 * MIB, False), (64 * MIB - 1, True), (0, True)])
 async def test_a_disk_that_is_nearly_full_is_named(free: int | None, low: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """Below the setting it is a part of its own, which follows from the store and stops no sale."""
     one = Examined()
-    store = Roomy(one.store.inside)
+    store = Inspected(one.store.inside)
     store.free = free
     probe = StoreProbe(store, one.clock, 64 * MIB)
     await probe.examine()
     disk = [found for found in await probe.findings("") if found.part == "disk"]
     assert [(found.state, found.essential, found.cause) for found in disk] == [("broken", False, "store")] * low
+
+
+async def test_each_risk_of_a_database_is_an_outage_of_its_own() -> None:
+    """One that comes beside another is a push, and so is the end of each; the database itself stays described."""
+    one = Examined()
+    store = Inspected(one.store.inside)
+    store.summary = "PostgreSQL 15"
+    probe = StoreProbe(store, one.clock)
+    watch = OutageWatch(store, one.clock, lambda: looked(probe))
+    flush, standby = (StoreRisk(name, f"The {name} is bad.", "Mend it.") for name in ("flush", "standby"))
+    for risks in ((flush,), (flush, standby), (standby,), ()):
+        store.risks = risks
+        for _ in range(12):
+            await watch.notify()
+            one.clock.advance(60)
+    rows = [row async for row in Outbox(store, one.clock, {}).rows()]
+    assert [row.title for row in sorted(rows, key=lambda row: row.created_at)] == [
+        "Broken: database flush",
+        "Broken: database standby",
+        "Works again: database flush",
+        "Works again: database standby",
+    ]
+    assert [(one.part, one.state, one.why) for one in await looked(probe)][1:] == [
+        ("database", "ok", "PostgreSQL 15")
+    ]
+
+
+async def looked(probe: StoreProbe) -> list[Finding]:
+    await probe.examine()
+    return probe.examined("Do that.")
 
 
 async def test_the_file_does_not_grow_by_being_tried(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ logging_collector = off
 _names = count()
 _kept: list[ExitStack] = []
 
-_USER, _GROUP = (pwd.getpwnam("nobody")[2:4]) if os.geteuid() == 0 else (None, None)
+USER, _GROUP = (pwd.getpwnam("nobody")[2:4]) if os.geteuid() == 0 else (None, None)
 """PostgreSQL refuses to be run by root."""
 
 
@@ -65,7 +65,7 @@ class Server:
                 [str(PROGRAMS[-1] / "postgres"), "-D", str(self.folder)],
                 stdout=log,
                 stderr=log,
-                user=_USER,
+                user=USER,
                 group=_GROUP,
                 cwd="/",
             )
@@ -229,7 +229,7 @@ def _copy(data: Path, server: Server) -> None:
 
 def _copytree(data: Path, target: Path) -> None:
     """Copy as the server's user."""
-    subprocess.run(["cp", "-a", str(data), str(target)], check=True, user=_USER, group=_GROUP, cwd="/")  # noqa: S603, S607  coreutils
+    subprocess.run(["cp", "-a", str(data), str(target)], check=True, user=USER, group=_GROUP, cwd="/")  # noqa: S603, S607  coreutils
 
 
 @contextmanager
@@ -246,7 +246,7 @@ def _run(program: str, *arguments: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        user=_USER,
+        user=USER,
         group=_GROUP,
         cwd="/",
     )

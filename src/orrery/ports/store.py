@@ -118,8 +118,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class StoreRisk:
-    """A reason why what is stored could be lost, and what to do about it, as sentences."""
+    """A reason why what is stored could be lost or stopped, and what to do about it, as sentences.
 
+    `name` is one word for what it is about, the same for as long as the reason lasts.
+    """
+
+    name: str
     why: str
     todo: str
 
@@ -129,13 +133,15 @@ class Inspection:
     """How the storage is: `last_version` is the newest number that it gave out, 0 for a new store.
 
     `free` is the room that is left for it in bytes, or None where nothing limits it. `failed` counts the commits
-    of this process that ended in a `StoreError`.
+    of this process that ended in a `StoreError`. `summary` describes a database, and what cannot be
+    seen of it.
     """
 
     last_version: int
     free: int | None
     failed: int
     risks: tuple[StoreRisk, ...] = ()
+    summary: str = ""
 
 
 class Store(Protocol):

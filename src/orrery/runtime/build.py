@@ -45,7 +45,11 @@ def notifications(runtime: Runtime) -> Parts:
             PanelSource("Parts", overview.parts, 100),
         ],
         personal_data=[notifications_source(store, clock)],
-        offers={Outbox: outbox, Findings: findings, Readiness: Readiness(findings.all, clock)},
+        offers={
+            Outbox: outbox,
+            Findings: findings,
+            Readiness: Readiness(findings.all, clock, lambda: probe.unusable),
+        },
         once_composed=[findings.modules.extend],
     )
 

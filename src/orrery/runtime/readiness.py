@@ -26,8 +26,15 @@ _TODO = "The findings of the other parts are older. See the log if it lasts."
 class Readiness:
     """Keeps the findings of the last round: a broken `PART` until the first one has ended."""
 
-    def __init__(self, findings: Callable[[], Awaitable[Sequence[Finding]]], clock: Clock) -> None:
+    def __init__(
+        self,
+        findings: Callable[[], Awaitable[Sequence[Finding]]],
+        clock: Clock,
+        why_unusable: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`why_unusable` returns what an unfinished round found of the store first, or nothing."""
         self._findings = findings
+        self._why_unusable = why_unusable
         self._clock = clock
         self._last = Round(clock.now(), _with_failure([], "The first one has not ended."))
 
@@ -42,7 +49,10 @@ class Readiness:
                 found = await self._findings()
         except TimeoutError:
             others = [one for one in found if one.part not in {PART, STORE}]
-            found = [*others, broken_store(_HANGS, _TODO)]  # the round asks nothing but the store and its disk
+            found = [
+                *others,
+                broken_store(self._why_unusable() or _HANGS, _TODO),
+            ]  # the round asks nothing but the store and its disk
         except OrreryError as error:
             found = _with_failure(found, str(error))
         except Exception as error:

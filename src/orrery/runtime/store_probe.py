@@ -17,7 +17,7 @@ DISK = "disk"
 """The part that is broken while the store has little room left."""
 
 DATABASE = "database"
-"""The part that is broken while its setup could lose what it has acknowledged."""
+"""The part that describes the database of the store; each of its risks is a separate part, with a word more."""
 
 SALE = 64 << 10
 """Bytes that are written on trial. The largest commit of a sale takes 37 to 50 KB of the log (decision 73)."""
@@ -40,6 +40,7 @@ class StoreProbe:
         self._free: int | None = None
         self._has_key = False
         self._risks: tuple[StoreRisk, ...] = ()
+        self._summary = ""
         self._failed: int = 0
         self._tried = float("-inf")
         self.unusable = self.last_failure = ""
@@ -51,7 +52,7 @@ class StoreProbe:
         """
         try:
             found = await self._store.inspect()
-            self._free, self._risks = found.free, found.risks
+            self._free, self._risks, self._summary = found.free, found.risks, found.summary
             old = self._clock.monotonic() - self._tried >= EVERY.total_seconds()
             if old or found.failed != self._failed:
                 # Noise, because a disk that compresses would find room for anything else.
@@ -79,8 +80,15 @@ class StoreProbe:
     def examined(self, todo: str) -> list[Finding]:
         """Return what `examine` found."""
         store = broken_store(self.unusable, todo) if self.unusable else Finding(STORE, "ok", essential=True)
-        risks = [Finding(DATABASE, "broken", one.why, one.todo, essential=False) for one in self._risks[:1]]
-        return [store, *risks, *self._disk()]
+        return [store, *self._database(), *self._disk()]
+
+    def _database(self) -> list[Finding]:
+        if not self._summary:
+            return []
+        risks = [
+            Finding(f"{DATABASE} {one.name}", "broken", one.why, one.todo, essential=False) for one in self._risks
+        ]
+        return [Finding(DATABASE, "ok", self._summary, essential=False), *risks]
 
     def _disk(self) -> list[Finding]:
         if self._free is None or self._free >= self._least_free:

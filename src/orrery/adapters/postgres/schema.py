@@ -10,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.sql import SQL, Identifier
 
 from orrery.adapters.postgres.address import connect
+from orrery.adapters.postgres.standby import refuse_unusable
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 
@@ -50,6 +51,11 @@ _TABLES = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 """
 
+_NO_SCHEMA = (
+    "The user in the address may not make a schema: as the owner of the database, type "
+    "`GRANT CREATE ON DATABASE NAME TO USER;`, or name a user who may."
+)
+
 
 def create(connection_string: str) -> None:
     """Make an empty store in an empty schema of the database.
@@ -58,6 +64,7 @@ def create(connection_string: str) -> None:
     """
     try:
         with connect(connection_string) as connection, connection.transaction():
+            refuse_unusable(connection)
             tables = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
             if "orrery_store" in tables:
                 raise Invalid("There is a store in this database already: nothing was made.")
@@ -78,11 +85,14 @@ def new_schema(connection_string: str) -> Generator[str]:
     given = conninfo_to_dict(connection_string).get("options") or ""
     try:
         with connect(connection_string) as connection:
+            refuse_unusable(connection)
             _ = connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
             try:
                 yield make_conninfo(connection_string, options=f"{given} -c search_path={schema}")
             finally:
                 _ = connection.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(schema)))
+    except psycopg.errors.InsufficientPrivilege:
+        raise StoreUnavailable(_NO_SCHEMA) from None
     except psycopg.Error as error:
         raise unavailable(error) from error
 

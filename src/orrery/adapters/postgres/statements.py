@@ -57,9 +57,30 @@ _ALIVE = "(expires_at IS NULL OR expires_at > %b)"
 GET = f"{_COLUMNS} WHERE key = ANY (%b::bytea[]) AND {_ALIVE}"
 SCAN = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key LIMIT %b"
 SCAN_REVERSE = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key DESC LIMIT %b"
+# A plain user sees of standbys that they are connected, and no transaction of another user.
 INSPECT = """
-SELECT CASE WHEN is_called THEN last_value ELSE 0 END, current_setting('synchronous_standby_names') <> '',
-  (SELECT count(*) FROM pg_stat_replication), current_setting('fsync')::boolean,
-  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-FROM orrery_versions
+SELECT CASE WHEN is_called THEN last_value ELSE 0 END,
+  current_setting('server_version_num')::int, quote_ident(current_user), pg_has_role('pg_read_all_stats', 'USAGE'),
+  pg_database_size(current_database()), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+  current_setting('fsync')::boolean, current_setting('autovacuum')::boolean,
+  current_setting('synchronous_standby_names') <> '', standbys.*, slots.*, transactions.*, dead.*
+FROM orrery_versions, (
+  SELECT count(*) FILTER (WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')),
+    coalesce(max(behind) FILTER (WHERE sync_state <> 'async'), 0)::bigint,
+    coalesce(extract(epoch FROM max(replay_lag) FILTER (WHERE sync_state <> 'async')), 0)::float
+  FROM pg_stat_replication, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS behind
+) AS standbys, (
+  SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint
+  FROM pg_replication_slots WHERE NOT active
+) AS slots, (
+  SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float FROM (
+    SELECT xact_start AS since FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend'
+      AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)
+    UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+  ) AS one
+) AS transactions, (
+  SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint FROM pg_stat_all_tables
+  WHERE relid IN ('orrery_entries'::regclass, 'orrery_commits'::regclass)
+) AS dead
 """

@@ -13,7 +13,8 @@ from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.reader import Get, Reader, Rows, Select
-from orrery.adapters.postgres.risks import Setup, risks
+from orrery.adapters.postgres.risks import Setup, risks, summary
+from orrery.adapters.postgres.standby import explained, refuse_without_standby
 from orrery.adapters.postgres.statements import INSPECT, SCAN, SCAN_REVERSE
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.adapters.postgres.writer import Writer
@@ -74,7 +75,7 @@ class PostgresStore:
                 with reading.opened():  # a database that cannot be used is an error at once
                     store = cls(connection_string, reading, seen, deadline, clock, loop)
             except psycopg.Error as error:
-                raise unavailable(error) from error
+                raise explained(connection_string, deadline, unavailable(error)) from error
             _ = undo.pop_all()
             return store
 
@@ -108,11 +109,16 @@ class PostgresStore:
         return await asyncio.to_thread(self._vacuum)
 
     async def inspect(self) -> Inspection:
-        """Ask for the newest version, and for what could lose commits; what room there is, no server reports."""
-        rows = await self._read(Select(INSPECT, ()))
+        """Ask for the newest version, and for what could lose or stop commits; no server reports its room."""
+        try:
+            rows = await self._read(Select(INSPECT, ()))
+        except StoreUnavailable as error:
+            raise await asyncio.to_thread(explained, self._connection_string, self._deadline, error) from error
         last_version, *found = rows[0]
+        setup = Setup(*found)
+        refuse_without_standby(waits=setup.waits_for_standbys and not setup.standbys)
         return Inspection(
-            last_version, None, self._writer.failed, tuple(risks(Setup(*found), time.time_ns() // 1000))
+            last_version, None, self._writer.failed, tuple(risks(setup, time.time_ns() // 1000)), summary(setup)
         )
 
     async def close(self) -> None:

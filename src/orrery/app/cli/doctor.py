@@ -15,7 +15,7 @@ from orrery.runtime.console.options import AsJson
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import run_check
 from orrery.runtime.parts import Parts
-from orrery.runtime.store_probe import DISK, STORE
+from orrery.runtime.store_probe import DATABASE, DISK, STORE
 
 UNREADABLE = "records"
 """The part that is broken while a record cannot be read."""
@@ -34,7 +34,7 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
 async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
     async with opened_for_examination(settings, secrets) as orrery:
         findings = await orrery[Findings].all()
-        store = [one for one in findings if one.part in (STORE, DISK)]
+        store = [one for one in findings if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
         local = [one for one in findings if one not in store]
         checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]

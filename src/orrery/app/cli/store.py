@@ -1,5 +1,7 @@
 """`orrery store`: the one command that makes a store (decision 50)."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +9,7 @@ import typer
 
 from orrery.app.cli.services import Config, configured
 from orrery.app.store_place import store_place
+from orrery.ports.store import Inspection, StorePlace, StoreRisk
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.progress import progress_bar
@@ -43,9 +46,9 @@ def prove(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Race three processes against an engine, in a scratch store; exit 1 when it breaks a promise.
+    """Race three processes against an engine in a scratch store, and report what it may be used for.
 
-    The scratch store is removed, and the store itself is not opened.
+    The scratch store is removed, and the store itself is not opened. Exit 1 when the engine breaks a promise.
     """
     from orrery.app.store_races import RACES, raced  # noqa: PLC0415  no other command needs it
 
@@ -55,10 +58,29 @@ def prove(
         for race, wrong in raced([scratch] * PROCESSES, COMMITS):
             rows.append({"race": race, "wrong": "; ".join(wrong) or None})
             advance()
+        risks = asyncio.run(_inspected(scratch)).risks
     show(rows, ("race", "wrong"), as_json=as_json, empty="")
     broken = any(row["wrong"] for row in rows)
-    note(f"Keep no store at {place}: it would lose or double sales." if broken else f"{place} kept every promise.")
+    note(verdict(place, risks, broken=broken))
     end_broken(when=broken)
+
+
+async def _inspected(place: StorePlace) -> Inspection:
+    store = await place.open()
+    try:
+        return await store.inspect()
+    finally:
+        await store.close()
+
+
+def verdict(place: object, risks: Sequence[StoreRisk], *, broken: bool) -> str:
+    """Return what a place may be used for."""
+    if broken:
+        return f"Keep no store at {place}: it would lose or double sales."
+    if not risks:
+        return f"{place} kept every promise: it may hold the sales of a shop."
+    todo = "\n".join(f"{one.why} {one.todo}" for one in risks)
+    return f"{place} kept every promise: it may hold trials. Before it holds sales:\n{todo}"
 
 
 @cockpit_group.command("create")

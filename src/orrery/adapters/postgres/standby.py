@@ -1,0 +1,55 @@
+"""What answers and is not usable: a database that waits for a standby which is not connected, and a pooler."""
+
+import os
+import socket
+from contextlib import suppress
+
+import psycopg
+
+from orrery.adapters.postgres.deadline import Deadline
+from orrery.errors import StoreUnavailable
+
+_WAITS = (
+    "The store's database waits for a standby, and none that it waits for is connected, so every sale waits: "
+    "start the standby, or make a new one."
+)
+_POOLER = (
+    "The address of the store leads to a connection pooler: "
+    "give the server's own address, since a pooler drops the settings of a connection."
+)
+_LOOK = """
+SELECT pg_backend_pid(), current_setting('synchronous_standby_names') <> '' AND NOT EXISTS (
+  SELECT FROM pg_stat_replication WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')
+)
+"""
+_SOON = 2
+"""Seconds for a server to answer: where it does not even do that, the reason is another one."""
+
+
+def refuse_without_standby(*, waits: bool) -> None:
+    """Raise `StoreUnavailable` where no commit returns."""
+    if waits:
+        raise StoreUnavailable(_WAITS)
+
+
+def refuse_unusable(connection: psycopg.Connection) -> None:
+    """Raise `StoreUnavailable` for a pooler, and where a first commit would wait for ever."""
+    process, waits = connection.execute(_LOOK).fetchone() or (0, False)
+    if process != connection.info.backend_pid:
+        raise StoreUnavailable(_POOLER)
+    refuse_without_standby(waits=waits)
+
+
+def explained(connection_string: str, deadline: Deadline, error: StoreUnavailable) -> StoreUnavailable:
+    """Return why a new connection was not usable: `error`, or the missing standby, which the barrier waits for."""
+    try:
+        with (
+            suppress(psycopg.Error),
+            psycopg.connect(connection_string, connect_timeout=_SOON, target_session_attrs="read-write") as found,
+            socket.socket(fileno=os.dup(found.fileno())) as line,
+            deadline.over(line),
+        ):
+            refuse_unusable(found)
+    except StoreUnavailable as unusable:
+        return unusable
+    return error
