@@ -108,7 +108,7 @@ def measure(sizes: Sequence[int] = SIZES, webhooks: int = 50, rest: float = 5.0)
         (settings.parent / "secrets/admin_password_hash").write_text(hashed(PASSWORD.encode()))
         reconciling, store = settings.with_name("reconciling.toml"), settings.with_name("orrery.db")
         reconciling.write_text(settings.read_text().replace(NO_PROCESSOR, processor.url))
-        asyncio.run(offer_sessions(store, [PATTERN, *chain(*sessions.values())]))
+        asyncio.run(offer_sessions(settings, [PATTERN, *chain(*sessions.values())]))
         with serving(settings) as service:
             sell(service, [PATTERN])
         for size in sizes:

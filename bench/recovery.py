@@ -28,7 +28,7 @@ def measure(sales: int = 100_000, unfolded: int = 60, rest: float = 3.0) -> Roun
     few, more = ([f"cs_test_{which}{number}" for number in range(unfolded)] for which in ("few", "more"))
     with scratch() as folder:
         settings, store = prepare(folder / "service", more=UNDELIVERABLE), folder / "service/orrery.db"
-        asyncio.run(offer_sessions(store, [PATTERN, *few, *more]))
+        asyncio.run(offer_sessions(settings, [PATTERN, *few, *more]))
         small = killed(settings, [PATTERN, *few], rest)
         asyncio.run(multiply(store, sales))
         large = killed(settings, more, rest)

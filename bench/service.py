@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.request
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, create
+from orrery.adapters.postgres.place import PostgresDatabase
+from orrery.adapters.sqlite.place import SqliteFile
+from orrery.ports.store import StorePlace
 from orrery.runtime.index_key import index_key
 
 SECRET = "whsec_orrery_bench"  # noqa: S105  no real secret: the measurement signs its own events with it
@@ -30,7 +33,7 @@ mode = "sandbox"
 port = {port}
 private_port = {private_port}
 [store]
-path = "{store}"
+{store}
 [secrets]
 directory = "{secrets}"
 [log]
@@ -67,8 +70,11 @@ class Service:
     started_in: float
 
 
-def prepare(folder: Path, processor: str = NO_PROCESSOR, more: str = "") -> Path:
-    """Write settings, with `more` sections, secrets and a store as an owner would; return the settings file."""
+def prepare(folder: Path, processor: str = NO_PROCESSOR, more: str = "", database: str = "") -> Path:
+    """Write settings, with `more` sections, secrets and a store as an owner would; return the settings file.
+
+    The store is in a file, unless `database` is the address of one for it.
+    """
     secrets = folder / "secrets"
     secrets.mkdir(parents=True)
     (secrets / "webhook_signing_secret").write_text(SECRET)
@@ -78,14 +84,22 @@ def prepare(folder: Path, processor: str = NO_PROCESSOR, more: str = "") -> Path
     text = _SETTINGS.format(
         port=free_port(),
         private_port=free_port(),
-        store=folder / "orrery.db",
+        store=f'address = "{database}"' if database else f'path = "{folder / "orrery.db"}"',
         secrets=secrets,
         processor=processor,
     )
     settings.write_text(text + more)
-    create(folder / "orrery.db")
-    asyncio.run(_begin(folder / "orrery.db"))
+    place_of(settings).create()
+    asyncio.run(_begin(place_of(settings)))
     return settings
+
+
+def place_of(settings: Path) -> StorePlace:
+    """Return where the store of these settings is."""
+    store = tomllib.loads(settings.read_text())["store"]
+    if "address" in store:
+        return PostgresDatabase.at(store["address"], None, None, SystemClock())
+    return SqliteFile(Path(store["path"]), SystemClock())
 
 
 def beside(settings: Path) -> Path:
@@ -98,9 +112,9 @@ def beside(settings: Path) -> Path:
     return other
 
 
-async def _begin(path: Path) -> None:
+async def _begin(place: StorePlace) -> None:
     """Give the store its key, as the first start does: a filled store without one counts as emptied."""
-    store = await SqliteStore.open(path, SystemClock())
+    store = await place.open()
     _ = await index_key(store)
     await store.close()
 
@@ -154,14 +168,17 @@ def bound_to(core: int) -> Generator[None]:
 
 
 def processor_seconds(process: int) -> float:
-    """Return the processor time that a process and its children have used so far."""
+    """Return the processor time that a process and its children, ended ones too, have used so far."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
-    return sum(map(_own_processor_seconds, [process, *map(int, children)]))
+    return sum(map(_own_processor_seconds, [*map(int, children), process]))
 
 
 def _own_processor_seconds(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):  # a child that has just ended: its parent has its time now
+        return 0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(pid: int) -> float:

@@ -19,9 +19,7 @@ from bench import webhook_peers
 from bench.bare_sqlite import Bare
 from bench.events import deliver, request
 from bench.measurement import Figure, Measurement, Round, scratch
-from bench.service import LOAD_CORE, Service, beside, bound_to, prepare, processor_seconds, serving
-from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore
+from bench.service import LOAD_CORE, Service, beside, bound_to, place_of, prepare, processor_seconds, serving
 from orrery.checkout.records import Offer
 from orrery.ports.store import Put
 
@@ -55,9 +53,9 @@ def many_at_once(service: Service, requests: list[bytes], connections: int = CON
     return Load(speed, times, cost / len(requests) * 1000)
 
 
-async def offer_sessions(store_path: Path, sessions: list[str]) -> None:
+async def offer_sessions(settings: Path, sessions: list[str]) -> None:
     """Store what was offered, as the checkout operation would have."""
-    store = await SqliteStore.open(store_path, SystemClock())
+    store = await place_of(settings).open()
     now = datetime.now(UTC)  # noqa: TID251  a measurement happens now
     offers = [
         Offer(
@@ -96,7 +94,7 @@ def measure(webhooks: int = 2_000, alone: int = 200, commits: int = 1_000, to_dj
     sessions = [f"cs_test_bench{number}" for number in range(2 * webhooks + alone)]
     with scratch() as folder:
         settings = prepare(folder / "service")
-        asyncio.run(offer_sessions(folder / "service" / "orrery.db", sessions))
+        asyncio.run(offer_sessions(settings, sessions))
         with closing(Bare(folder / "bare.db")) as bare:
             one, many = bare.measure("one", 1, commits), bare.measure("many", KEYS, commits)
         with serving(settings) as service, bound_to(LOAD_CORE):

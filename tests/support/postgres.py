@@ -27,15 +27,12 @@ _SETTINGS = """
 listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = '{folder}'
-fsync = off
 synchronous_commit = on
 wal_level = replica
 wal_retrieve_retry_interval = 200ms
-max_connections = 60
-shared_buffers = 16MB
 logging_collector = off
+{more}
 """
-# A server is killed here, and never its machine, so nothing is lost without fsync.
 
 _names = count()
 _kept: list[ExitStack] = []
@@ -48,6 +45,18 @@ def skip_without_postgres() -> None:
     """Skip the test on a machine without the server, but never in continuous integration."""
     if not PROGRAMS and not _IN_CI:
         pytest.skip("no PostgreSQL on this machine; to have it, type: sudo apt-get install -y postgresql")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The settings of servers, and the size of a segment of their log in MB."""
+
+    settings: str
+    segment: int
+
+
+# A server is killed here, and never its machine, so nothing is lost without fsync.
+_QUICK = Setup("fsync = off\nmax_connections = 60\nshared_buffers = 16MB", segment=1)
 
 
 @dataclass
@@ -154,11 +163,11 @@ def together(*servers: Server, schemas: tuple[str, ...] = ()) -> str:
 
 
 @contextmanager
-def running_postgres(data: Path | None = None) -> Generator[Server]:
+def running_postgres(data: Path | None = None, setup: Setup = _QUICK) -> Generator[Server]:
     """Run a server until the block ends, with a copy of `data`; without that, with an empty database."""
     with _folder() as folder:
         server = Server(folder / "data", free_ports(1)[0])
-        _copy(data or _empty(), server)
+        _copy(data or _empty(setup), server, setup)
         server.start()
         try:
             yield server
@@ -179,11 +188,11 @@ async def in_new_schema(server: Server, clock: Clock) -> AsyncGenerator[Postgres
 
 
 @contextmanager
-def a_pair() -> Generator[tuple[Server, Server]]:
+def a_pair(setup: Setup = _QUICK) -> Generator[tuple[Server, Server]]:
     """Run a primary and a standby that each commit waits for."""
-    with running_postgres(_both() / "a") as primary, _folder() as folder:
+    with running_postgres(_both(setup) / "a", setup) as primary, _folder() as folder:
         standby = Server(folder / "data", free_ports(1)[0])
-        _copy(_both() / "b", standby)
+        _copy(_both(setup) / "b", standby, setup)
         with (standby.folder / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
             file.write(f"primary_conninfo = '{primary.address()} application_name=b'\n")
         standby.start()
@@ -195,19 +204,19 @@ def a_pair() -> Generator[tuple[Server, Server]]:
 
 
 @cache
-def _empty() -> Path:
+def _empty(setup: Setup) -> Path:
     """Return an empty cluster, made once."""
     data = _kept_folder() / "a"
-    cluster = ("-A", "trust", "-U", "orrery", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1")
-    _run("initdb", "-D", str(data), *cluster)
+    cluster = ("-A", "trust", "-U", "orrery", "-E", "UTF8", "--locale=C", "--no-sync")
+    _run("initdb", "-D", str(data), *cluster, f"--wal-segsize={setup.segment}")
     return data
 
 
 @cache
-def _both() -> Path:
+def _both(setup: Setup) -> Path:
     """Return a folder with a cluster and the copy of it that is its standby, made once."""
     folder = _kept_folder()
-    with running_postgres() as server:
+    with running_postgres(setup=setup) as server:
         _run("pg_basebackup", "-D", str(folder / "b"), "-R", "-c", "fast", "-d", server.address())
         server.stop()
         _copytree(server.folder, folder / "a")
@@ -220,9 +229,9 @@ def _kept_folder() -> Path:
     return _kept[-1].enter_context(_folder())
 
 
-def _copy(data: Path, server: Server) -> None:
+def _copy(data: Path, server: Server, setup: Setup) -> None:
     _copytree(data, server.folder)
-    text = _SETTINGS.format(port=server.port, folder=server.folder.parent)
+    text = _SETTINGS.format(port=server.port, folder=server.folder.parent, more=setup.settings)
     with (server.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
         file.write(text)
 

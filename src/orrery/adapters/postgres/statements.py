@@ -1,44 +1,46 @@
 """The statements of the store: a wave of commits in one, and what reads."""
 
 # A wave holds commits of which none reads or writes what another of them writes, so one snapshot serves all.
-# `given` is an array: a join by the number was most of the time of a wave.
+# Keys are looked up in subqueries: where a join is planned while a table is small, each wave reads all of it.
+# `given` is an array, NULL for a commit that was refused: a join by the number was most of the time of a wave.
 WAVE = """
 WITH r AS MATERIALIZED (
-  SELECT * FROM unnest(%(ids)b::bytea[]) WITH ORDINALITY AS r(id, n)
-), c AS MATERIALIZED (
-  SELECT * FROM unnest(%(check_keys)b::bytea[], %(check_versions)b::bigint[], %(check_of)b::bigint[])
-  WITH ORDINALITY AS c(key, version, n, at)
-), known AS MATERIALIZED (
-  SELECT r.n, k.version FROM r JOIN orrery_commits k
-  ON k.id = r.id AND k.committed_at BETWEEN %(now)b - %(remembered)b AND %(now)b + %(remembered)b
+  SELECT r.n, r.id, (
+    SELECT k.version FROM orrery_commits k WHERE k.id = r.id AND abs(k.committed_at - %(now)b) <= %(remembered)b
+  ) AS known FROM unnest(%(ids)b::bytea[]) WITH ORDINALITY AS r(id, n)
 ), failed AS MATERIALIZED (
-  SELECT c.n, c.key, c.at FROM c LEFT JOIN orrery_entries e
-  ON e.key = c.key AND (e.expires_at IS NULL OR e.expires_at > %(now)b)
-  WHERE e.version IS DISTINCT FROM c.version AND c.n NOT IN (SELECT n FROM known)
-), fresh AS MATERIALIZED (
-  SELECT n, id, nextval('orrery_versions') AS version FROM (
-    SELECT n, id FROM r WHERE n NOT IN (SELECT n FROM known) AND n NOT IN (SELECT n FROM failed) ORDER BY n
-  ) AS held
+  SELECT c.n, c.key, c.at
+  FROM unnest(%(check_keys)b::bytea[], %(check_versions)b::bigint[], %(check_of)b::bigint[])
+    WITH ORDINALITY AS c(key, version, n, at)
+  WHERE c.version IS DISTINCT FROM (
+    SELECT e.version FROM orrery_entries e
+    WHERE e.key = c.key AND (e.expires_at IS NULL OR e.expires_at > %(now)b)
+  )
+), answer AS MATERIALIZED (
+  SELECT n, id, known,
+    CASE WHEN known IS NULL AND n NOT IN (SELECT n FROM failed) THEN nextval('orrery_versions') END AS fresh
+  FROM r
 ), given AS MATERIALIZED (
-  SELECT array_agg(coalesce(f.version, 0) ORDER BY r.n) AS v FROM r LEFT JOIN fresh f ON f.n = r.n
+  SELECT array_agg(fresh ORDER BY n) AS v FROM answer
 ), noted AS (
-  INSERT INTO orrery_commits SELECT id, version, %(now)b FROM fresh
+  INSERT INTO orrery_commits SELECT id, fresh, %(now)b FROM answer WHERE fresh IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET version = excluded.version, committed_at = excluded.committed_at
 ), put AS (
   INSERT INTO orrery_entries (key, value, version, expires_at)
   SELECT w.key, w.value, given.v[w.n], w.expires_at FROM given,
     unnest(%(put_keys)b::bytea[], %(put_values)b::bytea[], %(put_expiry)b::bigint[], %(put_of)b::bigint[])
     AS w(key, value, expires_at, n)
-  WHERE given.v[w.n] > 0
+  WHERE given.v[w.n] IS NOT NULL
   ON CONFLICT (key) DO UPDATE
   SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at
 ), gone AS (
-  DELETE FROM orrery_entries e USING given, unnest(%(delete_keys)b::bytea[], %(delete_of)b::bigint[]) AS d(key, n)
-  WHERE given.v[d.n] > 0 AND e.key = d.key
+  DELETE FROM orrery_entries WHERE key = ANY (ARRAY(
+    SELECT d.key FROM given, unnest(%(delete_keys)b::bytea[], %(delete_of)b::bigint[]) AS d(key, n)
+    WHERE given.v[d.n] IS NOT NULL
+  ))
 )
-SELECT n, version, NULL::bytea[] FROM known
-UNION ALL SELECT n, version, NULL FROM fresh
-UNION ALL SELECT n, NULL, array_agg(key ORDER BY at) FROM failed GROUP BY n
+SELECT n, coalesce(known, fresh), (SELECT array_agg(key ORDER BY at) FROM failed WHERE failed.n = answer.n)
+FROM answer
 """
 
 TURN = "SELECT schema, epoch FROM orrery_store FOR UPDATE"
