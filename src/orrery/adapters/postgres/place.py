@@ -1,7 +1,7 @@
 """`StorePlace` for a PostgreSQL database."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -11,7 +11,9 @@ from psycopg.conninfo import conninfo_to_dict
 from orrery.adapters.postgres.address import connection_string
 from orrery.adapters.postgres.schema import create, new_schema
 from orrery.adapters.postgres.store import PostgresStore
+from orrery.adapters.postgres.transfer import load, reading
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +44,9 @@ class PostgresDatabase:
 
     async def open(self) -> PostgresStore:
         return await PostgresStore.open(self.connection_string, self.clock)
+
+    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+        return reading(self.connection_string, after)
+
+    def load(self, contents: StoreContents) -> None:
+        load(self.connection_string, contents)

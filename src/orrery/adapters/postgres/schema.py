@@ -22,6 +22,10 @@ VERSIONS_PER_SECOND = 2**20
 """After a change of timeline, the store counts on from this many versions for each second since 1970: more than
 the lost server can have given out."""
 
+HOLD: Final = "5724763940357931008 + 'orrery_store'::regclass::oid::bigint"
+"""The number of the advisory lock that each connection shares, and that keeps a restore out while one has it: the
+letters Orry, and the store's own number. No promise about what is stored follows from it."""
+
 # Keys and ids are bytes: text cannot hold a NUL, and orders by a locale. Times are microseconds since 1970.
 # The one row of orrery_store is the turn: each group of commits locks it, over all nodes. A row lock, because an
 # advisory lock in the statement that reads is taken after its snapshot.

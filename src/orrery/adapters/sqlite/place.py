@@ -1,14 +1,16 @@
 """`StorePlace` for a SQLite file."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from orrery.adapters.sqlite.contents import load, reading
 from orrery.adapters.sqlite.file import create
 from orrery.adapters.sqlite.store import SqliteStore
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,9 @@ class SqliteFile:
 
     async def open(self) -> SqliteStore:
         return await SqliteStore.open(self.path, self.clock)
+
+    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+        return reading(self.path, after)
+
+    def load(self, contents: StoreContents) -> None:
+        load(self.path, contents)

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database, connect
+from orrery.adapters.sqlite.contents import count_on, fill, last_version_of
+from orrery.adapters.sqlite.database import connect
 from orrery.adapters.sqlite.file import (
     BUSY_TIMEOUT,
+    SCHEMA,
     create_private,
     lock_of,
     log_of,
     make_durable,
     on_disk_of,
+    open_sound,
     require_store,
     seize,
     share,
@@ -26,6 +29,7 @@ from orrery.adapters.sqlite.file import (
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 VERSIONS_PER_SECOND = 2**20
 """A restored store counts on from this many versions for each second since 1970: more than any lost file can
@@ -40,10 +44,27 @@ def backup(source: Path, target: Path) -> None:
     target is left.
     """
     require_store(source)
+    with _snapshot_at(target, source) as new, share(source):
+        _copy(source, new)
+
+
+def write_snapshot(contents: StoreContents, target: Path, source: object) -> None:
+    """Write what a store of another engine holds, as `backup` does; `source` is where that is."""
+    with _snapshot_at(target, source) as new:
+        create_private(new)
+        with closing(connect(new, BUSY_TIMEOUT)) as database:
+            _ = database.execute(f"PRAGMA journal_mode = off; PRAGMA synchronous = off; {SCHEMA}")
+            fill(database, contents)
+        open_sound(new).close()
+
+
+@contextmanager
+def _snapshot_at(target: Path, source: object) -> Generator[Path]:
+    """Yield where to write a snapshot, which is published as `target` in the end, unless nothing is in it."""
     if target.exists():
         raise Invalid(f"The file {target.name} exists already: choose another name for the snapshot.")
-    with on_disk_of(target), share(source), _scratch(target) as new:
-        _copy(source, new)
+    with on_disk_of(target), _scratch(target) as new:
+        yield new
         _refuse_empty(new, source)
         _publish(new, target)
 
@@ -52,7 +73,7 @@ def last_version(path: Path) -> int | None:
     """Return the last version that the store at `path` has given out, None where it cannot be read."""
     try:
         with closing(connect(path, BUSY_TIMEOUT)) as database:
-            return _last_version(database)
+            return last_version_of(database)
     except apsw.Error:
         return None
 
@@ -87,8 +108,8 @@ def is_as_new_as(path: Path, snapshot: Path) -> bool:
     if log_of(_backup_name(path)).exists():
         return False  # a restore that was killed took away a log that it could not fold
     try:
-        with closing(_open_sound(path)) as store, closing(connect(snapshot, BUSY_TIMEOUT)) as copy:
-            return _last_version(store) >= _last_version(copy)
+        with closing(open_sound(path)) as store, closing(connect(snapshot, BUSY_TIMEOUT)) as copy:
+            return last_version_of(store) >= last_version_of(copy)
     except (apsw.Error, StoreUnavailable):
         return False
 
@@ -113,32 +134,19 @@ def _scratch(target: Path) -> Generator[Path, None, None]:
 
 def _copy(source: Path, new: Path) -> None:
     create_private(new)
-    with closing(_open_sound(source)) as database:
+    with closing(open_sound(source)) as database:
         try:
             _ = database.execute("VACUUM INTO ?", (str(new),))
         except apsw.CorruptError as error:
             raise unavailable(source, error) from error
-    _open_sound(new).close()
+    open_sound(new).close()
 
 
-def _refuse_empty(copy: Path, source: Path) -> None:
+def _refuse_empty(copy: Path, source: object) -> None:
     """Raise `Invalid` for a store that nothing was ever written to: a snapshot of nothing reads like a backup."""
     with closing(connect(copy, BUSY_TIMEOUT)) as database:
         if database.execute("SELECT count(*) FROM entries").get == 0:
             raise Invalid(f"The store at {source} is empty, nothing was saved: is it the configured one?")
-
-
-def _open_sound(path: Path) -> Database:
-    try:
-        verify_own_log(path)
-        database = connect(path, BUSY_TIMEOUT)
-        verify_ours(path, database)
-        found = database.execute("PRAGMA integrity_check(1)").get
-    except apsw.Error as error:
-        raise unavailable(path, error) from error
-    if found != "ok":
-        raise StoreUnavailable(f"The store file {path.name} is damaged: use an earlier snapshot.")
-    return database
 
 
 def _copy_sound(snapshot: Path, new: Path) -> None:
@@ -152,15 +160,9 @@ def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
     with closing(connect(new, BUSY_TIMEOUT)) as database:
         make_durable(database)
         floor = int(clock.now().timestamp()) * VERSIONS_PER_SECOND
-        last = max(floor, beyond, _last_version(database))
-        _ = database.execute("BEGIN; DELETE FROM sqlite_sequence WHERE name = 'commits'")
-        _ = database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('commits', ?)", (last,))
+        _ = database.execute("BEGIN")
+        count_on(database, max(floor, beyond))
         _ = database.execute("COMMIT")
-
-
-def _last_version(database: Database) -> int:
-    last = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'commits'").get
-    return last if isinstance(last, int) else 0
 
 
 def _fold_log(path: Path) -> int:
@@ -169,7 +171,7 @@ def _fold_log(path: Path) -> int:
         verify_own_log(path)
         with closing(connect(path, BUSY_TIMEOUT)) as database:
             verify_ours(path, database)
-            last = _last_version(database)
+            last = last_version_of(database)
             _ = database.pragma("journal_mode", "delete")
             return last
     except apsw.BusyError:
