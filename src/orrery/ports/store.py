@@ -241,3 +241,27 @@ class StorePlace(Protocol):
         Raises `Invalid` while something uses it, and `StoreUnavailable`; nothing was added then.
         """
         ...
+
+    def last_version(self, at_least: int) -> int | None:
+        """Return the newest version that was given out; None unless the store is sound, and gave out `at_least`.
+
+        Raises `StoreUnavailable` where that cannot be known now.
+        """
+        ...
+
+    def replace(self, contents: StoreContents, *, read_at: int | None = None) -> None:
+        """Put a store with `contents` in the place of the one that is there, if any, which is kept.
+
+        Its versions go on beyond all that the replaced one may have given out. After an interruption there is the
+        old store or the new one, and this may be repeated. Raises `Invalid` when the store is in use, or has given
+        out a version since `read_at`, or one that was kept before is still there; and `StoreUnavailable`.
+        """
+        ...
+
+    def remains(self) -> list[str]:
+        """Name what `replace` and killed runs have left: it may hold what was erased since."""
+        ...
+
+    def beyond_scrub(self, *, is_scrubbed: bool) -> list[str]:
+        """Name where erased data may still be after `Store.scrub`, which has answered `is_scrubbed`."""
+        ...

@@ -14,8 +14,8 @@ import psycopg
 from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.schema import HOLD, verify
-from orrery.adapters.postgres.trouble import unavailable
-from orrery.errors import Invalid
+from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
+from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import StoreContents, StoredCommit, StoredRow
 
 _LIMIT = timedelta(seconds=60)
@@ -23,7 +23,7 @@ _LIMIT = timedelta(seconds=60)
 
 _PAGE = 1000
 
-_SHARE = f"SELECT pg_advisory_xact_lock_shared({HOLD})"
+_SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
 _SEIZE = f"SELECT pg_advisory_xact_lock({HOLD})"
 _FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL"
 _SCHEMA = "SELECT schema FROM orrery_store"
@@ -46,6 +46,19 @@ class Transfer:
         with self.deadline.over(self.line):
             cursor = self.connection.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
+
+    def commit(self, unknown: str) -> None:
+        """Commit; raise `StoreUnavailable`, with the sentence `unknown` when it may be done all the same."""
+        warnings = list[str]()
+        self.connection.add_notice_handler(lambda notice: warnings.append(notice.severity_nonlocalized or ""))
+        try:
+            _ = self.execute("COMMIT")
+        except psycopg.Error as error:
+            if nothing_is_stored(error):
+                raise
+            raise StoreUnavailable(f"{unavailable(error)} {unknown}") from error
+        if "WARNING" in warnings:
+            raise StoreUnavailable(f"The store's database ended the wait for its standby. {unknown}")
 
     def select(
         self, name: str, statement: LiteralString, parameters: Sequence[object] = ()
@@ -91,9 +104,9 @@ def reading(connection_string: str, after: bytes = b"") -> Generator[StoreConten
     Raises `StoreMissing` and, also while it is read, `StoreUnavailable`.
     """
     with transfer(connection_string) as source:
-        _ = source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         require_store(source)
-        _ = source.execute(_SHARE)
+        _ = source.execute(_SHARE)  # first: a snapshot from before a restore shows none of its tables
+        _ = source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         rows, commits = source.select("rows", _ROWS, (after,)), source.select("commits", _COMMITS)
         yield StoreContents(map(StoredRow._make, rows), map(StoredCommit._make, commits), last_version_of(source))
 
@@ -105,13 +118,14 @@ def load(connection_string: str, contents: StoreContents) -> None:
         require_store(target)
         seize(target)
         fill(target, contents)
-        _ = target.execute("COMMIT")
+        target.commit("Whether the rows were added is not known: look, and add those that are missing.")
 
 
 def seize(target: Transfer) -> None:
     """Keep every process away from the store until the transaction ends; raise `Invalid` while one uses it."""
     try:
-        _ = target.execute(f"SET LOCAL lock_timeout = '1s'; {_SEIZE}")  # one that just ended may show for a moment
+        # A connection that was just closed is there for a moment.
+        _ = target.execute(f"SET LOCAL lock_timeout = '1s'; {_SEIZE}; SET LOCAL lock_timeout = '10s'")
     except psycopg.errors.LockNotAvailable:
         raise Invalid(
             "The store's database is in use: stop the service on every machine, and other commands, first. "
@@ -139,6 +153,11 @@ def last_version_of(source: Transfer) -> int:
     return source.execute(_LAST)[0][0]
 
 
+def is_there(source: Transfer) -> bool:
+    """Return whether there is a store in the database."""
+    return source.execute(_FOUND)[0][0]
+
+
 def require_store(source: Transfer) -> None:
     """Raise `StoreMissing` without a store, `StoreUnavailable` for one of another release."""
-    verify(source.execute(_SCHEMA)[0][0] if source.execute(_FOUND)[0][0] else None)
+    verify(source.execute(_SCHEMA)[0][0] if is_there(source) else None)
