@@ -11,11 +11,12 @@ from stat import S_IMODE
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, backup, create, restore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.adapters.sqlite.file import StoreFile
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Put
 from tests.support.store_worker import Opened
+from tests.support.stores import backup, restore
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, backup, create, restore
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.errors import StoreMissing, StoreUnavailable
 from orrery.ports.store import Put
 from orrery.runtime.index_key import index_key
 from tests.support.store_states import STATES
+from tests.support.stores import backup, restore
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, backup, create
+from orrery.adapters.sqlite import SqliteStore, create
 from orrery.app.cli.restore import restored
 from orrery.app.settings.reader import load
 from orrery.runtime.collection import Changes
@@ -21,6 +21,7 @@ from tests.crash.test_sale_kills import await_quiet, counted
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.program import Program
 from tests.support.soak import SOAKING
+from tests.support.stores import backup
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
 

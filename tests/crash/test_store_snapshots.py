@@ -13,14 +13,15 @@ from typing import TypeVar
 import pytest
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, backup, is_as_new_as, last_version, restore
+from orrery.adapters.sqlite import SqliteStore
+from orrery.app.store_place import file_place
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Conflict, Put, StoreEntry, Unchanged
 from tests.crash.workers import Worker, Workers
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
 from tests.support.store_worker import PARTS, Opened
-from tests.support.stores import sets_in
+from tests.support.stores import backup, restore, sets_in
 
 ROUNDS = rounds(8)
 ROWS = 1000
@@ -166,7 +167,7 @@ def test_a_store_that_changes_meanwhile_is_not_replaced(path: Path, snapshot: Pa
     """A sale between the look at the store and its replacement is not lost: the restore is refused."""
     fill(path, "old")
     backup(path, snapshot)
-    read_at = last_version(path)
+    read_at = file_place(path).last_version(0)
     new = fill(path, "new")
     with pytest.raises(Invalid, match=r"The store changed while it was restored"):
         restore(snapshot, path, SystemClock(), read_at=read_at)
@@ -179,11 +180,15 @@ def test_what_a_store_can_tell(path: Path, snapshot: Path, workers: Workers) -> 
     fill(path, "old")
     backup(path, snapshot)
     fill(path, "new")
-    assert is_as_new_as(path, snapshot)
-    assert not is_as_new_as(snapshot, path)
+    saved, now = file_place(snapshot).last_version(0), file_place(path).last_version(0)
+    assert saved is not None
+    assert now is not None
+    assert now > saved
+    assert file_place(path).last_version(saved) == now
+    assert file_place(snapshot).last_version(now) is None
     killed_in_use(path, workers)
     path.with_name("store.db-wal").rename(path.with_name("store.db.before-restore-wal"))
-    assert not is_as_new_as(path, snapshot)
+    assert file_place(path).last_version(saved) is None
 
 
 def test_versions_are_not_reused_across_restores(path: Path, snapshot: Path) -> None:

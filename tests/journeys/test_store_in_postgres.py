@@ -62,13 +62,6 @@ def test_the_doctor_finds_what_could_lose_sales(shop: Deployment) -> None:
     assert "a power cut can lose sales" in doctor.stdout
 
 
-def test_commands_that_need_a_file(shop: Deployment) -> None:
-    """They name what to use in their place."""
-    for command in (("backup", "snapshot.db"), ("restore", str(shop.config))):
-        refused = shop.orrery(*command)
-        assert (refused.returncode, "pg_basebackup" in refused.stderr) == (2, True)
-
-
 def test_a_database_is_made_a_store_once(shop: Deployment) -> None:
     """A second time nothing is made."""
     again = shop.orrery("store", "create")

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from orrery.app.runner import runner_of
 from orrery.errors import NotConfigured
 from orrery.ports.scanner import Checked, Leak, Scanned, Scanner
+from orrery.ports.store import StorePlace
 from orrery.runtime.console.runner import Runner, Services
 
 T = TypeVar("T")
@@ -69,6 +70,11 @@ class ScanningRunner:
     def store_files(self) -> Sequence[Path]:
         """Pass on."""
         return self.inside.store_files
+
+    @property
+    def store_place(self) -> StorePlace:
+        """Pass on."""
+        return self.inside.store_place
 
     @property
     def settings_file(self) -> Path:

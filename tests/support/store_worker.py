@@ -13,7 +13,8 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
-from orrery.adapters.sqlite import SqliteStore, create, restore
+from orrery.adapters.sqlite import SqliteStore, create
+from orrery.app.store_place import file_place, put_in_place
 from orrery.errors import Invalid, OutcomeUnknown
 from orrery.ports.store import Absent, Committed, Put
 
@@ -91,7 +92,7 @@ async def without_handles(path: Path, _: str) -> None:
 async def put_back(path: Path, snapshot: str) -> None:
     """Restore the snapshot."""
     await_go()
-    restore(Path(snapshot), path, SystemClock())
+    put_in_place(Path(snapshot), file_place(path))
     say("restored")
 
 

@@ -7,8 +7,11 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
+from orrery.adapters.clock import SystemClock
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore, create
+from orrery.adapters.sqlite.place import SqliteFile
+from orrery.app.store_place import back_up, file_place, put_in_place
 from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Put, Store, StoreEntry
 
@@ -65,3 +68,13 @@ async def put(store: Store, *keys: str, ttl: timedelta | None = None) -> int:
 async def keys_of(store: Store, prefix: str = "", **options: object) -> list[str]:
     """Return the keys of a scan."""
     return [entry.key for entry in await store.scan(prefix, **options)]  # pyright: ignore[reportArgumentType] each option is checked by the store
+
+
+def backup(path: Path, snapshot: Path) -> None:
+    """Save the store in a file."""
+    back_up(file_place(path), snapshot)
+
+
+def restore(snapshot: Path, path: Path, clock: Clock | None = None, *, read_at: int | None = None) -> None:
+    """Bring it back from a snapshot."""
+    put_in_place(snapshot, SqliteFile(path, clock or SystemClock()), read_at=read_at)

@@ -13,11 +13,12 @@ from orrery.app.composition import opened
 from orrery.app.refresh import HttpRefreshServices
 from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings, load, load_usable, settings_file
-from orrery.app.store_place import clock_of
+from orrery.app.store_place import clock_of, store_place
 from orrery.logs import Redaction, configure
 from orrery.ports.clock import Clock
 from orrery.ports.refresh import RefreshServices
 from orrery.ports.scanner import Scanner
+from orrery.ports.store import StorePlace
 from orrery.runtime.console.runner import Runner, Services
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
@@ -80,6 +81,10 @@ class DeploymentRunner:
     def store_files(self) -> Sequence[Path]:
         settings, _ = self._settings()
         return [] if settings.store.store_address else [settings.store.store_file]
+
+    @property
+    def store_place(self) -> StorePlace:
+        return store_place(*self._settings())
 
     @property
     def settings_file(self) -> Path:

@@ -1,10 +1,11 @@
-"""The place of the store, by the settings: a file, or a database."""
+"""The place of the store, by the settings: a file, or a database. A snapshot of either is a file."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.movable_clock import MovableClock
+from orrery.adapters.sqlite import reading_snapshot, write_snapshot
 from orrery.adapters.sqlite.place import SqliteFile
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.errors import Invalid
@@ -19,14 +20,9 @@ def clock_of(settings: Settings) -> Clock:
     return MovableClock(shared) if shared else SystemClock()
 
 
-def require_file(settings: Settings) -> Path:
-    """Return the file of the store; raise `Invalid` where the store is in a database."""
-    if settings.store.store_address:
-        raise Invalid(
-            "The store is in a database, which this command does not reach yet: "
-            "save it as a whole with `pg_basebackup`, since a dump gives its versions out again."
-        )
-    return settings.store.store_file
+def file_place(path: Path) -> StorePlace:
+    """Return the place of a store in a file, whatever the settings are."""
+    return SqliteFile(path, SystemClock())
 
 
 def store_place(settings: Settings, secrets: Secrets, other: str | None = None) -> StorePlace:
@@ -44,3 +40,24 @@ def store_place(settings: Settings, secrets: Secrets, other: str | None = None) 
     # The secret is for the server in the settings only; for another one the client library has its own ways.
     password, authorities = None if other else secrets.reveal("store_password"), settings[TlsSettings].ca_file
     return PostgresDatabase.at(address, password, authorities, clock)
+
+
+def back_up(place: StorePlace, target: Path) -> None:
+    """Write a consistent, checked snapshot of the store, which may be in use, to a file; raise as `reading` does.
+
+    Raises `Invalid` when the store is empty or `target` exists; then nothing is left.
+    """
+    with place.reading() as contents:
+        write_snapshot(contents, target, place)
+
+
+def put_in_place(snapshot: Path, place: StorePlace, *, read_at: int | None = None) -> int:
+    """Replace the store by a snapshot, and return the last version in that; raise as `StorePlace.replace` does."""
+    with reading_snapshot(snapshot) as contents:
+        place.replace(contents, read_at=read_at)
+        return contents.last_version
+
+
+def remains_of(place: StorePlace, store_file: Path) -> list[str]:
+    """Name what restores and killed runs have left, in the place and beside the file where they make a copy."""
+    return list(dict.fromkeys([*place.remains(), *file_place(store_file).remains()]))

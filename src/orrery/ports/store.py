@@ -7,11 +7,11 @@ A version is compared for equality only: nothing orders or scans by it, so an en
 give one out twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from orrery.errors import Invalid
 
@@ -193,6 +193,35 @@ class Store(Protocol):
         ...
 
 
+class StoredRow(NamedTuple):
+    """An entry as it is stored, expired or not; `expires_at` is in microseconds since 1970."""
+
+    key: bytes
+    value: bytes
+    version: int
+    expires_at: int | None
+
+
+class StoredCommit(NamedTuple):
+    """A commit that is remembered by its id; `committed_at` is in microseconds since 1970."""
+
+    id: bytes
+    version: int
+    committed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContents:
+    """What a store holds at one moment: its rows in the order of their keys, and the newest version it gave out.
+
+    Rows and commits are read while they are iterated, once.
+    """
+
+    rows: Iterator[StoredRow]
+    commits: Iterator[StoredCommit]
+    last_version: int
+
+
 class StorePlace(Protocol):
     """Where one store is; it can be sent to another process. As text it names the place for the owner."""
 
@@ -206,4 +235,39 @@ class StorePlace(Protocol):
 
     async def open(self) -> Store:
         """Open the store; raise `StoreMissing` without one, `StoreUnavailable` when it cannot be used."""
+        ...
+
+    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+        """Yield what the store holds, its rows beyond the key `after`; raise as `open` does, then and later."""
+        ...
+
+    def load(self, contents: StoreContents) -> None:
+        """Add `contents` to a store that nothing uses, in one transaction, and count on beyond their last version.
+
+        Raises `Invalid` while something uses it, and `StoreUnavailable`; nothing was added then.
+        """
+        ...
+
+    def last_version(self, at_least: int) -> int | None:
+        """Return the newest version that was given out; None unless the store is sound, and gave out `at_least`.
+
+        Raises `StoreUnavailable` where that cannot be known now.
+        """
+        ...
+
+    def replace(self, contents: StoreContents, *, read_at: int | None = None) -> None:
+        """Put a store with `contents` in the place of the one that is there, if any, which is kept.
+
+        Its versions go on beyond all that the replaced one may have given out. After an interruption there is the
+        old store or the new one, and this may be repeated. Raises `Invalid` when the store is in use, or has given
+        out a version since `read_at`, or one that was kept before is still there; and `StoreUnavailable`.
+        """
+        ...
+
+    def remains(self) -> list[str]:
+        """Name what `replace` and killed runs have left: it may hold what was erased since."""
+        ...
+
+    def beyond_scrub(self, *, is_scrubbed: bool) -> list[str]:
+        """Name where erased data may still be after `Store.scrub`, which has answered `is_scrubbed`."""
         ...

@@ -13,7 +13,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import OLDEST_SERVER, SCHEMA_VERSION, VERSIONS_PER_SECOND, verify
+from orrery.adapters.postgres.schema import HOLD, OLDEST_SERVER, SCHEMA_VERSION, VERSIONS_PER_SECOND, verify
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 
@@ -28,6 +28,7 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
 _FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid()"
+_SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
 _TURN = """
 SELECT schema, epoch, timeline,
   left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
@@ -119,6 +120,7 @@ class StoreConnection:
         connection.add_notice_handler(self._hear)
         self._refuse(connection)
         _ = connection.execute(_SETTINGS)
+        _ = connection.execute(_SHARE)
         self._pass_barrier(connection)
 
     def _refuse(self, connection: psycopg.Connection) -> None:

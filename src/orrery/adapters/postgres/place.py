@@ -1,7 +1,7 @@
 """`StorePlace` for a PostgreSQL database."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -9,9 +9,12 @@ from typing import Self
 from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
+from orrery.adapters.postgres.replacement import last_version, remains, replace
 from orrery.adapters.postgres.schema import create, new_schema
 from orrery.adapters.postgres.store import PostgresStore
+from orrery.adapters.postgres.transfer import load, reading
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +45,22 @@ class PostgresDatabase:
 
     async def open(self) -> PostgresStore:
         return await PostgresStore.open(self.connection_string, self.clock)
+
+    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+        return reading(self.connection_string, after)
+
+    def load(self, contents: StoreContents) -> None:
+        load(self.connection_string, contents)
+
+    def last_version(self, at_least: int) -> int | None:
+        return last_version(self.connection_string, at_least)
+
+    def replace(self, contents: StoreContents, *, read_at: int | None = None) -> None:
+        replace(self.connection_string, contents, self.clock.now(), read_at=read_at)
+
+    def remains(self) -> list[str]:
+        return remains(self.connection_string)
+
+    def beyond_scrub(self, *, is_scrubbed: bool) -> list[str]:
+        first = "" if is_scrubbed else ", after the owner of its tables has typed VACUUM"
+        return [f"the database's free space, standbys, backups and write-ahead log, until written over{first}."]

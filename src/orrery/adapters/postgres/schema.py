@@ -23,9 +23,25 @@ VERSIONS_PER_SECOND = 2**20
 """After a change of timeline, the store counts on from this many versions for each second since 1970: more than
 the lost server can have given out."""
 
+HOLD: Final = "5724763940357931008 + 'orrery_store'::regclass::oid::bigint"
+"""The number of the advisory lock that each connection shares, and that keeps a restore out while one has it: the
+letters Orry, and the store's own number. No promise about what is stored follows from it."""
+
 # Keys and ids are bytes: text cannot hold a NUL, and orders by a locale. Times are microseconds since 1970.
 # The one row of orrery_store is the turn: each group of commits locks it, over all nodes. A row lock, because an
 # advisory lock in the statement that reads is taken after its snapshot.
+# Indexes have no names: those of the tables that a restore keeps are still taken.
+TABLES = """
+CREATE TABLE orrery_entries (
+  key bytea PRIMARY KEY,
+  value bytea NOT NULL,
+  version bigint NOT NULL,
+  expires_at bigint
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX ON orrery_entries (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE orrery_commits (id bytea PRIMARY KEY, version bigint NOT NULL, committed_at bigint NOT NULL);
+CREATE INDEX ON orrery_commits (committed_at);
+"""
 _SCHEMA = """
 CREATE TABLE orrery_store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -34,20 +50,11 @@ CREATE TABLE orrery_store (
   seen bigint NOT NULL,
   timeline text NOT NULL
 );
-CREATE TABLE orrery_entries (
-  key bytea PRIMARY KEY,
-  value bytea NOT NULL,
-  version bigint NOT NULL,
-  expires_at bigint
-) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);
-CREATE INDEX orrery_entries_by_expiry ON orrery_entries (expires_at) WHERE expires_at IS NOT NULL;
-CREATE TABLE orrery_commits (id bytea PRIMARY KEY, version bigint NOT NULL, committed_at bigint NOT NULL);
-CREATE INDEX orrery_commits_by_time ON orrery_commits (committed_at);
 CREATE SEQUENCE orrery_versions CACHE 1;
 """
 
 _FIRST = "INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES (%s, 1, 0, '')"
-_TABLES = """
+_TABLES_THERE = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 """
 
@@ -65,17 +72,21 @@ def create(connection_string: str) -> None:
     try:
         with connect(connection_string) as connection, connection.transaction():
             refuse_unusable(connection)
-            tables = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
-            if "orrery_store" in tables:
-                raise Invalid("There is a store in this database already: nothing was made.")
-            if tables:
-                raise Invalid(
-                    "The database has tables of another program: give Orrery an empty one; nothing was made."
-                )
-            _ = connection.execute(_SCHEMA)
-            _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
+            make(connection)
     except psycopg.Error as error:
         raise unavailable(error) from error
+
+
+def make(connection: psycopg.Connection) -> None:
+    """Make an empty store within a transaction; raise `Invalid` where any table is already."""
+    tables = [str(name) for (name,) in connection.execute(_TABLES_THERE).fetchall()]
+    if "orrery_store" in tables:
+        raise Invalid("There is a store in this database already: nothing was made.")
+    if tables:
+        raise Invalid("The database has tables of another program: give Orrery an empty one; nothing was made.")
+    _ = connection.execute(_SCHEMA)
+    _ = connection.execute(TABLES)
+    _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
 
 
 @contextmanager

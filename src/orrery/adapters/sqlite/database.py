@@ -4,10 +4,10 @@ Nothing else in this process may open a store file, the standard library's sqlit
 a file drops the process's locks on it, and two SQLite libraries in one process do not see each other's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import apsw
 
@@ -26,6 +26,10 @@ class Rows(Protocol):
         ...
 
     def fetchall(self) -> list[tuple[Value, ...]]: ...
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Read row by row; the columns are those of the statement, whose types the schema vouches for."""
+        ...
 
 
 class Database(Protocol):

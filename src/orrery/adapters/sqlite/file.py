@@ -42,7 +42,7 @@ BUSY_TIMEOUT = timedelta(seconds=5)
 """How long a commit waits for another process's transaction."""
 
 # Times are microseconds since 1970. AUTOINCREMENT is what keeps a version from ever being given out twice.
-_SCHEMA = f"""
+SCHEMA = f"""
 CREATE TABLE entries (
   key BLOB NOT NULL PRIMARY KEY,
   value BLOB NOT NULL,
@@ -220,7 +220,7 @@ def _build(path: Path) -> None:
     create_private(path)
     with closing(connect(path, BUSY_TIMEOUT)) as database:
         make_durable(database)
-        _ = database.execute(_SCHEMA)
+        _ = database.execute(SCHEMA)
 
 
 def make_durable(database: Database) -> None:
@@ -255,6 +255,20 @@ def _verify(path: Path, database: Database) -> None:
             "run the release that wrote it."
         )
     _ = database.execute("SELECT 1 FROM entries, commits LIMIT 0")  # are both there?
+
+
+def open_sound(path: Path) -> Database:
+    """Open a store that holds no damage; raise `StoreUnavailable`."""
+    try:
+        verify_own_log(path)
+        database = connect(path, BUSY_TIMEOUT)
+        verify_ours(path, database)
+        found = database.execute("PRAGMA integrity_check(1)").get
+    except apsw.Error as error:
+        raise unavailable(path, error) from error
+    if found != "ok":
+        raise StoreUnavailable(f"The store file {path.name} is damaged: use an earlier snapshot.")
+    return database
 
 
 def verify_own_log(path: Path) -> None:

@@ -1,14 +1,17 @@
 """`StorePlace` for a SQLite file."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from orrery.adapters.sqlite.contents import load, reading
 from orrery.adapters.sqlite.file import create
+from orrery.adapters.sqlite.snapshot import copies_beside, last_version, replace
 from orrery.adapters.sqlite.store import SqliteStore
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +36,23 @@ class SqliteFile:
 
     async def open(self) -> SqliteStore:
         return await SqliteStore.open(self.path, self.clock)
+
+    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+        return reading(self.path, after)
+
+    def load(self, contents: StoreContents) -> None:
+        load(self.path, contents)
+
+    def last_version(self, at_least: int) -> int | None:
+        return last_version(self.path, at_least)
+
+    def replace(self, contents: StoreContents, *, read_at: int | None = None) -> None:
+        replace(self.path, contents, self.clock, read_at=read_at)
+
+    def remains(self) -> list[str]:
+        return [str(one) for one in copies_beside(self.path)]
+
+    def beyond_scrub(self, *, is_scrubbed: bool) -> list[str]:
+        if is_scrubbed:
+            return []
+        return [f"{self.path.name}-wal, which something else reads just now. Erase again when that is over."]

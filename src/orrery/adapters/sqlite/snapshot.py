@@ -8,71 +8,73 @@ from pathlib import Path
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database, connect
+from orrery.adapters.sqlite.contents import contents_of, count_on, fill, last_version_of
+from orrery.adapters.sqlite.database import connect
 from orrery.adapters.sqlite.file import (
     BUSY_TIMEOUT,
+    SCHEMA,
     create_private,
     lock_of,
     log_of,
     make_durable,
     on_disk_of,
+    open_sound,
     require_store,
     seize,
-    share,
     sync,
     verify_ours,
     verify_own_log,
 )
-from orrery.adapters.sqlite.trouble import unavailable
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
+from orrery.ports.store import StoreContents
 
 VERSIONS_PER_SECOND = 2**20
 """A restored store counts on from this many versions for each second since 1970: more than any lost file can
 have given out, though it cannot be read any more, and below 2**53 for two centuries."""
 
 
-def backup(source: Path, target: Path) -> None:
-    """Write a consistent, checked snapshot of the store at `source`, in use or not, to `target` (0600).
+def write_snapshot(contents: StoreContents, target: Path, source: object) -> None:
+    """Write what the store at `source` holds to `target` (0600), checked; it has no erased data.
 
-    It contains no erased data. Raises `StoreMissing` without a store, `Invalid` when the store is empty or
-    `target` exists, and `StoreUnavailable` when the store is damaged or the snapshot cannot be written; then no
-    target is left.
+    Raises `Invalid` when the store is empty or `target` exists, and `StoreUnavailable` when the snapshot cannot be
+    written; then no target is left.
     """
-    require_store(source)
     if target.exists():
         raise Invalid(f"The file {target.name} exists already: choose another name for the snapshot.")
-    with on_disk_of(target), share(source), _scratch(target) as new:
-        _copy(source, new)
+    with on_disk_of(target), _scratch(target) as new:
+        _write(contents, new)
         _refuse_empty(new, source)
         _publish(new, target)
 
 
-def last_version(path: Path) -> int | None:
-    """Return the last version that the store at `path` has given out, None where it cannot be read."""
+@contextmanager
+def reading_snapshot(snapshot: Path) -> Generator[StoreContents]:
+    """Yield what a snapshot holds; raise `Invalid` for one that is damaged, or for another file."""
+    if not snapshot.is_file():
+        raise Invalid(f"There is no file {snapshot.name}.")
     try:
-        with closing(connect(path, BUSY_TIMEOUT)) as database:
-            return _last_version(database)
-    except apsw.Error:
-        return None
+        with on_disk_of(snapshot):
+            database = open_sound(snapshot)
+    except StoreUnavailable as error:
+        raise Invalid(f"Not restored, and nothing was replaced. {error}") from error
+    with closing(database):
+        yield contents_of(database)
 
 
-def restore(snapshot: Path, target: Path, clock: Clock, *, read_at: int | None = None) -> None:
-    """Replace the store at `target` with `snapshot`, and keep the old file as ``<name>.before-restore``.
+def replace(target: Path, contents: StoreContents, clock: Clock, *, read_at: int | None = None) -> None:
+    """Replace the store at `target`, if any, by `contents`, and keep the old file as ``<name>.before-restore``.
 
     When root restores it, it belongs to the old file's user, or to that of the folder. Its versions continue above
     those that the replaced file may have given out. After an interruption `target` is the old store or the new
-    one, and the restore may be repeated. Raises `Invalid` when the snapshot is damaged, the store is in use, or an
-    earlier ``.before-restore`` is still there, or the last version of the store is no longer `read_at`;
-    `StoreUnavailable` when the disk fails.
+    one, and this may be repeated. Raises `Invalid` when the store is in use, or an earlier ``.before-restore`` is
+    still there, or the last version of the store is no longer `read_at`; `StoreUnavailable` when the disk fails.
     """
-    if not snapshot.is_file():
-        raise Invalid(f"There is no file {snapshot.name}.")
     if target.exists():
         require_store(target)
     with on_disk_of(target), seize(target), _scratch(target) as new:
         _refuse_to_overwrite(_backup_name(target), target)
-        _copy_sound(snapshot, new)
+        _write(contents, new)
         beyond = _fold_log(target)
         if read_at is not None and beyond != read_at:
             raise Invalid("The store changed while it was restored: stop the service, and restore again.")
@@ -82,21 +84,22 @@ def restore(snapshot: Path, target: Path, clock: Clock, *, read_at: int | None =
         _publish(new, target)
 
 
-def is_as_new_as(path: Path, snapshot: Path) -> bool:
-    """Return whether the store at `path` is sound, and has given out each version that is in `snapshot`."""
+def last_version(path: Path, at_least: int) -> int | None:
+    """Return the newest version that was given out; None unless the store is sound, and gave out `at_least`."""
     if log_of(_backup_name(path)).exists():
-        return False  # a restore that was killed took away a log that it could not fold
+        return None  # a restore that was killed took away a log that it could not fold
     try:
-        with closing(_open_sound(path)) as store, closing(connect(snapshot, BUSY_TIMEOUT)) as copy:
-            return _last_version(store) >= _last_version(copy)
+        with closing(open_sound(path)) as store:
+            last = last_version_of(store)
     except (apsw.Error, StoreUnavailable):
-        return False
+        return None
+    return last if last >= at_least else None
 
 
 def copies_beside(path: Path) -> list[Path]:
     """Return the files that restores and killed runs have left beside a store: they may contain erased data."""
     names = (f"{path.name}.before-restore", f".{path.name}.")
-    return sorted(one for one in path.parent.iterdir() if one.name.startswith(names))
+    return sorted(one for one in path.parent.glob("*") if one.name.startswith(names))
 
 
 @contextmanager
@@ -111,56 +114,29 @@ def _scratch(target: Path) -> Generator[Path, None, None]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _copy(source: Path, new: Path) -> None:
+def _write(contents: StoreContents, new: Path) -> None:
     create_private(new)
-    with closing(_open_sound(source)) as database:
-        try:
-            _ = database.execute("VACUUM INTO ?", (str(new),))
-        except apsw.CorruptError as error:
-            raise unavailable(source, error) from error
-    _open_sound(new).close()
+    with closing(connect(new, BUSY_TIMEOUT)) as database:
+        _ = database.pragma("synchronous", "off")  # it is synced when it is whole
+        _ = database.execute(SCHEMA)
+        fill(database, contents)
+    open_sound(new).close()
 
 
-def _refuse_empty(copy: Path, source: Path) -> None:
+def _refuse_empty(copy: Path, source: object) -> None:
     """Raise `Invalid` for a store that nothing was ever written to: a snapshot of nothing reads like a backup."""
     with closing(connect(copy, BUSY_TIMEOUT)) as database:
         if database.execute("SELECT count(*) FROM entries").get == 0:
             raise Invalid(f"The store at {source} is empty, nothing was saved: is it the configured one?")
 
 
-def _open_sound(path: Path) -> Database:
-    try:
-        verify_own_log(path)
-        database = connect(path, BUSY_TIMEOUT)
-        verify_ours(path, database)
-        found = database.execute("PRAGMA integrity_check(1)").get
-    except apsw.Error as error:
-        raise unavailable(path, error) from error
-    if found != "ok":
-        raise StoreUnavailable(f"The store file {path.name} is damaged: use an earlier snapshot.")
-    return database
-
-
-def _copy_sound(snapshot: Path, new: Path) -> None:
-    try:
-        _copy(snapshot, new)
-    except StoreUnavailable as error:
-        raise Invalid(f"Not restored, and nothing was replaced. {error}") from error
-
-
 def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
     with closing(connect(new, BUSY_TIMEOUT)) as database:
         make_durable(database)
         floor = int(clock.now().timestamp()) * VERSIONS_PER_SECOND
-        last = max(floor, beyond, _last_version(database))
-        _ = database.execute("BEGIN; DELETE FROM sqlite_sequence WHERE name = 'commits'")
-        _ = database.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('commits', ?)", (last,))
+        _ = database.execute("BEGIN")
+        count_on(database, max(floor, beyond))
         _ = database.execute("COMMIT")
-
-
-def _last_version(database: Database) -> int:
-    last = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'commits'").get
-    return last if isinstance(last, int) else 0
 
 
 def _fold_log(path: Path) -> int:
@@ -169,7 +145,7 @@ def _fold_log(path: Path) -> int:
         verify_own_log(path)
         with closing(connect(path, BUSY_TIMEOUT)) as database:
             verify_ours(path, database)
-            last = _last_version(database)
+            last = last_version_of(database)
             _ = database.pragma("journal_mode", "delete")
             return last
     except apsw.BusyError:

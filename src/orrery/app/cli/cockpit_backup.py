@@ -7,7 +7,7 @@ import typer
 
 from orrery.app.cli.backup import write_snapshot
 from orrery.app.cli.services import Config
-from orrery.app.settings.reader import load_settings
+from orrery.app.settings.reader import Secrets, load_settings
 from orrery.logs import Redaction, configure
 from orrery.runtime.settings import LogSettings
 from orrery.syntax.track import TRACKS
@@ -26,4 +26,4 @@ def command(
     settings = load_settings(config, "cockpit")
     configure(settings[LogSettings].format, "warning", Redaction())
     Gate(settings[TenantsSettings]).require(TRACKS, file)
-    write_snapshot(settings, file)
+    write_snapshot(settings, Secrets(role="cockpit"), file)

@@ -19,7 +19,6 @@ import typer
 import uvicorn
 import uvloop
 
-from orrery.adapters.sqlite import create
 from orrery.app.cli.listening import AddressTakenError, listen
 from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
@@ -28,6 +27,7 @@ from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened
 from orrery.app.garbage import collect_from_now
 from orrery.app.settings.reader import Secrets, Settings, settings_from
+from orrery.app.store_place import file_place
 from orrery.cockpit.ledger import Ledger, NewItem
 from orrery.cockpit.settings import CockpitSettings, SampleMailboxSettings
 from orrery.edge.launch import CODE_SECONDS, Launch
@@ -64,7 +64,7 @@ def run_sample(messages: int, *, browse: bool) -> None:
     with TemporaryDirectory(prefix="orrery-sample-") as folder:
         settings = _of_sample(Path(folder), messages)
         configure(settings[LogSettings].format, "warning", Redaction())
-        create(settings.store.store_file)
+        file_place(settings.store.store_file).create()
         _run(settings, Secrets.of({}, "cockpit"), browse=browse, items=sample_items)
 
 

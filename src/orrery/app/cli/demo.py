@@ -17,7 +17,6 @@ import typer
 import uvloop
 from rich.markup import escape
 
-from orrery.adapters.sqlite import create
 from orrery.adapters.ssh_keygen import made_key
 from orrery.app.cli.sandbox import (
     PRICE,
@@ -30,6 +29,7 @@ from orrery.app.cli.sandbox import (
 )
 from orrery.app.cli.serve import serve
 from orrery.app.settings.reader import DEMO_FILE, Settings, SettingsError, find_settings_file, load
+from orrery.app.store_place import file_place
 from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import NotConfigured
 from orrery.gateway.settings import MINIMUM_GRACE
@@ -223,7 +223,7 @@ def _prepared(data: Path, ports: DemoPorts) -> Path:
     settings.touch(mode=0o644)
     _ = settings.write_text(_settings_text(data, folder, ports), encoding="utf-8")
     if not _store(data).exists():
-        create(_store(data))
+        file_place(_store(data)).create()
     return settings
 
 

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from orrery.adapters.sqlite import create
 from orrery.app.settings.former_names import former_secrets, former_settings
 from orrery.app.settings.reader import SYSTEM_FOLDER
 from orrery.app.settings.secrets import secret_kinds
 from orrery.app.settings.sections import sections_of
+from orrery.app.store_place import file_place
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.module import Role
@@ -80,7 +80,7 @@ def command(
         for name in kinds:
             note(f"  {name}")
     if makes_store:
-        create(stored)
+        file_place(stored).create()
         note(f"Made an empty store at {stored}.")
     elif _is_the_systems(folder):
         note(_NEXT_ON_THE_SYSTEM)

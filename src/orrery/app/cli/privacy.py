@@ -1,18 +1,19 @@
 """`orrery privacy`: a person's data, shown and erased."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from orrery.adapters.sqlite import copies_beside
+from orrery.app.store_place import remains_of
+from orrery.ports.store import StorePlace
 from orrery.runtime.console.ending import BROKEN
 from orrery.runtime.console.options import Reason
 from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.privacy import Privacy, search_address
+from orrery.runtime.settings import StoreSettings
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -36,7 +37,7 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
     note(f"Erased: {counted}.")
     for sentence in erasure.elsewhere:
         note(sentence)
-    _unreached(runner.store_files, is_scrubbed=erasure.is_scrubbed)
+    _unreached(runner.store_place, runner.section(StoreSettings).store_file, is_scrubbed=erasure.is_scrubbed)
     kept = [one for found in erasure.kept.values() for one in found]
     for one in kept:
         note(f"Not erased: {one.name}. {one.why}")
@@ -47,13 +48,10 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
         raise typer.Exit(BROKEN)
 
 
-def _unreached(files: Sequence[Path], *, is_scrubbed: bool) -> None:
+def _unreached(place: StorePlace, store_file: Path, *, is_scrubbed: bool) -> None:
     """Print where the address may still be."""
     note("Not reached: older backups, and the processor's own records. Erase there, too.")
-    for copy in (copy for store in files for copy in copies_beside(store)):
+    for copy in remains_of(place, store_file):
         note(f"Not reached: {copy}, which a restore has left. Delete it.")
-    if not files:
-        also = "" if is_scrubbed else ", and the free space of its tables, until their owner types VACUUM"
-        note(f"Not reached: the database's standbys, backups and write-ahead log, until overwritten{also}.")
-    for store in () if is_scrubbed else files:
-        note(f"Not reached: {store.name}-wal, which something else reads just now. Erase again when that is over.")
+    for one in place.beyond_scrub(is_scrubbed=is_scrubbed):
+        note(f"Not reached: {one}")

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from orrery.adapters.sqlite import SqliteStore, copies_beside, is_as_new_as, last_version, restore
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened
 from orrery.app.settings.reader import Secrets, Settings
-from orrery.app.store_place import clock_of, require_file
+from orrery.app.store_place import clock_of, put_in_place, remains_of, store_place
 from orrery.errors import RecordUnreadable, StoreError, StoreMissing
+from orrery.ports.store import Store, StorePlace
 from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.restored import ReplacedStore, Restoration, RestoreResult
@@ -34,7 +34,7 @@ def command(
         note(f"Messages held back: {count}. {reason}")
     if done.held:
         note("Look with `orrery notifications list --state held`, then release or drop them.")
-    _report(require_file(settings), erased)
+    _report(settings, secrets, erased)
     asyncio.run(_followed(settings, secrets))
 
 
@@ -45,22 +45,23 @@ def of_cockpit(
     settings, secrets = configured(config, quiet=True, role="cockpit")
     _, erased = restored(file, settings, secrets)
     note("Restored.")
-    _report(require_file(settings), erased)
+    _report(settings, secrets, erased)
 
 
 def restored(file: Path, settings: Settings, secrets: Secrets) -> tuple[RestoreResult, _Erased | None]:
     """Replace the store; return what became of its messages, and what was erased again (see `_erased_again`)."""
-    store, clock = require_file(settings), clock_of(settings)
-    with _workshop(store) as copy:
+    place = store_place(settings, secrets)
+    with _workshop(settings.store.store_file) as copy:
         # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
-        restore(file, copy, clock)
-        read_at = last_version(store) if is_as_new_as(store, file) else None
-        prepared = asyncio.run(_prepared(settings, secrets, copy, went_on=read_at is not None))
-        restore(copy, store, clock, read_at=read_at)
+        at_copy = settings.with_store(copy)
+        last = put_in_place(file, store_place(at_copy, secrets))
+        read_at = place.last_version(last)
+        prepared = asyncio.run(_prepared(settings, at_copy, secrets, went_on=read_at is not None))
+        _ = put_in_place(copy, place, read_at=read_at)
     return prepared
 
 
-def _report(store: Path, erased: _Erased | None) -> None:
+def _report(settings: Settings, secrets: Secrets, erased: _Erased | None) -> None:
     if erased is None:
         note("The store before cannot be read: erase again what was erased since the snapshot.")
     else:
@@ -68,8 +69,8 @@ def _report(store: Path, erased: _Erased | None) -> None:
         left_out(unreadable)
         if again:
             note(f"Erased again, as in the store before: {again}.")
-    for copy in copies_beside(store):
-        note(f"{copy.name} holds what was there before: delete it when you are sure.")
+    for copy in remains_of(store_place(settings, secrets), settings.store.store_file):
+        note(f"{copy} holds what was there before: delete it when you are sure.")
 
 
 @contextmanager
@@ -84,26 +85,26 @@ def _workshop(store: Path) -> Generator[Path]:
 
 
 async def _prepared(
-    settings: Settings, secrets: Secrets, copy: Path, *, went_on: bool
+    settings: Settings, at_copy: Settings, secrets: Secrets, *, went_on: bool
 ) -> tuple[RestoreResult, _Erased | None]:
     """Decide the messages of the copy, and repeat the erasures, by what the replaced store shows."""
     clock = clock_of(settings)
-    async with _before(settings) as before:
-        store = await SqliteStore.open(copy, clock)
+    async with _before(store_place(settings, secrets)) as before:
+        store = await store_place(at_copy, secrets).open()
         try:
             done = await Restoration(store, clock).settle(
                 ReplacedStore(before, went_on=went_on) if before else None
             )
         finally:
             await store.close()
-        return done, await _erased_again(settings.with_store(copy), secrets, before)
+        return done, await _erased_again(at_copy, secrets, before)
 
 
 @asynccontextmanager
-async def _before(settings: Settings) -> AsyncGenerator[SqliteStore | None]:
+async def _before(place: StorePlace) -> AsyncGenerator[Store | None]:
     """Open the store that is replaced; None when it is missing or cannot be opened."""
     try:
-        before = await SqliteStore.open(require_file(settings), clock_of(settings))
+        before = await place.open()
     except (StoreError, StoreMissing):
         yield None
         return
@@ -113,7 +114,7 @@ async def _before(settings: Settings) -> AsyncGenerator[SqliteStore | None]:
         await before.close()
 
 
-async def _erased_again(at_copy: Settings, secrets: Secrets, before: SqliteStore | None) -> _Erased | None:
+async def _erased_again(at_copy: Settings, secrets: Secrets, before: Store | None) -> _Erased | None:
     """Repeat in the copy the erasures of the store before; None when that store cannot be read."""
     if before is None:
         return None

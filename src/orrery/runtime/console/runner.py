@@ -7,6 +7,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
+from orrery.ports.store import StorePlace
 from orrery.runtime.module import load
 
 S = TypeVar("S")
@@ -45,6 +46,11 @@ class Runner(Protocol):
     @property
     def store_files(self) -> Sequence[Path]:
         """The files of the role's store: none where that is in a database."""
+        ...
+
+    @property
+    def store_place(self) -> StorePlace:
+        """Where the role's store is."""
         ...
 
     @property

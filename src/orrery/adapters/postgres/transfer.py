@@ -1,0 +1,163 @@
+"""A whole store, row by row, out of a database and into one."""
+
+import os
+import socket
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any, LiteralString
+
+import psycopg
+
+from orrery.adapters.postgres.address import connect
+from orrery.adapters.postgres.deadline import Deadline
+from orrery.adapters.postgres.schema import HOLD, verify
+from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
+from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.store import StoreContents, StoredCommit, StoredRow
+
+_LIMIT = timedelta(seconds=60)
+"""How long a page of rows, or the COMMIT of all, may take."""
+
+_PAGE = 1000
+
+_SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
+_SEIZE = f"SELECT pg_advisory_xact_lock({HOLD})"
+_FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL"
+_SCHEMA = "SELECT schema FROM orrery_store"
+_LAST = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orrery_versions"
+_COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
+_ROWS = "SELECT key, value, version, expires_at FROM orrery_entries WHERE key > %b ORDER BY key"
+_COMMITS = "SELECT id, version, committed_at FROM orrery_commits ORDER BY version"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A connection for one command. Each of its calls ends by the deadline."""
+
+    connection: psycopg.Connection
+    line: socket.socket
+    deadline: Deadline
+
+    def execute(self, statement: LiteralString, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement, none where it has no result."""
+        with self.deadline.over(self.line):
+            cursor = self.connection.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def commit(self, unknown: str) -> None:
+        """Commit; raise `StoreUnavailable`, with the sentence `unknown` when it may be done all the same."""
+        warnings = list[str]()
+        self.connection.add_notice_handler(lambda notice: warnings.append(notice.severity_nonlocalized or ""))
+        try:
+            _ = self.execute("COMMIT")
+        except psycopg.Error as error:
+            if nothing_is_stored(error):
+                raise
+            raise StoreUnavailable(f"{unavailable(error)} {unknown}") from error
+        if "WARNING" in warnings:
+            raise StoreUnavailable(f"The store's database ended the wait for its standby. {unknown}")
+
+    def select(
+        self, name: str, statement: LiteralString, parameters: Sequence[object] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement page by page, within a transaction; `name` is that of its cursor."""
+        with self.connection.cursor(name, binary=True) as cursor:
+            with self.deadline.over(self.line):
+                _ = cursor.execute(statement, parameters)
+            while page := self._page(cursor):
+                yield from page
+
+    def _page(self, cursor: psycopg.ServerCursor[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        with self.deadline.over(self.line):
+            return cursor.fetchmany(_PAGE)
+
+    def insert(self, statement: LiteralString, types: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+        """Send rows by a COPY for each page of them."""
+        while page := list(islice(rows, _PAGE)):
+            with self.deadline.over(self.line), self.connection.cursor().copy(statement) as copy:
+                copy.set_types(types)
+                for row in page:
+                    copy.write_row(row)
+
+
+@contextmanager
+def transfer(connection_string: str) -> Generator[Transfer]:
+    """Yield a connection, whose open transaction is undone in the end; raise `StoreUnavailable`."""
+    try:
+        with (
+            closing(connect(connection_string)) as connection,
+            closing(socket.socket(fileno=os.dup(connection.fileno()))) as line,
+            closing(Deadline(_LIMIT)) as deadline,
+        ):
+            yield Transfer(connection, line, deadline)
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+
+
+@contextmanager
+def reading(connection_string: str, after: bytes = b"") -> Generator[StoreContents]:
+    """Yield what the store holds, its rows beyond `after`; it may be in use.
+
+    Raises `StoreMissing` and, also while it is read, `StoreUnavailable`.
+    """
+    with transfer(connection_string) as source:
+        require_store(source)
+        _ = source.execute(_SHARE)  # first: a snapshot from before a restore shows none of its tables
+        _ = source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        rows, commits = source.select("rows", _ROWS, (after,)), source.select("commits", _COMMITS)
+        yield StoreContents(map(StoredRow._make, rows), map(StoredCommit._make, commits), last_version_of(source))
+
+
+def load(connection_string: str, contents: StoreContents) -> None:
+    """Add `contents` to the store in one transaction; raise as `reading`, and `Invalid` while it is in use."""
+    with transfer(connection_string) as target:
+        _ = target.execute("BEGIN")
+        require_store(target)
+        seize(target)
+        fill(target, contents)
+        target.commit("Whether the rows were added is not known: look, and add those that are missing.")
+
+
+def seize(target: Transfer) -> None:
+    """Keep every process away from the store until the transaction ends; raise `Invalid` while one uses it."""
+    try:
+        # A connection that was just closed is there for a moment.
+        _ = target.execute(f"SET LOCAL lock_timeout = '1s'; {_SEIZE}; SET LOCAL lock_timeout = '10s'")
+    except psycopg.errors.LockNotAvailable:
+        raise Invalid(
+            "The store's database is in use: stop the service on every machine, and other commands, first. "
+            "`pg_stat_activity` shows who is connected as `orrery`."
+        ) from None
+
+
+def fill(target: Transfer, contents: StoreContents) -> None:
+    """Add `contents` within a transaction."""
+    entries = "COPY orrery_entries (key, value, version, expires_at) FROM STDIN (FORMAT BINARY)"
+    target.insert(entries, ("bytea", "bytea", "int8", "int8"), contents.rows)
+    commits = "COPY orrery_commits (id, version, committed_at) FROM STDIN (FORMAT BINARY)"
+    target.insert(commits, ("bytea", "int8", "int8"), contents.commits)
+    if contents.last_version:
+        count_on(target, contents.last_version)
+
+
+def count_on(target: Transfer, version: int) -> None:
+    """Have the next commit get a greater version than `version`, and than any before."""
+    _ = target.execute(_COUNT_ON, (version,))
+
+
+def last_version_of(source: Transfer) -> int:
+    """Return the newest version that was given out, 0 for a new store."""
+    return source.execute(_LAST)[0][0]
+
+
+def is_there(source: Transfer) -> bool:
+    """Return whether there is a store in the database."""
+    return source.execute(_FOUND)[0][0]
+
+
+def require_store(source: Transfer) -> None:
+    """Raise `StoreMissing` without a store, `StoreUnavailable` for one of another release."""
+    verify(source.execute(_SCHEMA)[0][0] if is_there(source) else None)
