@@ -274,3 +274,18 @@ async def test_a_server_that_a_failover_left_behind(pair: tuple[Server, Server])
         await asyncio.to_thread(primary.wait_for_none)
         with pytest.raises(StoreUnavailable, match="left behind"):
             await store.get("a")
+
+
+async def test_a_server_that_waits_for_a_standby_is_passed_over(pair: tuple[Server, Server]) -> None:
+    """A failover left it behind: it takes connections, and would keep each from the new primary for ever."""
+    primary, standby = pair
+    async with opened(primary, standby, limit=SOON) as store:
+        await store.commit([Put("a", b"")])
+        await asyncio.to_thread(standby.wait_for_none)
+        await asyncio.to_thread(standby.promote)
+        outcome = await committed_at_last(store)
+        entry = await store.get("b")  # of the new primary, too
+        assert entry is not None
+        assert entry.version == outcome.version
+    async with opened(primary, standby, limit=SOON) as store:
+        assert await store.get("b") == entry

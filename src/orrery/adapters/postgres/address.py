@@ -30,6 +30,16 @@ def connect(connection_string: str) -> psycopg.Connection:
     return psycopg.connect(make_conninfo(connection_string, **_CONNECTION), autocommit=True)
 
 
+def each_host(connection_string: str) -> list[str]:
+    """Return a connection string for each host of this one."""
+    given = conninfo_to_dict(connection_string)
+    lists = {key: str(given[key]).split(",") for key in ("host", "hostaddr", "port") if given.get(key)}
+    return [
+        make_conninfo(connection_string, **{key: one[number % len(one)] for key, one in lists.items()})
+        for number in range(max(map(len, lists.values()), default=1))
+    ]
+
+
 def connection_string(address: str, password: str | None, authorities: Path | None) -> str:
     """Return what the client library connects by; raise `Invalid` for an address that is not usable or not safe.
 

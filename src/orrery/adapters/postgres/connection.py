@@ -5,30 +5,39 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import psycopg
 from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8BinaryDumper
 
-from orrery.adapters.postgres.address import connect
+from orrery.adapters.postgres.address import connect, each_host
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.schema import HOLD, OLDEST_SERVER, SCHEMA_VERSION, VERSIONS_PER_SECOND, verify
-from orrery.errors import StoreUnavailable
+from orrery.adapters.postgres.trouble import is_of_server
+from orrery.errors import OrreryError, StoreUnavailable
 from orrery.ports.clock import Clock
 
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
 
 _SETTINGS = """
-SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5s'; SET synchronous_commit = on;
-SET jit = off; SET plan_cache_mode = force_generic_plan;
+SET synchronous_commit = on; SET jit = off; SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
-_FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL, pg_backend_pid()"
 _SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
+_WAITS = """
+SELECT set_config('lock_timeout', %(ms)s, false), set_config('idle_in_transaction_session_timeout', %(ms)s, false)
+"""
+"""Sooner than the deadline: a call that waits for a lock learns why, and half a commit does not hold the turn."""
+
+_FOUND = """
+SELECT to_regclass('orrery_store') IS NOT NULL, pid, backend_start
+FROM pg_stat_activity WHERE pid = pg_backend_pid()
+"""
+_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 _TURN = """
 SELECT schema, epoch, timeline,
   left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
@@ -37,13 +46,18 @@ FROM orrery_store FOR UPDATE
 _BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
 _COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
+Opened = tuple[psycopg.Connection, socket.socket]
+"""A connection, and a second handle of its socket."""
+
 
 @dataclass(slots=True)
 class SeenStore:
-    """What the connections of one process have seen of the store: its epoch, and the newest history."""
+    """What the connections of one process have seen of the store: its epoch, the newest history, and its host."""
 
     epoch: int | None = None
     timeline: str = ""
+    host: int = 0
+    """Which host of the address served the store last."""
 
     def refuse_another(self, epoch: int, mark: str) -> None:
         """Raise `StoreUnavailable` for a store that was restored, or that a failover has left behind."""
@@ -65,7 +79,9 @@ class StoreConnection:
         self._clock = clock
         self._deadline = deadline
         self._seen = seen
-        self._opened: tuple[psycopg.Connection, socket.socket] | None = None
+        self._opened: Opened | None = None
+        self._backend: tuple[int, datetime] | None = None
+        """The newest process of the server for this connection, and when it began."""
         self.other: StoreConnection | None = None
         self.is_expired = False
         """Whether the connection is to be opened again before it is used."""
@@ -89,10 +105,10 @@ class StoreConnection:
         if self.other:
             self.other.is_expired = True
 
-    def refuse_another(self, row: tuple[int, int] | None) -> None:
-        """Have the next call look again when the turn was of another release or after a restore."""
-        if row is None or row != (SCHEMA_VERSION, self._seen.epoch):
-            self._close()
+    @property
+    def turn(self) -> tuple[int | None, int]:
+        """What `statements.TURN` requires of the store: its epoch, and the newest schema that it may have."""
+        return self._seen.epoch, SCHEMA_VERSION
 
     def _close(self) -> None:
         self.is_expired = False
@@ -102,8 +118,24 @@ class StoreConnection:
                 opened[0].close()
             opened[1].close()
 
-    def _connect(self) -> tuple[psycopg.Connection, socket.socket]:
-        connection = connect(self._connection_string)
+    def _connect(self) -> Opened:
+        """Connect to the first host that serves the store, from the one on that served it last.
+
+        A server that a failover left behind may take a connection, and then wait for a standby for ever.
+        """
+        hosts, errors = each_host(self._connection_string), list[Exception]()
+        for number in (*range(self._seen.host, len(hosts)), *range(self._seen.host)):
+            try:
+                opened = self._connect_to(hosts[number])
+            except (psycopg.Error, OrreryError) as error:
+                errors.append(error)
+            else:
+                self._seen.host = number
+                return opened
+        raise next(filter(is_of_server, errors), errors[-1])
+
+    def _connect_to(self, host: str) -> Opened:
+        connection = connect(host)
         line = socket.socket(fileno=os.dup(connection.fileno()))
         try:
             with self._deadline.over(line):
@@ -121,22 +153,33 @@ class StoreConnection:
         self._refuse(connection)
         _ = connection.execute(_SETTINGS)
         _ = connection.execute(_SHARE)
+        _ = connection.execute(_WAITS, {"ms": f"{self._deadline.limit * 1000 * 5 // 6:.0f}"})
         self._pass_barrier(connection)
 
     def _refuse(self, connection: psycopg.Connection) -> None:
-        found = connection.execute(_FOUND).fetchone()
         if connection.info.server_version < OLDEST_SERVER:
             raise StoreUnavailable(
                 f"The store's database is PostgreSQL {connection.info.server_version // 10000}: "
                 f"Orrery needs {OLDEST_SERVER // 10000} or newer."
             )
-        if found is None or not found[0]:
-            verify(None)
-        if found is not None and found[1] != connection.info.backend_pid:
+        found = connection.execute(_FOUND).fetchone()
+        if found is None or found[1] != connection.info.backend_pid:
             raise StoreUnavailable(
                 "The address of the store leads to a connection pooler: "
                 "give the server's own address, since a pooler drops the settings of a connection."
             )
+        self._end_former(connection, found[1:])
+        if not found[0]:
+            verify(None)
+
+    def _end_former(self, connection: psycopg.Connection, backend: tuple[int, datetime]) -> None:
+        """End the server's process of the connection before this one: it may have a commit still to carry out.
+
+        One that has begun with it holds the turn, and the barrier waits for that.
+        """
+        if self._backend:
+            _ = connection.execute(_END, self._backend)
+        self._backend = backend
 
     def _pass_barrier(self, connection: psycopg.Connection) -> None:
         """Wait until a standby has all that this server shows, and count on after a change of timeline.

@@ -17,7 +17,8 @@ class Deadline:
     """A time by which each call over a connection must have its answer; one thread watches for all of them."""
 
     def __init__(self, limit: timedelta) -> None:
-        self._limit = limit.total_seconds()
+        self.limit = limit.total_seconds()
+        """How long a call may take."""
         self._changed = Condition()
         self._calls = count()
         self._running: dict[int, tuple[float, socket.socket]] = {}
@@ -34,7 +35,7 @@ class Deadline:
         """
         call = next(self._calls)
         with self._changed:
-            self._running[call] = monotonic() + self._limit, line
+            self._running[call] = monotonic() + self.limit, line
             if self._idle:  # else it wakes before this deadline in any case
                 self._changed.notify()
         try:

@@ -43,7 +43,9 @@ SELECT n, coalesce(known, fresh), (SELECT array_agg(key ORDER BY at) FROM failed
 FROM answer
 """
 
-TURN = "SELECT schema, epoch FROM orrery_store FOR UPDATE"
+# Divides by zero in a store that was restored or migrated meanwhile, so that nothing after it is carried out. The
+# division is computed again when the row changed while its lock was waited for.
+TURN = "SELECT 1 / (epoch = %b AND schema <= %b)::int FROM orrery_store FOR UPDATE"
 
 SWEEP_ENTRIES = """
 DELETE FROM orrery_entries WHERE key IN (SELECT key FROM orrery_entries WHERE expires_at <= %b LIMIT %b)

@@ -29,7 +29,8 @@ _SENTENCES = {
 }
 """Sentences by the beginning of an SQLSTATE (PostgreSQL's appendix A); the longest that fits counts."""
 
-_REPEATABLE = {"40001", "40P01"}
+_REPEATABLE = {"40001", "40P01", "22012"}
+"""The last is `statements.TURN`'s: the connection for the repeat learns what became of the store."""
 
 _OF_ONE = ("22", "23", "42", "54")
 """Classes of errors that one commit of a group has brought about: its data, and its size."""
@@ -53,8 +54,13 @@ def lost(error: Exception, commit_id: str) -> OutcomeUnknown:
 
 
 def is_repeatable(error: Exception) -> bool:
-    """Return whether the server undid the transaction for the sake of another, and it may be sent again."""
+    """Return whether the server undid the transaction, and it may be sent again over a new connection."""
     return _state(error) in _REPEATABLE
+
+
+def is_of_server(error: Exception) -> bool:
+    """Return whether a server was reached and gave its reason, or was given one by us."""
+    return bool(_state(error)) or not isinstance(error, psycopg.Error)
 
 
 def nothing_is_stored(error: Exception) -> bool:

@@ -83,13 +83,12 @@ class Writer:
         self._connection.warned = False
         with connection.pipeline():
             _ = connection.execute("BEGIN")
-            turn = connection.execute(TURN, prepare=True)
+            _ = connection.execute(TURN, self._connection.turn, prepare=True)
             cursors = [connection.execute(WAVE, given, prepare=True, binary=True) for _, given in groups]
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
         if self._connection.warned:
             raise CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
-        self._connection.refuse_another(turn.fetchone())
         return {
             id(request): answer
             for (group, _), cursor in zip(groups, cursors, strict=True)

@@ -9,6 +9,7 @@ Change rule 5: before another event type is added to the switch, this module is 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from http import HTTPStatus
 
 from orrery.checkout import probe
