@@ -4,11 +4,12 @@ from typing import Protocol
 
 
 class SessionFinder(Protocol):
-    """Finds sessions by their references (decision 46)."""
+    """Finds sessions by what people have of them: a reference (decision 46), a charge, a buyer's address."""
 
     async def named(self, text: str) -> str:
-        """Return the session id of a reference, and any other text as it is.
+        """Return the one session that `text` names, or `text` itself.
 
-        Raises `NotFound` for a reference of no session here, and the store's errors.
+        Raises `NotFound` where it names none here, `Invalid` with the candidates where it names several, and the
+        errors of the store and of the processor.
         """
         ...

@@ -163,8 +163,8 @@ def test_addresses_that_are_none(email: str) -> None:
     "session_id", ["", "foo", "cs_", "../charges", "cs_1/expire", "cs_ü", "cs_1?x=1", "cs_1\n"]
 )
 def test_ids_that_are_none(session_id: str) -> None:
-    """What is no session's id is refused before the settings are read."""
-    with pytest.raises(Invalid, match="begins with cs_"):
+    """What names no session is refused before the settings are read."""
+    with pytest.raises(Invalid, match="Name a session by its reference"):
         processor.session(session_id, runner=NO_PERSON)
 
 

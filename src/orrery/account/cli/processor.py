@@ -21,7 +21,6 @@ from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.console.terminal import new_console
 from orrery.runtime.console.windows import parse_window
-from orrery.runtime.references import as_reference
 from orrery.syntax.email_address import is_email_address
 
 group = typer.Typer(no_args_is_help=True)
@@ -33,10 +32,10 @@ SinceIfAny = Annotated[
     str | None,
     typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
 ]
+_NAMES_SESSION = re.compile(r"(?:ref|cs|ch|py|pi)_[A-Za-z0-9_]{1,250}")
 Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
 T = TypeVar("T")
 
-_SESSION_ID = re.compile(r"cs_[A-Za-z0-9_]{1,250}")
 _RULES = """\
 The processor has no interface for the rules of its fraud screening: it answers GET /v1/radar/rules with 404,
 "Unrecognized request URL". Rules are read and changed in its dashboard only, under Radar > Rules.
@@ -68,17 +67,21 @@ def sessions(
 
 @group.command()
 def session(
-    session_id: Annotated[str, typer.Argument(help="The session's id, or its reference.", metavar="SESSION")],
+    who: Annotated[
+        str,
+        typer.Argument(help="A reference, session, charge, payment or e-mail address.", metavar="SESSION|EMAIL"),
+    ],
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
     """Show one payment session with everything that is known of it."""
 
-    if as_reference(session_id) is None and not _SESSION_ID.fullmatch(session_id):
-        raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
-
-    found = rows.session(runner.run(lambda services: services[SessionLookup].find(session_id)))
+    if not _NAMES_SESSION.fullmatch(who) and not is_email_address(who):
+        raise Invalid(
+            "Name a session by its reference (ref_…), its id (cs_…), a charge (ch_…) or an e-mail address."
+        )
+    found = rows.session(runner.run(lambda services: services[SessionLookup].find(who)))
     if as_json:
         show_json(found)
     else:

@@ -1,6 +1,7 @@
 """The owner's own changes to access records, each with its reason in the journal."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -48,9 +49,22 @@ class Desk:
         self._notifications = notifications
         self._livemode = livemode
 
-    async def newest(self, limit: int) -> RecordPage[AccessRecord]:
-        """Return up to `limit` access records, the newest first."""
-        return await gathered(self._stored.access.indexed(Walk(ACCESS_BY_TIME, limit, newest_first=True)))
+    async def newest(
+        self, limit: int, wanted: Callable[[AccessRecord], bool] | None = None
+    ) -> RecordPage[AccessRecord]:
+        """Return up to `limit` access records, the newest first: all of them, or those that are wanted."""
+        found: RecordPage[AccessRecord] = RecordPage()
+        walk = Walk(ACCESS_BY_TIME, None if wanted else limit, newest_first=True)
+        async for page in self._stored.access.indexed(walk):
+            kept = [one for one in page.records if wanted is None or wanted(one.record)]
+            found += RecordPage(kept[: limit - len(found.records)], page.unreadable)
+            if len(found.records) == limit:
+                break
+        return found
+
+    async def count(self) -> int:
+        """Return how many access records there are."""
+        return sum([1 async for _ in self._stored.access.entries(ACCESS_BY_TIME)])
 
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.

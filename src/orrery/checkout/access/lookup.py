@@ -5,6 +5,7 @@ completed. For a session that was only offered the processor is asked: it may be
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from orrery.checkout.records import AccessRecord, Offer
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
 from orrery.logs import log
 from orrery.ports.processor import (
+    Charge,
     CheckoutSession,
     ItemUnreadable,
     Processor,
@@ -32,6 +34,11 @@ from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gath
 from orrery.runtime.references import References, as_reference
 
 _NOT_THERE = "resource_missing"
+_OF_CHARGES, _OF_PAYMENTS = ("ch_", "py_"), "pi_"
+"""What the processor's ids of charges and of payments begin with."""
+
+_CHARGES_SINCE = timedelta(days=180)
+"""How far back a charge is looked for: buyers' banks contest what is up to 120 days old (facts, The vendor)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +97,50 @@ class Lookup:
         return found
 
     async def named(self, text: str) -> str:
-        """Return the session id of a reference, and any other text as it is.
+        """Return the session that a reference, charge, payment or buyer's address names, or `text` itself.
 
-        Raises `NotFound` for a reference of no session here, and the store's errors.
+        Raises `NotFound` where it names none here, `Invalid` with the candidates where it names several, and the
+        errors of the store and of the processor.
         """
-        reference, stored = as_reference(text), self._stored
-        if reference is None:
-            return text
+        text = text.strip()
+        if "@" in text:
+            return self._only(await self.records_of(text), "of this address")
+        if text.startswith(_OF_CHARGES):
+            return await self._session_of_charge(text)
+        if text.startswith(_OF_PAYMENTS):
+            return await self._session_of_payment(text)
+        reference = as_reference(text)
+        return await self._session_of_reference(reference) if reference else text
+
+    def _only(self, records: Sequence[AccessRecord], which: str) -> str:
+        if not records:
+            raise NotFound(f"No access record here is {which}.")
+        if len(records) == 1:
+            return records[0].session_id
+        of = References.of_store(self._stored.index_key).of
+        named = (f"{of(one.session_id)} ({one.product.name}, {one.granted_at:%Y-%m-%d})" for one in records)
+        raise Invalid(f"Several access records are {which}. Name one of them: {', '.join(named)}.")
+
+    async def _session_of_charge(self, charge_id: str) -> str:
+        known = (await self._stored.reversals.all()).values()
+        if session_id := next((one.session_id for one in known if one.charge_id == charge_id), None):
+            return session_id
+        async for charge in self._reads.list_charges(self._stored.clock.now() - _CHARGES_SINCE):
+            if isinstance(charge, Charge) and charge.id == charge_id and charge.payment_intent:
+                return await self._session_of_payment(charge.payment_intent)
+        days = _CHARGES_SINCE.days
+        raise NotFound(f"No charge of the last {days} days has this id: name the session's reference instead.")
+
+    async def _session_of_payment(self, payment_intent: str) -> str:
+        sessions, unread = await self.sessions_of(payment_intent)
+        if unread:
+            raise unread[0]
+        if not sessions:
+            raise NotFound("The processor knows no session of this payment.")
+        return sessions[0].id
+
+    async def _session_of_reference(self, reference: str) -> str:
+        stored = self._stored
         references = References.of_store(stored.index_key)
         for by_session in (stored.access, stored.pending, stored.offers, stored.own_sessions):
             async for entry in by_session.entries():

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -28,32 +28,43 @@ T = TypeVar("T")
 
 Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
-Session = Annotated[str, typer.Argument(help="The session id of the record, or its reference.")]
+Session = Annotated[
+    str,
+    typer.Argument(help="A reference, session, charge, payment or e-mail address."),
+]
 
-_COLUMNS = ("email", "product", "state", "expires", "paid", "granted_by", "session_id")
+_COLUMNS = ("reference", "email", "title", "state", "expires", "paid")
+
+State = Literal["open", "ended", "revoked"]
 
 
 @group.command("list")
 def list_records(
     limit: Newest = 50,
+    state: Annotated[State | None, typer.Option(help="Only those in this state.")] = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
     """List access records, the newest first."""
 
-    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        found = await checkout_of(services).desk.newest(limit)
-        return [_row(record, services[Clock].now()) for record in found.values()], [*found.unreadable]
+    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], str]:
+        desk, now, of = checkout_of(services).desk, services[Clock].now(), services[References].of
+        found = await desk.newest(limit, (lambda record: _state(record, now) == state) if state else None)
+        rows: list[Row] = [{"reference": of(one.session_id), **_row(one, now)} for one in found.values()]
+        more = f"{limit} of {await desk.count()} records" if len(rows) == limit else ""
+        return rows, [*found.unreadable], more
 
-    rows, unreadable = runner.run(read)
-    show(rows, _COLUMNS, as_json=as_json, empty="No access record yet.", unreadable=unreadable)
+    rows, unreadable, more = runner.run(read)
+    more = f"{more}: see more with --limit." if more else ""
+    show(rows, _COLUMNS, as_json=as_json, empty="No such access record yet.", unreadable=unreadable, more=more)
 
 
 @group.command("show")
 def show_record(
     who: Annotated[
-        str, typer.Argument(help="A session id, its reference, or an e-mail address.", metavar="SESSION|EMAIL")
+        str,
+        typer.Argument(help="A reference, session, charge, payment or e-mail address.", metavar="SESSION|EMAIL"),
     ],
     *,
     runner: Handed,
@@ -61,7 +72,7 @@ def show_record(
     """Show everything about one session's or one buyer's access, as JSON."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        named = await checkout_of(services).lookup.named(who)
+        named = who if "@" in who else await checkout_of(services).lookup.named(who)
         found = await checkout_of(services).desk.find(named)
         of = services[References].of
         records: list[Row] = [{"reference": of(one.session_id)} | one.model_dump() for one in found.values()]
@@ -194,14 +205,18 @@ async def _new(grants: "Sequence[AccessGrant]", services: Services) -> "list[Acc
 def _row(record: AccessRecord, now: datetime) -> Row:
     from orrery.checkout.access.notifications import amount  # noqa: PLC0415  it loads the outbox
 
-    state = "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
     return record.model_dump() | {
         "product": record.product.name,
-        "state": state,
+        "title": record.title or record.product.name,
+        "state": _state(record, now),
         "expires": f"{record.expires_at:%Y-%m-%d}",
         "paid": amount(record),
         "email": record.email or "erased",
     }
+
+
+def _state(record: AccessRecord, now: datetime) -> State:
+    return "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
 
 
 def _product(vendor: str, cert: str) -> ProductKey:

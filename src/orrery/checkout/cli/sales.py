@@ -3,20 +3,10 @@
 import csv
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orrery.checkout.access.sales import (
-    Booking,
-    Bookings,
-    Period,
-    Totals,
-    period_of,
-    periods,
-    read_bookings,
-    totals,
-)
 from orrery.checkout.cli import checkout_of
 from orrery.errors import Invalid
 from orrery.runtime.console.options import AsJson
@@ -24,6 +14,9 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, left_out, show
 from orrery.runtime.references import References
 from orrery.syntax.money import decimal, money
+
+if TYPE_CHECKING:
+    from orrery.checkout.access.sales import Booking, Bookings, Period, Totals
 
 _OF_TOTALS = ("gross", "refunded", "disputed", "net")
 _AMOUNTS = ("amount", *_OF_TOTALS)
@@ -49,7 +42,9 @@ def command(
     if as_json and as_csv:
         raise Invalid("Choose one of --json and --csv.")
 
-    async def read(services: Services) -> tuple[list[Period], Bookings, References]:
+    async def read(services: Services) -> "tuple[list[Period], Bookings, References]":
+        from orrery.checkout.access.sales import period_of, periods, read_bookings  # noqa: PLC0415  it reads the store
+
         stored = checkout_of(services).stored
         now = stored.clock.now()
         chosen = [period_of(period, now)] if period else periods(now)
@@ -88,7 +83,9 @@ def _with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
     return {**row, **amounts, "currency": currency.upper()}
 
 
-def _totals(chosen: Sequence[Period], booked: Bookings) -> Iterable[Row]:
+def _totals(chosen: "Sequence[Period]", booked: "Bookings") -> Iterable[Row]:
+    from orrery.checkout.access.sales import Totals, totals  # noqa: PLC0415  the same
+
     for one in chosen:
         found = totals(booked.within(one))
         for currency in booked.currencies():
@@ -97,13 +94,13 @@ def _totals(chosen: Sequence[Period], booked: Bookings) -> Iterable[Row]:
         yield _of_totals("day unknown", currency, back, None)
 
 
-def _of_totals(name: str, currency: str, each: Totals, period: Period | None) -> Row:
+def _of_totals(name: str, currency: str, each: "Totals", period: "Period | None") -> Row:
     amounts = {name: getattr(each, name) for name in _OF_TOTALS}
     days = {"since": period.since, "until": period.until} if period else {"since": None, "until": None}
     return {"period": name, **days, "currency": currency, "sold": each.sold, **amounts}
 
 
-def _entry(booking: Booking, references: References) -> Row:
+def _entry(booking: "Booking", references: References) -> Row:
     record = booking.record
     return {
         "at": booking.at,
