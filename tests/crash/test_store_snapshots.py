@@ -16,7 +16,7 @@ from orrery.adapters.clock import SystemClock
 from orrery.adapters.sqlite import SqliteStore
 from orrery.app.store_place import file_place
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
-from orrery.ports.store import Conflict, Put, StoreEntry, Unchanged
+from orrery.ports.store import Put, StoreEntry
 from tests.crash.workers import Worker, Workers
 from tests.support.clock import ManualClock
 from tests.support.soak import rounds
@@ -205,30 +205,6 @@ def test_versions_are_not_reused_across_restores(path: Path, snapshot: Path) -> 
         issued |= found
         path.write_bytes(b"past reading")
         path.with_name("store.db.before-restore").unlink()
-
-
-def test_an_old_check_is_refused_after_a_restore(path: Path, snapshot: Path) -> None:
-    """A version that was given out after the snapshot fits nothing in the restored store, whatever is written."""
-    fill(path, "old")
-    backup(path, snapshot)
-    stale = fill(path, "new")[0]
-    restore(snapshot, path, ManualClock())
-    fill(path, "newer")
-    outcome = with_store(path, lambda store: store.commit([Put("x", b"")], [Unchanged(stale.key, stale.version)]))
-    assert outcome == Conflict((stale.key,))
-
-
-def test_a_restore_past_the_clock_still_counts_on(path: Path, snapshot: Path) -> None:
-    """Where the clock has fallen behind, versions count on from those of the replaced file."""
-    fill(path, "old")
-    backup(path, snapshot)
-    ahead, behind = ManualClock(), ManualClock()
-    ahead.advance(1_000_000)
-    restore(snapshot, path, ahead)
-    last = fill(path, "new")[0].version
-    path.with_name("store.db.before-restore").unlink()
-    restore(snapshot, path, behind)
-    assert fill(path, "newer")[0].version > last
 
 
 def test_a_restore_is_refused_while_another_process_has_the_store(

@@ -126,7 +126,7 @@ class Server:
 
     def wait_for_standby(self) -> None:
         """Have each commit wait for the standby from now on; return once that streams."""
-        self._name_standbys("b")
+        self.name_standbys("b")
 
         def look() -> None:
             with self.connected() as connection:
@@ -137,9 +137,10 @@ class Server:
 
     def wait_for_none(self) -> None:
         """Have no commit wait for a standby from now on."""
-        self._name_standbys("")
+        self.name_standbys("")
 
-    def _name_standbys(self, names: str) -> None:
+    def name_standbys(self, names: str) -> None:
+        """Have each commit wait for one of these standbys from now on."""
         with self.connected() as connection:
             connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'".encode())
             connection.execute("SELECT pg_reload_conf()")

@@ -1,0 +1,171 @@
+"""The snapshot of a store in a database, and its restore, when either is killed (`kill -9`) or has no room."""
+
+import asyncio
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import LiteralString
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from orrery.adapters.clock import SystemClock
+from orrery.adapters.postgres.place import PostgresDatabase
+from orrery.app.store_place import back_up, put_in_place
+from orrery.errors import StoreUnavailable
+from orrery.ports.store import StoreContents, StoredCommit, StoredRow
+from tests.crash.workers import working
+from tests.journeys.disks import small
+from tests.support.postgres import Server, running_postgres, skip_without_postgres
+from tests.support.waiting import eventually
+
+ROWS = 1500
+"""More than a page of them."""
+
+WORKER = "crash.snapshot_worker"
+POINTS = (0, ROWS // 2, ROWS)
+Held = tuple[list[StoredRow], list[StoredCommit]]
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[Server]:
+    """Yield a server; each test has a schema of its own."""
+    skip_without_postgres()
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def place(server: Server) -> PostgresDatabase:
+    """Return a store with rows in it."""
+    place = PostgresDatabase(server.address(server.new_schema()), SystemClock())
+    place.create()
+    place.load(contents_of("saved"))
+    return place
+
+
+def contents_of(value: str) -> StoreContents:
+    """Return rows with a value."""
+    rows = (StoredRow(b"%06d" % number, value.encode(), number + 1, None) for number in range(ROWS))
+    return StoreContents(rows, iter([StoredCommit(b"an id", ROWS, 0)]), ROWS)
+
+
+def held(place: PostgresDatabase) -> Held:
+    """Return what is in a store."""
+    with place.reading() as contents:
+        return list(contents.rows), list(contents.commits)
+
+
+def went_on(place: PostgresDatabase, snapshot: Path) -> tuple[Held, Held]:
+    """Save a store, and change it; return what was saved, and what is there now."""
+    back_up(place, snapshot)
+    saved = held(place)
+    place.load(StoreContents(iter([StoredRow(b"later", b"", ROWS + 1, None)]), iter(()), ROWS + 1))
+    return saved, held(place)
+
+
+@pytest.mark.parametrize("rows", POINTS)
+def test_a_killed_backup_leaves_none(place: PostgresDatabase, tmp_path: Path, rows: int) -> None:
+    """No half snapshot has the name of one; the next backup removes what is left, and is whole."""
+    snapshot = tmp_path / "snapshot.db"
+    with working(WORKER, "backup", place.connection_string, snapshot, str(rows)) as worker:
+        assert worker.line() == "there"
+        worker.kill()
+    assert not snapshot.exists()
+    before, _ = went_on(place, snapshot)
+    assert [one.name for one in tmp_path.iterdir()] == [snapshot.name]
+    assert len(before[0]) == ROWS
+
+
+@pytest.mark.parametrize("rows", POINTS)
+def test_a_killed_restore_leaves_the_old_store(place: PostgresDatabase, tmp_path: Path, rows: int) -> None:
+    """Until it commits, all of before is in its place; the next restore is whole."""
+    snapshot = tmp_path / "snapshot.db"
+    saved, before = went_on(place, snapshot)
+    with working(WORKER, "restore", place.connection_string, snapshot, str(rows)) as worker:
+        assert worker.line() == "there"
+        worker.kill()
+    eventually(lambda: expect(held(place), before))
+    assert place.remains() == []
+    put_in_place(snapshot, place)
+    assert held(place) == saved
+
+
+def expect(found: object, wanted: object) -> None:
+    """Fail unless they are equal."""
+    assert found == wanted
+
+
+def test_killed_while_it_commits(server: Server, place: PostgresDatabase, tmp_path: Path) -> None:
+    """The database finishes the commit, which waits for a standby: the store is new, and the old one is kept."""
+    snapshot = tmp_path / "snapshot.db"
+    saved, _ = went_on(place, snapshot)
+    server.name_standbys("nobody")
+    try:
+        with working(WORKER, "restore", place.connection_string, snapshot, "0") as worker:
+            assert worker.line() == "there"
+            worker.go()
+            eventually(lambda: await_standby(server))
+            worker.kill()
+    finally:
+        server.wait_for_none()
+    eventually(lambda: expect(held(place), saved))
+    assert len(place.remains()) == 1
+
+
+def await_standby(server: Server) -> None:
+    """Fail unless a commit waits for its standby."""
+    with server.connected() as connection:
+        waiting = connection.execute(f"SELECT count(*) {_WAITING}").fetchone()
+    assert waiting == (1,)
+
+
+_WAITING: LiteralString = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+
+def test_a_wait_that_was_ended_is_no_success(server: Server, place: PostgresDatabase, tmp_path: Path) -> None:
+    """The owner learns that it may not be on the standby, and how to find out whether it was done."""
+    snapshot = tmp_path / "snapshot.db"
+    went_on(place, snapshot)
+
+    async def ended() -> None:
+        restoring = asyncio.create_task(asyncio.to_thread(put_in_place, snapshot, place))
+        await asyncio.to_thread(eventually, lambda: await_standby(server))
+        with server.connected() as connection:
+            connection.execute(f"SELECT pg_cancel_backend(pid) {_WAITING}")
+        await restoring
+
+    server.name_standbys("nobody")
+    try:
+        with pytest.raises(StoreUnavailable, match=r"Whether the store was replaced is not known: restore again"):
+            asyncio.run(ended())
+    finally:
+        server.wait_for_none()
+
+
+def test_without_room(server: Server, place: PostgresDatabase, tmp_path: Path) -> None:
+    """A full disk, of the snapshot or of the database, is a sentence; there is no snapshot, and the old store."""
+    snapshot, disk = tmp_path / "snapshot.db", server.folder.parent / "disk"
+    place.load(StoreContents(iter([StoredRow(b"large", os.urandom(3_000_000), ROWS + 1, None)]), iter(()), 0))
+    before = held(place)
+    back_up(place, snapshot)
+    disk.mkdir()
+    with small(disk):
+        with pytest.raises(StoreUnavailable, match="the disk is full: make room"):
+            back_up(place, disk / "snapshot.db")
+        assert list(disk.iterdir()) == []
+        os.chown(disk, server.folder.stat().st_uid, -1)
+        with server.connected() as connection:
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{disk}'".encode())
+            there = make_conninfo(
+                place.connection_string, options=f"{options_of(place)} -c default_tablespace=small"
+            )
+            with pytest.raises(StoreUnavailable, match="its disk is full: make room"):
+                put_in_place(snapshot, PostgresDatabase(there, SystemClock()))
+            connection.execute("DROP TABLESPACE small")
+    assert held(place) == before
+
+
+def options_of(place: PostgresDatabase) -> str:
+    """Return the options of a connection, which name the schema."""
+    return str(conninfo_to_dict(place.connection_string)["options"])
