@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from orrery.adapters.postgres import create
 from orrery.ports.store import Store
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot, running_dovecot, skip_without_dovecot
 from tests.support.postgres import Server, in_new_schema, running_postgres, skip_without_postgres
+from tests.support.postgres_schema import Schema
 from tests.support.stores import ADAPTERS, opened
 
 
@@ -36,6 +38,14 @@ def postgres() -> Generator[Server]:
     skip_without_postgres()
     with running_postgres() as server:
         yield server
+
+
+@pytest.fixture
+def schema(postgres: Server) -> Schema:
+    """Return a schema with an empty store."""
+    schema = Schema(postgres, postgres.new_schema())
+    create(schema.address)
+    return schema
 
 
 @pytest.fixture(scope="session")

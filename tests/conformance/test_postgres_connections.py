@@ -3,67 +3,21 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
 import psycopg
 import pytest
 
-from orrery.adapters.postgres import PostgresStore, create
+from orrery.adapters.postgres import PostgresStore
+from orrery.adapters.postgres.connection import LIMIT
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import MINIMUM_TTL, Absent, Committed, Conflict, Delete, Put, Store
-from tests.support.clock import ManualClock
-from tests.support.postgres import Server
+from tests.support.clock import ManualClock, WallClock, settled
+from tests.support.postgres_schema import SOON, Schema
+from tests.support.relayed import relayed
 from tests.support.waiting import until
 
-SOON = timedelta(seconds=1)
-"""For a server that does not answer: the usual limit would be waited for."""
-
-
-@dataclass
-class Schema:
-    """A store's own schema of a server."""
-
-    server: Server
-    name: str
-
-    @property
-    def address(self) -> str:
-        """The connection string of the store."""
-        return self.server.address(self.name)
-
-    def rows(self, query: str) -> list[tuple[object, ...]]:
-        """Return what a query finds in the schema."""
-        with psycopg.connect(self.address) as connection:
-            return connection.execute(query.encode()).fetchall()
-
-    def change(self, statement: str) -> None:
-        """Carry out a statement in the schema."""
-        with psycopg.connect(self.address) as connection:
-            connection.execute(statement.encode())
-
-    def held(self) -> object:
-        """Return all that the store holds."""
-        return [self.rows(f"TABLE orrery_{table} ORDER BY 1") for table in ("entries", "commits")]
-
-    @asynccontextmanager
-    async def opened(self, clock: ManualClock, limit: timedelta = SOON) -> AsyncGenerator[PostgresStore]:
-        """Open the store."""
-        store = await PostgresStore.open(self.address, clock, limit=limit)
-        try:
-            yield store
-        finally:
-            await store.close()
-
-
-@pytest.fixture
-def schema(postgres: Server) -> Schema:
-    """Return a schema with an empty store."""
-    schema = Schema(postgres, postgres.new_schema())
-    create(schema.address)
-    return schema
+DAY = 24 * 60 * 60.0
 
 
 @pytest.mark.parametrize("changed", ["SET epoch = epoch + 1", "SET schema = schema + 1"])
@@ -71,7 +25,7 @@ async def test_another_store_in_its_place(schema: Schema, clock: ManualClock, ch
     """Nothing is stored and nothing swept in a store that was restored or migrated since it was opened."""
     async with schema.opened(clock) as store:
         await store.commit([Put("of-before", b"", MINIMUM_TTL)])
-        clock.advance(timedelta(days=2).total_seconds())
+        clock.advance(2 * DAY)
         schema.change(f"UPDATE orrery_store {changed}")
         before = schema.held()
         with pytest.raises(StoreUnavailable, match=r"was restored|schema version"):
@@ -133,3 +87,82 @@ def connections(schema: Schema) -> set[int]:
     """Return the server's processes for connections of stores."""
     found = schema.rows("SELECT pid FROM pg_stat_activity WHERE application_name = 'orrery'")
     return {int(str(pid)) for (pid,) in found}
+
+
+async def test_a_lock_that_is_held_too_long(schema: Schema, clock: ManualClock) -> None:
+    """The commit is not stored, and its caller learns why, before the deadline shuts the line down."""
+    async with schema.opened(clock) as store:
+        await store.commit([Put("a", b"")])
+        with psycopg.connect(schema.address) as connection:
+            connection.execute("SELECT FROM orrery_store FOR UPDATE")
+            with pytest.raises(StoreUnavailable, match="locked by another transaction"):
+                await store.commit([Put("b", b"")])
+
+
+async def test_a_machine_that_is_lost_within_a_transaction(schema: Schema, clock: ManualClock) -> None:
+    """The server ends its connection: it would hold the turn, and every sale of the other machines would wait."""
+    async with relayed(schema.server.port, upward=until_the_turn) as port:
+        lost = schema.address.replace(f"port={schema.server.port}", f"port={port}")
+        with pytest.raises(StoreUnavailable):
+            await PostgresStore.open(lost, clock, limit=SOON)
+        async with schema.opened(clock, LIMIT) as store:
+            assert isinstance(await store.commit([Put("a", b"")]), Committed)
+
+
+def until_the_turn(sent: bytes) -> bytes:
+    """Pass on what a node sends, until it has taken the turn."""
+    return b"" if b"UPDATE orrery_store" in sent else sent
+
+
+async def test_what_has_expired_is_swept(schema: Schema) -> None:
+    """Entries, and the ids of commits older than a day or of a time to come, at most once a second."""
+    clock = WallClock()
+    async with schema.opened(clock) as store:
+        await store.commit([Put("first", b"", MINIMUM_TTL)], commit_id="first")
+        clock.put(timedelta(days=2))
+        await store.commit([Put("ahead", b"", MINIMUM_TTL)], commit_id="ahead")
+        assert schema.rows("SELECT key FROM orrery_entries") == [(b"ahead",)]
+        assert schema.rows("SELECT id FROM orrery_commits") == [(b"ahead",)]
+        clock.put(timedelta(days=-2))
+        await store.commit([Put("back", b"")], commit_id="back")
+        assert schema.rows("SELECT id FROM orrery_commits") == [(b"back",)]
+        schema.change("UPDATE orrery_entries SET expires_at = 0 WHERE key = 'ahead'")
+        clock.put(timedelta(seconds=0.9))
+        await store.commit([Put("soon", b"")])
+        assert (b"ahead",) in schema.rows("SELECT key FROM orrery_entries")
+        clock.put(timedelta(seconds=0.2))
+        await store.commit([Put("later", b"")])
+        assert schema.rows("SELECT key FROM orrery_entries ORDER BY key") == [(b"back",), (b"later",), (b"soon",)]
+
+
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+async def test_a_transaction_that_the_server_undid(schema: Schema, clock: ManualClock, state: str) -> None:
+    """It is sent again, three times at most."""
+    async with schema.opened(clock) as store:
+        schema.refuse(state, "nextval('attempts') <= 3")
+        assert isinstance(await store.commit([Put("a", b"")]), Committed)
+        schema.refuse(state, "nextval('attempts') <= 4")
+        with pytest.raises(StoreUnavailable, match=state):
+            await store.commit([Put("b", b"")])
+        assert isinstance(await store.commit([Put("c", b"")]), Committed)
+    assert schema.rows("SELECT key FROM orrery_entries ORDER BY key") == [(b"a",), (b"c",)]
+
+
+@pytest.mark.parametrize(("state", "stored"), [("23514", ["a", "c"]), ("53100", [])])
+async def test_a_group_of_which_one_is_refused(
+    schema: Schema, clock: ManualClock, state: str, stored: list[str]
+) -> None:
+    """The others go through where the reason may be that one; a full disk is a reason for all of them."""
+    schema.refuse(state, "NEW.key = 'b'")
+    async with schema.opened(clock, LIMIT) as store:
+        await store.commit([Put("first", b"")])
+        with psycopg.connect(schema.address) as connection:
+            connection.execute("SELECT FROM orrery_store FOR UPDATE")
+            waiting = asyncio.ensure_future(store.commit([Put("first", b"")]))
+            await asyncio.to_thread(until, lambda: blocked(schema))
+            group = [asyncio.ensure_future(store.commit([Put(key, b"")])) for key in "abc"]
+            await settled()
+        outcomes = await asyncio.gather(*group, return_exceptions=True)
+        assert isinstance(await waiting, Committed)
+    assert [key for key, one in zip("abc", outcomes, strict=True) if isinstance(one, Committed)] == stored
+    assert all(isinstance(one, (Committed, StoreUnavailable)) for one in outcomes)

@@ -175,7 +175,7 @@ async def test_a_frozen_primary_is_given_up(pair: tuple[Server, Server]) -> None
         await asyncio.to_thread(primary.freeze)
         with pytest.raises(OutcomeUnknown, match="repeat"):
             await store.commit([Put("b", b"")], commit_id="b")
-        with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        with pytest.raises(StoreUnavailable, match="is only a standby: see that its primary runs"):
             await store.get("a")
         await asyncio.to_thread(primary.freeze, signal.SIGCONT)
         assert await eventually_answered(store, "a") is not None

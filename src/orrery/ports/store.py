@@ -237,6 +237,13 @@ class StorePlace(Protocol):
         """Open the store; raise `StoreMissing` without one, `StoreUnavailable` when it cannot be used."""
         ...
 
+    def migrate(self) -> list[int]:
+        """Bring the store, which may be in use, to this release's schema; return the numbers that it went through.
+
+        Raises as `open` does. What used the store before goes on.
+        """
+        ...
+
     def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
         """Yield what the store holds, its rows beyond the key `after`; raise as `open` does, then and later."""
         ...

@@ -19,10 +19,15 @@ _CONNECTION = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
     "tcp_user_timeout": 4000,
+    "gssencmode": "disable",  # a ticket of Kerberos would go before TLS, and leave the certificate unverified
+    "ssl_min_protocol_version": "TLSv1.2",
 }
 
 _REFUSED = ("service", "passfile", "sslpassword", "ssl_min_protocol_version")
 """What would lead elsewhere, or take away from what is verified."""
+
+_EXPLICIT = {"hostaddr": "", "port": "5432", "options": "", "sslmode": "prefer"}
+"""What is given goes before a variable of the environment, and before the service that `PGSERVICE` names."""
 
 
 def connect(connection_string: str) -> psycopg.Connection:
@@ -51,15 +56,12 @@ def connection_string(address: str, password: str | None, authorities: Path | No
         raise Invalid("The address of the store cannot be read: write postgresql://USER@HOST/DATABASE.") from None
     if given.get("password"):
         raise Invalid("The address of the store may not have a password in it: that is the secret store_password.")
-    if not given.get("dbname"):
-        raise Invalid("The address of the store names no database: write postgresql://USER@HOST/DATABASE.")
+    for key, what in {"dbname": "database", "host": "host", "user": "user"}.items():
+        if not given.get(key):
+            raise Invalid(f"The address of the store names no {what}: write postgresql://USER@HOST/DATABASE.")
     if refused := [key for key in _REFUSED if given.get(key)]:
         raise Invalid(f"The address of the store may not have {', '.join(refused)} in it.")
-    if not given.get("host"):
-        raise Invalid("The address of the store names no host: write postgresql://USER@HOST/DATABASE.")
-    # What is given here, empty too, goes before a variable of the environment.
-    given = {**given, "hostaddr": given.get("hostaddr") or ""}
-    return make_conninfo("", **{**given, **_transport(given, authorities), **_login(password)})
+    return make_conninfo("", **{**_EXPLICIT, **given, **_transport(given, authorities), **_login(password)})
 
 
 def _login(password: str | None) -> dict[str, str]:

@@ -13,7 +13,13 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from orrery.adapters.postgres.address import connect, each_host
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import HOLD, OLDEST_SERVER, SCHEMA_VERSION, VERSIONS_PER_SECOND, verify
+from orrery.adapters.postgres.schema import (
+    HOLD,
+    OLDEST_SERVER,
+    SCHEMA_VERSION,
+    VERSIONS_PER_SECOND,
+    verify,
+)
 from orrery.adapters.postgres.trouble import is_of_server
 from orrery.errors import OrreryError, StoreUnavailable
 from orrery.ports.clock import Clock
@@ -38,8 +44,9 @@ SELECT to_regclass('orrery_store') IS NOT NULL, pid, backend_start
 FROM pg_stat_activity WHERE pid = pg_backend_pid()
 """
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
+# The column `closed` is not there in the schema before.
 _TURN = """
-SELECT schema, epoch, timeline,
+SELECT schema, to_jsonb(orrery_store) ->> 'closed', epoch, timeline,
   left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
 FROM orrery_store FOR UPDATE
 """
@@ -187,8 +194,8 @@ class StoreConnection:
         A server that was killed shows commits after its restart that its standby may never have got.
         """
         with connection.transaction():
-            schema, epoch, known, mark = connection.execute(_TURN).fetchone() or (None, 0, "", "")
-            verify(schema)
+            schema, closed, epoch, known, mark = connection.execute(_TURN).fetchone() or (None, None, 0, "", "")
+            verify(schema, closed)
             self._seen.refuse_another(epoch, mark)
             if known not in ("", mark):
                 floor = int(self._clock.now().timestamp()) * VERSIONS_PER_SECOND

@@ -9,6 +9,7 @@ from typing import Self
 from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
+from orrery.adapters.postgres.migrations import migrate
 from orrery.adapters.postgres.replacement import last_version, remains, replace
 from orrery.adapters.postgres.schema import create, new_schema
 from orrery.adapters.postgres.store import PostgresStore
@@ -48,6 +49,9 @@ class PostgresDatabase:
 
     def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
         return reading(self.connection_string, after)
+
+    def migrate(self) -> list[int]:
+        return migrate(self.connection_string)
 
     def load(self, contents: StoreContents) -> None:
         load(self.connection_string, contents)

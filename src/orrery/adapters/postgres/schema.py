@@ -14,7 +14,7 @@ from orrery.adapters.postgres.standby import refuse_unusable
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 OLDEST_SERVER = 130000
 """The first release of PostgreSQL whose statements these are, as its number is reported."""
@@ -48,7 +48,8 @@ CREATE TABLE orrery_store (
   schema int NOT NULL,
   epoch bigint NOT NULL,
   seen bigint NOT NULL,
-  timeline text NOT NULL
+  timeline text NOT NULL,
+  closed text
 );
 CREATE SEQUENCE orrery_versions CACHE 1;
 """
@@ -108,12 +109,17 @@ def new_schema(connection_string: str) -> Generator[str]:
         raise unavailable(error) from error
 
 
-def verify(schema: int | None) -> None:
-    """Raise `StoreMissing` without a store, `StoreUnavailable` for one of another release."""
+def verify(schema: int | None, closed: str | None = None) -> None:
+    """Raise `StoreMissing` without a store, `StoreUnavailable` for one that is closed, or of another release.
+
+    A release reads its own schema and the one before.
+    """
     if schema is None:
         raise StoreMissing("There is no store in this database: make one with `orrery store create`.")
-    if schema != SCHEMA_VERSION:
+    if schema not in (SCHEMA_VERSION - 1, SCHEMA_VERSION):
         raise StoreUnavailable(
-            f"The store has schema version {schema}, and this release reads {SCHEMA_VERSION}: "
-            "run the release that wrote it."
+            f"The store has schema version {schema}, and this release reads {SCHEMA_VERSION - 1} and "
+            f"{SCHEMA_VERSION}: run the release that migrated it."
         )
+    if closed:
+        raise StoreUnavailable(f"The store in this database is closed: {closed}.")

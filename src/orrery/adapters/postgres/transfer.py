@@ -26,7 +26,7 @@ _PAGE = 1000
 _SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
 _SEIZE = f"SELECT pg_advisory_xact_lock({HOLD})"
 _FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL"
-_SCHEMA = "SELECT schema FROM orrery_store"
+_SCHEMA = "SELECT schema, to_jsonb(orrery_store) ->> 'closed' FROM orrery_store"
 _LAST = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orrery_versions"
 _COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 _ROWS = "SELECT key, value, version, expires_at FROM orrery_entries WHERE key > %b ORDER BY key"
@@ -159,5 +159,5 @@ def is_there(source: Transfer) -> bool:
 
 
 def require_store(source: Transfer) -> None:
-    """Raise `StoreMissing` without a store, `StoreUnavailable` for one of another release."""
-    verify(source.execute(_SCHEMA)[0][0] if is_there(source) else None)
+    """Raise as `verify` does."""
+    verify(*(source.execute(_SCHEMA)[0] if is_there(source) else (None,)))

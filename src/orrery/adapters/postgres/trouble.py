@@ -15,6 +15,24 @@ _SHUTDOWN = "is shutting down or starting: try again when it is up"
 _CROWDED = "has no room for another connection: raise `max_connections`, or see who holds them"
 _FOREIGN = "has tables that are not this release's store"
 
+_WORDS = {
+    "no password supplied": "wants a password: store it as the secret `store_password`",
+    "password authentication failed": _LOGIN,
+    "FATAL:  role ": _LOGIN,
+    "FATAL:  database ": _NO_DATABASE,
+    "pg_hba.conf": "admits no such login from this machine: add a line to its pg_hba.conf, and reload it",
+    "FATAL:  too many connections": _CROWDED,
+    "FATAL:  the database system is": _SHUTDOWN,
+    "session is read-only": "is only a standby: see that its primary runs, and that the address names it",
+    "Connection refused": "does not listen at the address: start it, or correct the address",
+    "failed to resolve host": "is at a host whose name is not known: correct the address, or see the name server",
+    "timeout expired": "does not answer: see that its machine and the network between are up",
+    "certificate": "shows a certificate that is not trusted: see `ca_file`, and the host in the address",
+    "does not support SSL": "offers no TLS: set `ssl = on` and a certificate in its postgresql.conf",
+    "definition of service": "was not looked for, because `PGSERVICE` is set and names nothing: unset it",
+}
+"""Sentences by the client library's words about a connection that failed: it has no other mark of the reason."""
+
 _SENTENCES = {
     "28": _LOGIN,
     "3D": _NO_DATABASE,
@@ -42,9 +60,10 @@ def unavailable(error: Exception) -> StoreUnavailable:
         return error
     state = _state(error)
     fitting = [beginning for beginning in _SENTENCES if state.startswith(beginning)]
-    what = _SENTENCES[max(fitting, key=len)] if fitting else _REACH if not state else "could not be used"
-    why = state or _words(error)
-    return StoreUnavailable(f"The store's database {what}{f' ({why})' if why else ''}.")
+    if not state:
+        return StoreUnavailable(f"The store's database {_unreached(error)}.")
+    what = _SENTENCES[max(fitting, key=len)] if fitting else "could not be used"
+    return StoreUnavailable(f"The store's database {what} ({state}).")
 
 
 def lost(error: Exception, commit_id: str) -> OutcomeUnknown:
@@ -74,10 +93,12 @@ def is_of_one_request(error: Exception) -> bool:
     return _state(error).startswith(_OF_ONE) or not isinstance(error, (psycopg.Error, StoreUnavailable))
 
 
-def _words(error: Exception) -> str:
-    """Return the client library's first words about a connection, which has no state: a login, a name."""
-    lines = str(error).strip().splitlines() if isinstance(error, psycopg.OperationalError) else []
-    return lines[0].strip().rstrip(".") if lines else ""
+def _unreached(error: Exception) -> str:
+    words = str(error).strip() if isinstance(error, psycopg.OperationalError) else ""
+    if known := next((sentence for beginning, sentence in _WORDS.items() if beginning in words), None):
+        return known
+    first = words.partition("\n")[0].strip().rstrip(".")
+    return f"{_REACH} ({first})" if first else _REACH
 
 
 def _state(error: Exception) -> str:

@@ -40,6 +40,10 @@ class SqliteFile:
     def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
         return reading(self.path, after)
 
+    def migrate(self) -> list[int]:
+        with self.reading():  # there has been one schema so far
+            return []
+
     def load(self, contents: StoreContents) -> None:
         load(self.path, contents)
 

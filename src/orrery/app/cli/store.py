@@ -40,6 +40,17 @@ def create_store(config: Config = None) -> None:
 
 
 @group.command()
+def migrate(config: Config = None) -> None:
+    """Bring the store's tables to this release, once every node runs it; the service goes on meanwhile."""
+    settings, secrets = configured(config, quiet=True)
+    place = store_place(settings, secrets)
+    done = place.migrate()
+    note(
+        f"Migrated the store at {place} to schema {done[-1]}." if done else f"The store at {place} is up to date."
+    )
+
+
+@group.command()
 def prove(
     address: Annotated[str | None, typer.Argument(help="A database; by default that of the settings.")] = None,
     config: Config = None,
