@@ -6,6 +6,7 @@ from orrery.errors import NotFound
 from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, Shop, record, session_json
+from tests.support.tables import each_case
 
 REFERENCES = References.of_store(INDEX_KEY)
 
@@ -34,7 +35,7 @@ async def test_reference_of_nobody(shop: Shop) -> None:
             await shop.lookup.named(reference)
 
 
-@pytest.mark.parametrize("text", ["cs_1", "ann@example.org", "", "ref_", "owner_1", "prefix ref_000000000000"])
+@each_case("text", ["cs_1", "ann@example.org", "", "ref_", "owner_1", "prefix ref_000000000000"])
 async def test_other_texts_are_left_as_they_are(text: str) -> None:
     """What is no reference is what it is: a session id, an address."""
     assert await Shop().lookup.named(text) == text
