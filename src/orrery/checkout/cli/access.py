@@ -57,7 +57,8 @@ def list_records(
 
     rows, unreadable, more = runner.run(read)
     more = f"{more}: see more with --limit." if more else ""
-    show(rows, _COLUMNS, as_json=as_json, empty="No such access record yet.", unreadable=unreadable, more=more)
+    empty = f"No access record is {state}." if state else "No access record yet."
+    show(rows, _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
 
 
 @group.command("show")
