@@ -83,7 +83,7 @@ PLANTED: dict[Rule, list[str]] = {
     ],
 }
 INNOCENT: dict[Rule, str] = {
-    rules.class_names_in_sentences: ['f"unexpected {type(error).__name__}"', "log(kind=type(error).__name__)"],
+    rules.class_names_in_sentences: 'f"unexpected {type(error).__name__}"\nlog(kind=type(error).__name__)',
     rules.long_functions: "def short():\n" + "    pass\n" * 49,
     rules.long_files: "#\n" * 400,
     rules.vague_classes: "class Database: ...",
