@@ -53,7 +53,7 @@ def test_the_timer_sends_reports(machine: Machine) -> None:
         eventually(lambda: machine.run(f"curl -s -f http://127.0.0.1:{WEB}/_clock > /dev/null && echo up"))
         machine.write("/run/site.conf", ANSWERS_204)
         machine.run(f"systemd-run --unit=site nginx -c /run/site.conf; ln -s {ROOT} /opt/orrery")
-        show_the_checkout(machine)
+        show_the_checkout(machine, "orrery-cloud-report")
         with machine.host.terminal("root") as shown:
             follow(machine, Typist(shown), authority_file(Path(data), "cloud").read_text())
         assert machine.run("systemctl is-active orrery-cloud-report.timer").strip() == "active"
@@ -61,11 +61,12 @@ def test_the_timer_sends_reports(machine: Machine) -> None:
         assert "GET machine" in asked
 
 
-def show_the_checkout(machine: Machine) -> None:
+def show_the_checkout(machine: Machine, unit: str) -> None:
+    """Let a unit see the checkout, and the Python that runs it."""
     folders = [folder for path in (ROOT, Path(sys.base_prefix)) for folder in [path, *path.parents]]
     for folder in {Path(one) for one in ("/home", "/root", "/tmp")} & set(folders):  # noqa: S108  what the unit hides
-        machine.run(f"chmod o+x {folder}; mkdir -p /etc/systemd/system/orrery-cloud-report.service.d")
-        machine.write("/etc/systemd/system/orrery-cloud-report.service.d/checkout.conf", SHOWN)
+        machine.run(f"chmod o+x {folder}; mkdir -p /etc/systemd/system/{unit}.service.d")
+        machine.write(f"/etc/systemd/system/{unit}.service.d/checkout.conf", SHOWN)
 
 
 def follow(machine: Machine, typist: Typist, authority: str) -> None:
