@@ -21,6 +21,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.support.soak import IN_CI
+
 collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
 TESTS = Path(__file__).resolve().parent
@@ -32,8 +34,7 @@ LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps servers out of a normal user's path."""
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251 - a fact about the test run, not a setting
-OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - the same; test runs within tests have none
+OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - a fact about the test run; those within tests have none
 
 for _name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
     # Nobody here is certified by a well-known authority, and to read all of them takes longer than most tests.

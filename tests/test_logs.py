@@ -244,7 +244,7 @@ def test_nothing_secret_is_printed(spoken: list[str]) -> None:
     assert "marked" not in text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "said",
     [
         "begin",

@@ -20,6 +20,7 @@ from orrery.ports.processor import BRANDING, Configuration
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.account.one_account import OneAccount, configuration
 from tests.support.approving import Desk
+from tests.support.tables import each_case
 
 NAME, COLOUR = "business_profile.name", "settings.branding.primary_color"
 DESCRIPTOR = "settings.payments.statement_descriptor"
@@ -178,7 +179,7 @@ def test_a_processor_without_the_verb() -> None:
     run(work())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [
         (COLOUR, "blue"),
@@ -210,7 +211,7 @@ def test_branding_that_cannot_be(name: str, value: str) -> None:
         checked_branding(name, value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [
         (COLOUR, "#1d4ed8"),

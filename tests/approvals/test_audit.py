@@ -11,6 +11,7 @@ from orrery.approvals.chain import LogEntry, following
 from orrery.errors import Invalid, NotConfigured, StoreUnavailable
 from orrery.ports.store import Delete, Put
 from tests.support.approving import OWNER, STRANGER, Desk, SharedKeys, fingerprint, signed
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 
@@ -247,7 +248,7 @@ async def test_signatures_that_cannot_be_checked(desk: Desk) -> None:
     assert (verified.unchecked, verified.unproven, verified.holds) == ("There is no ssh-keygen.", (), False)
 
 
-@pytest.mark.parametrize("text", ["", "3", "3:", "0:0123456789abcdef", "3:0123456789abcde", "3:0123456789abcdeg"])
+@each_case("text", ["", "3", "3:", "0:0123456789abcdef", "3:0123456789abcde", "3:0123456789abcdeg"])
 def test_no_head(text: str) -> None:
     """What is no head is refused in a sentence."""
     with pytest.raises(Invalid, match="a number, a colon and 16 hexadecimal digits"):

@@ -24,6 +24,7 @@ from orrery.errors import ApprovalRefused
 from orrery.runtime.collection import parse
 from orrery.runtime.operations import Intent
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 CHANGES: dict[str, object] = {
     "number": 99,
@@ -57,8 +58,8 @@ def test_a_chain_holds(length: int) -> None:
     assert first_break(chain(length)) is None
 
 
-@pytest.mark.parametrize("field", sorted(set(LogEntry.model_fields) - {"v"}))
-@pytest.mark.parametrize("place", [0, 2, 4])
+@each_case("field", sorted(set(LogEntry.model_fields) - {"v"}))
+@each_case("place", [0, 2, 4])
 def test_an_altered_field_is_found(field: str, place: int) -> None:
     """A change of any field of any entry is found at that entry."""
     entries = chain(5)
@@ -144,7 +145,7 @@ def test_a_target_begins_once() -> None:
         assert [*begun_again(entries)] == again, between
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("note", "kept"),
     [
         ("Blocked ann@example.org.", f"Blocked {HIDDEN}"),
@@ -195,7 +196,7 @@ plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, a
 json_values = plain | st.lists(plain) | st.dictionaries(st.text(), plain)
 
 
-@pytest.mark.parametrize("field", sorted(FIELDS))
+@each_case("field", sorted(FIELDS))
 def test_the_digest_is_over_everything(field: str) -> None:
     """A change of any field gives another digest."""
     assert Intent(**FIELDS | {field: OTHERS[field]}).digest() != Intent(**FIELDS).digest()
@@ -222,7 +223,7 @@ def test_the_digest_survives_the_store(body: dict[str, object]) -> None:
     assert (read, read.digest()) == (intent, intent.digest())
 
 
-@pytest.mark.parametrize("stored", [b"", b"{}", b"[]", b"\xff", b'{"v": 2}'])
+@each_case("stored", [b"", b"{}", b"[]", b"\xff", b'{"v": 2}'])
 def test_an_intent_that_cannot_be_read(stored: bytes) -> None:
     """What is no intent of this version is none."""
     assert parse(Intent, stored) is None
@@ -235,7 +236,7 @@ def test_a_statement() -> None:
     assert read_statement(TEXT) == Statement("in-5d0c3e9a1f22", DIGEST, datetime(2026, 11, 21, 12, tzinfo=UTC))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

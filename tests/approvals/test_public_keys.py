@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from orrery.approvals.public_keys import public_key
 from orrery.errors import Invalid
+from tests.support.tables import each_case
 
 
 def line(kind: str, *parts: bytes, said: str | None = None) -> str:
@@ -29,14 +30,14 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize("key", GOOD)
+@each_case("key", GOOD)
 def test_a_public_key(key: str) -> None:
     """A key is taken without its comment and the white space around it."""
     assert public_key(key) == key
     assert public_key(f"  {key} the owner's laptop ") == key
 
 
-@pytest.mark.parametrize("key", GOOD)
+@each_case("key", GOOD)
 def test_blanks(key: str) -> None:
     """Any blanks separate the type, the key and the comment, as OpenSSH reads them; a file may end its line."""
     kind, encoded = key.split()
@@ -45,7 +46,7 @@ def test_blanks(key: str) -> None:
         assert public_key(f"{blank}{kind}{blank}{encoded}{blank}{comment}{end}") == key
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "why"),
     [
         ("", "begins with its type"),

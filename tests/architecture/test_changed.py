@@ -1,7 +1,6 @@
 """Which tests and types are looked at after which change."""
 
-import pytest
-
+from tests.support.tables import each_case
 from tools.changed import picked
 
 TESTS = {
@@ -18,7 +17,7 @@ HELPED = {"tests/support/shop.py", "tests/live/visit.py", "tests/live/test_visit
 ALL = {"tests/architecture/test_house_rules.py", "tests/docs/test_glossary.py"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changed", "tests"),
     [
         ("src/orrery/live/keys.py", {"tests/live", "tests/live/test_reads.py", "tests/support/shop.py", *ALL}),

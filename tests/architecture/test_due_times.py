@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.approvals.progress import IntentProgress, in_words
 from orrery.checkout.collections import CheckoutRecords
@@ -331,8 +329,8 @@ def test_each_stored_time_is_listed() -> None:
     assert [file for file in ELSEWHERE if not Path(file).is_file()] == []
 
 
-@pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=365)], ids=["a day", "a year"])
-@pytest.mark.parametrize("case", dict.fromkeys(CASES.values()), ids=lambda case: case.__name__)
+@each_case("ahead", [timedelta(days=1), timedelta(days=365)])
+@each_case("case", dict.fromkeys(CASES.values()))
 async def test_what_was_due_then_is_due_now(case: Callable[[WallClock], Case], ahead: timedelta) -> None:
     """A clock that was put forward and back leaves nothing waiting for that future."""
     clock = WallClock(START)

@@ -24,6 +24,7 @@ from orrery.runtime.privacy import Privacy
 from orrery.runtime.tasks import Tasks
 from orrery.tenants.records import TrackJournalEntry
 from tests.architecture.test_records import RECORDS
+from tests.support.tables import each_case
 
 KEPT: dict[Role, dict[str, type[Record]]] = {
     "site": {
@@ -60,7 +61,7 @@ def faults(kind: type[RecordPart]) -> list[str]:
     return [name for name in kind.model_fields if any(unmarked(hints[name]))]
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS))
+@each_case("name", sorted(RECORDS))
 def test_every_text_is_marked(name: str) -> None:
     """Write `PersonalText`, or `Id`, `Code` or `Sentence` for what names nobody (`orrery/record.py`)."""
     assert faults(RECORDS[name]) == []

@@ -1,7 +1,6 @@
 """Every measurement runs, in its smallest form: nothing is asserted of its figures but that they are there."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from bench.measurement import Figure, named, names
 from bench.page import IMAGES, PAGE, image, page
 from bench.version import CannotBeMeasured, version_of
 from tests.support.program import Program
+from tests.support.soak import IN_CI
 from tests.support.waiting import PATIENCE
-
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run, not a setting
 
 
 @pytest.mark.parametrize("name", names())

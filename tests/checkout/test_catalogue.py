@@ -16,6 +16,7 @@ from orrery.checkout.catalogue import (
     mistake_in,
 )
 from orrery.errors import Invalid, NotFound
+from tests.support.tables import each_case
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 OTHER = Product("isc2", "ccsp", "CCSP", "price_ccsp")
@@ -37,7 +38,7 @@ def with_copy(text: str, title: str = "CISSP") -> Product:
     return Product("isc2", "cissp", title, "price_cissp", text)
 
 
-@pytest.mark.parametrize("unit", ["a", "é", "e\N{COMBINING ACUTE ACCENT}", "\N{GRINNING FACE}", FAMILY, "字"])
+@each_case("unit", ["a", "é", "e\N{COMBINING ACUTE ACCENT}", "\N{GRINNING FACE}", FAMILY, "字"])
 def test_1200_code_points_are_accepted(unit: str) -> None:
     """Exactly 1200 code points pass, whatever they are made of, and one more is refused."""
     text = unit * (CUSTOM_TEXT_MAXIMUM // len(unit))
@@ -75,14 +76,14 @@ def test_the_default_copy_says_what_the_specification_wants() -> None:
 LINKS = ["https://shop.example/terms", "example.com", "owner@example.com", "10.0.0.1", "localhost:8080"]
 
 
-@pytest.mark.parametrize("text", LINKS)
+@each_case("text", LINKS)
 def test_what_looks_like_a_web_address_is_refused(text: str) -> None:
     """A web address in the trust copy is a mistake, and the message shows it (decision 4)."""
     with pytest.raises(Invalid, match=rf"^trust_copy holds '{re.escape(text)}', which looks like a web address"):
         checked(with_copy(f"One year. {text}"))
 
 
-@pytest.mark.parametrize("text", LINKS)
+@each_case("text", LINKS)
 def test_a_title_is_no_way_around(text: str) -> None:
     """A web address that comes in by the title is refused, too; a title that is not shown may be anything."""
     with pytest.raises(Invalid, match=r"^title, which trust_copy shows, holds .* looks like a web address"):
@@ -124,7 +125,7 @@ def test_whatever_is_accepted_can_be_shown(copy: str, title: str) -> None:
     assert "www." not in message.lower()
 
 
-@pytest.mark.parametrize("slug", ["a", "7", "cissp", "az-104", "a-b-c", "0-0", "a" * 64])
+@each_case("slug", ["a", "7", "cissp", "az-104", "a-b-c", "0-0", "a" * 64])
 def test_slugs(slug: str) -> None:
     """Lower-case words and digits joined by single hyphens, up to 64 characters, are slugs."""
     assert is_slug(slug)
@@ -157,7 +158,7 @@ NOT_SLUGS = [
 ]
 
 
-@pytest.mark.parametrize("slug", NOT_SLUGS)
+@each_case("slug", NOT_SLUGS)
 def test_nothing_else_is_a_slug(slug: str) -> None:
     """Paths, capitals, blanks, foreign digits and too long words are refused as either slug."""
     assert not is_slug(slug)
@@ -197,7 +198,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("field", MISTAKES)
+@each_case("field", MISTAKES)
 def test_a_mistake_stops_its_own_product_only(field: str) -> None:
     """A product with a mistake is listed, and the reason names the field; the others are sound."""
     wrong = MISTAKES[field]
@@ -231,7 +232,7 @@ def test_the_owners_names() -> None:
     assert catalogue.named(["isc2/ccsp", "isc2/cissp", "isc2/ccsp"]) == [other, PRODUCT]
 
 
-@pytest.mark.parametrize("name", ["", "ccsp", "isc2/", "/ccsp", "isc2/CCSP", "isc2/cissp ", "isc2/cissp/x"])
+@each_case("name", ["", "ccsp", "isc2/", "/ccsp", "isc2/CCSP", "isc2/cissp ", "isc2/cissp/x"])
 def test_a_name_of_no_product(name: str) -> None:
     """What names no product is refused, whatever it resembles."""
     with pytest.raises(NotFound):

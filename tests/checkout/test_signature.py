@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from orrery.adapters.clock import SystemClock
 from orrery.checkout.signature import TOLERANCE, verify
 from orrery.errors import Invalid
+from tests.support.tables import each_case
 
 VECTORS = sorted(Path(__file__).with_name("vectors").glob("*.json"))
 SUMS = Path(__file__).with_name("vectors") / "SHA256SUMS"
@@ -52,7 +53,7 @@ class Vector:
     accepted: bool
 
 
-@pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.stem)
+@each_case("path", VECTORS)
 def test_a_frozen_delivery_is_judged_as_ever(path: Path) -> None:
     """Every frozen vector is accepted or refused as it says."""
     vector = Vector(**json.loads(path.read_text(encoding="utf-8")))
@@ -67,9 +68,7 @@ def test_the_vectors_are_frozen() -> None:
     assert SUMS.read_text(encoding="ascii").splitlines() == found
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in VECTORS if path.stem != "not-utf-8"], ids=lambda path: path.stem
-)
+@each_case("path", [path for path in VECTORS if path.stem != "not-utf-8"])
 def test_the_vendor_signs_alike(path: Path) -> None:
     """The vendor's library finds the signature of each accepted vector good, its time aside."""
     vector = Vector(**json.loads(path.read_text(encoding="utf-8")))
@@ -193,16 +192,14 @@ def test_the_edge_is_whole_seconds(microsecond: int) -> None:
     assert not accepts(BODY, header, [SECRET], NOW - timedelta(seconds=301) + timedelta(microseconds=microsecond))
 
 
-@pytest.mark.parametrize("configured", [[], [b""], [b"", b""], [SECRET, b""], [b"", SECRET]])
+@each_case("configured", [[], [b""], [b"", b""], [SECRET, b""], [b"", SECRET]])
 def test_an_empty_secret_never_checks(configured: list[bytes]) -> None:
     """Without a secret, or with an empty one among them, nothing is accepted, not even an empty key's."""
     for key in (b"", SECRET):
         assert not accepts(BODY, f"t={AT},v1={digest(secret=key)}", configured)
 
 
-@pytest.mark.parametrize(
-    "filler", ["a" * 60_000, "," * 60_000, "=" * 60_000, "v1=" + "0" * 60_000, "v1=," * 15_000]
-)
+@each_case("filler", ["a" * 60_000, "," * 60_000, "=" * 60_000, "v1=" + "0" * 60_000, "v1=," * 15_000])
 def test_a_huge_header_is_refused(filler: str) -> None:
     """A header of 60 kB without a right signature is refused like any other."""
     assert not accepts(BODY, f"t={AT},{filler}", [SECRET])
@@ -214,7 +211,7 @@ def test_the_right_signature_among_hundreds() -> None:
     assert accepts(BODY, f"t={AT},{wrong},v1={digest()}", [SECRET])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "at",
     [
         "",

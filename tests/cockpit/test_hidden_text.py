@@ -1,7 +1,5 @@
 """What a sender's style hides is named with its size, and what only looks so in the source is shown."""
 
-import pytest
-
 from orrery.cockpit.plain_text import SUSPECTED, plain_text
 from orrery.cockpit.plain_text.hiding import LONGEST_PREHEADER
 from orrery.ports.comms.mailboxes import MessageBody
@@ -157,7 +155,7 @@ def test_a_preheader() -> None:
     assert f"[Not shown: {LONGEST_PREHEADER + 1} characters" in text_of(f"<p hidden>{long}</p><p>Dear Ann</p>")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "html",
     [
         '<span style="font-size:0">' * 25_000,
@@ -169,7 +167,6 @@ def test_a_preheader() -> None:
         f"<style>{'{top:1}' * 50_000}",
         f"<style>{'{' * 250_000}</style>",
     ],
-    ids=range(8),
 )
 def test_endless_styles(html: str) -> None:
     """Styles without an end are read in time, and end in a text."""

@@ -12,6 +12,7 @@ from orrery.errors import Invalid
 from orrery.ports.comms.errors import RowGone
 from tests.support.clock import ManualClock
 from tests.support.stores import ADAPTERS, opened
+from tests.support.tables import each_case
 from tests.support.tasks import a_task
 from tests.support.unreliable_store import UnreliableStore
 
@@ -52,7 +53,7 @@ async def test_an_item_is_kept(desk: Desk) -> None:
     assert (kept.created_at, kept.source) == (desk.clock.now(), "action-hub")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("title", "person"),
     [("", ""), ("a\nb", ""), ("x" * 301, ""), ("\u202e", ""), ("a", "b\x00"), ("a", "x" * 201)],
 )

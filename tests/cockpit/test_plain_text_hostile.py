@@ -20,6 +20,7 @@ from orrery.cockpit.plain_text.bounds import DEEPEST, MOST_TAGS, TOO_DEEP, TOO_M
 from orrery.cockpit.plain_text.layout import DEEPEST_PREFIX
 from orrery.ports.comms.mailboxes import MessageBody
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 MediaType = Literal["text/plain", "text/html"]
 
@@ -72,7 +73,7 @@ SOAKED_WHOLE = {"rows without end tags", "ends of what is not open", "shifted fo
 """The same of what is read whole, as lists and options without end tags, and ends out of reach, are."""
 
 
-@pytest.mark.parametrize("name", CUT if SOAKING else [name for name in CUT if name not in SOAKED])
+@each_case("name", CUT if SOAKING else [name for name in CUT if name not in SOAKED])
 def test_cut(name: str) -> None:
     """What stands before the cut is there, and the last line names the cut."""
     html, line = CUT[name]
@@ -94,7 +95,7 @@ NOT_CUT = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_CUT if SOAKING else [name for name in NOT_CUT if name not in SOAKED_WHOLE])
+@each_case("name", NOT_CUT if SOAKING else [name for name in NOT_CUT if name not in SOAKED_WHOLE])
 def test_not_cut(name: str) -> None:
     """What costs a parser much and a reader little is read to its end."""
     assert text_of(f"<p>Hello</p>{NOT_CUT[name]()}<p>bye").endswith("bye")
@@ -136,7 +137,7 @@ def test_prefix_and_size() -> None:
     assert len(text) < MOST_CHARACTERS + 100
 
 
-@pytest.mark.parametrize("character", ["\0", "\u202e", "\u200b", " ", "\n"])
+@each_case("character", ["\0", "\u202e", "\u200b", " ", "\n"])
 def test_unseen(character: str) -> None:
     """A large body of nothing to see says so."""
     assert plain_text(MessageBody("text/plain", character * MOST_CHARACTERS)) == EMPTY

@@ -20,6 +20,7 @@ from orrery.errors import Invalid
 from orrery.syntax.admin_password import sendable
 from tests.support.clock import ManualClock, settled
 from tests.support.requests import request
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 PASSWORD = "open sesame, please"  # noqa: S105  a password of the tests
@@ -53,7 +54,7 @@ async def test_the_right_password_is_admitted(configured: str) -> None:
     assert clock.sleepers == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "token",
     [
         "wrong",
@@ -77,7 +78,7 @@ async def test_a_wrong_password_is_refused_after_a_while(token: str | bytes) -> 
     assert await asyncio.wait_for(task, PATIENCE) is False
 
 
-@pytest.mark.parametrize(
+@each_case(
     "authorization",
     [
         None,
@@ -115,7 +116,7 @@ async def test_a_password_outside_ascii_is_never_one() -> None:
     assert await asyncio.wait_for(task, PATIENCE) is False
 
 
-@pytest.mark.parametrize("configured", [None, "", " ", "x" * 64, HASH[:-1], HASH + "0", PASSWORD, "é" * 64])
+@each_case("configured", [None, "", " ", "x" * 64, HASH[:-1], HASH + "0", PASSWORD, "é" * 64])
 async def test_a_hash_that_is_none_admits_nobody(configured: str | None) -> None:
     """Without 64 hexadecimal digits nothing is admitted, neither the password nor what stands there instead."""
     bearer = AdminBearer(configured, GuessLimiter(ManualClock()))
@@ -200,9 +201,7 @@ async def test_a_client_that_leaves_leaves_its_guess() -> None:
         assert told(tasks[0])[0] == 429
 
 
-@pytest.mark.parametrize(
-    "password", [PASSWORD, f"  {PASSWORD}\r\n", "x", "~" * 4095, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}"]
-)
+@each_case("password", [PASSWORD, f"  {PASSWORD}\r\n", "x", "~" * 4095, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}"])
 async def test_what_can_be_sent_is_admitted(password: str) -> None:
     """A password that is said to be sendable is admitted by its hash, white space around it or not."""
     bearer = AdminBearer(hashed(sendable(password).encode()), GuessLimiter(ManualClock()))
@@ -210,9 +209,7 @@ async def test_what_can_be_sent_is_admitted(password: str) -> None:
     assert await asyncio.wait_for(admits(bearer, f"{sendable(password)} "), PATIENCE)
 
 
-@pytest.mark.parametrize(
-    "password", ["", "  ", "pässword", "日本語", "a\nb", "a\tb", "a\x00b", "x" * 4097, "\ud800"]
-)
+@each_case("password", ["", "  ", "pässword", "日本語", "a\nb", "a\tb", "a\x00b", "x" * 4097, "\ud800"])
 async def test_what_cannot_be_sent_is_refused(password: str) -> None:
     """A password that cannot travel in a header, or not alike everywhere, is refused without repeating it."""
     with pytest.raises(Invalid, match="printable ASCII") as refused:

@@ -8,6 +8,7 @@ from orrery.edge.body import BODY_SECONDS, read_body, read_object
 from orrery.edge.problem import Problem
 from tests.support.hasty_loop import run_ahead
 from tests.support.requests import posted
+from tests.support.tables import each_case
 
 JSON = ("content-type", "application/json")
 
@@ -41,7 +42,7 @@ async def test_a_declared_length_is_refused_unread() -> None:
     assert refused.value.headers == {"Connection": "close"}
 
 
-@pytest.mark.parametrize("length", ["", "x", "-5", "1e9", "0x10", " 5"])
+@each_case("length", ["", "x", "-5", "1e9", "0x10", " 5"])
 async def test_a_senseless_length(length: str) -> None:
     """A length that is no number is left to what really comes."""
     assert await read_body(posted([b"abc"], ("content-length", length)), 100) == b"abc"
@@ -80,7 +81,7 @@ async def test_json_by_its_type(media_type: str) -> None:
     assert await read_object(posted([b'{"a":1}'], ("content-type", media_type)), 100) == {"a": 1}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "media_type",
     ["", "text/plain", "application/x-www-form-urlencoded", "text/json", "application/jsonp", "application/xml"],
 )
@@ -92,7 +93,7 @@ async def test_another_type(media_type: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"",

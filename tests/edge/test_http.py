@@ -15,6 +15,7 @@ from tests.support.clock import ManualClock
 from tests.support.panels import owner_page
 from tests.support.requests import client_of
 from tests.support.rounds import found
+from tests.support.tables import each_case
 
 WELL = Finding("store", "ok", essential=True)
 BROKEN = Finding("webhook secret", "broken", "It is missing.", "Put it into its file.", essential=True)
@@ -85,7 +86,7 @@ async def test_an_answer_keeps_its_own_header() -> None:
     assert answer.headers.get_list("cache-control") == ["max-age=60"]
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/guided/api/works/1", "/nowhere", "/guided/api/breaks"])
+@each_case("path", ["/healthz", "/readyz", "/guided/api/works/1", "/nowhere", "/guided/api/breaks"])
 async def test_what_says_nothing_else_is_stored_nowhere(path: str) -> None:
     """An answer that does not say how long it may be kept is kept by no cache, of either listener."""
     for app in apps(WELL):
@@ -94,7 +95,7 @@ async def test_what_says_nothing_else_is_stored_nowhere(path: str) -> None:
         assert answer.headers.get_list("cache-control") == ["no-store"]
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/docs", "/openapi.json", "/redoc", "/owner", "/secrets"])
+@each_case("path", ["/metrics", "/docs", "/openapi.json", "/redoc", "/owner", "/secrets"])
 async def test_the_public_sees_nothing_private(path: str) -> None:
     """Metrics and reference are not there on the public app."""
     async with client_of(apps(WELL)[0]) as client:
@@ -157,9 +158,7 @@ async def test_no_other_name_leads_to_the_private_app(host: str) -> None:
         assert (await client.get("/metrics")).status_code == 400
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "localhost", "127.0.0.1:8081", "localhost:8081", "[::1]", "[::1]:8081"]
-)
+@each_case("host", ["127.0.0.1", "localhost", "127.0.0.1:8081", "localhost:8081", "[::1]", "[::1]:8081"])
 async def test_this_machine_reaches_the_private_app(host: str) -> None:
     """By this machine's own names, with or without a port, the private app answers."""
     async with client_of(apps(WELL)[1], host=host) as client:

@@ -5,6 +5,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Scope
 
 from orrery.edge.listeners import Listeners
+from tests.support.tables import each_case
 
 PRIVATE = ("127.0.0.1", 8081)
 LISTENERS = Listeners(PlainTextResponse("public"), PlainTextResponse("private"), PRIVATE)
@@ -36,7 +37,7 @@ async def test_the_private_socket(server: object) -> None:
     assert await answer(scope(server)) == b"private"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "server",
     [
         ("127.0.0.1", 8080),

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from orrery.fraud.clusters import (
 )
 from orrery.fraud.records import FoundCluster, LastSearch, without_values
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 VALUES = st.sampled_from([None, "", "one", "two"])
 
@@ -56,7 +56,7 @@ def spans(declines: Sequence[Decline]) -> list[tuple[int, ...]]:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seconds", "expected"),
     [
         ((0, 150, 300), [(0, 150, 300)]),
@@ -69,9 +69,8 @@ def spans(declines: Sequence[Decline]) -> list[tuple[int, ...]]:
         ((0, 290, 300, 310, 600), [(0, 290, 300, 310, 600)]),
         ((0, 150, 300, 450, 600, 750, 900), [(0, 150, 300, 450, 600, 750, 900)]),
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("trait", TRAITS)
+@each_case("trait", TRAITS)
 def test_three_within_five_minutes_are_flagged(
     seconds: tuple[float, ...], expected: list[tuple[int, ...]], trait: Trait
 ) -> None:
@@ -79,8 +78,8 @@ def test_three_within_five_minutes_are_flagged(
     assert spans(at(*seconds, trait=trait)) == expected
 
 
-@pytest.mark.parametrize("value", [None, ""])
-@pytest.mark.parametrize("trait", TRAITS)
+@each_case("value", [None, ""])
+@each_case("trait", TRAITS)
 def test_an_unknown_trait_groups_nothing(trait: Trait, value: str | None) -> None:
     """Declines of which a trait is not known do not share it."""
     assert clusters(at(0, 1, 2, trait=trait, value=value)) == []

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orrery.errors import Invalid
 from orrery.fraud.clusters import Trait
 from orrery.fraud.entries import BlocklistValue, checked, known_address, normalised
+from tests.support.tables import each_case
 
 OWN = [ip_network("9.9.9.0/24"), ip_network("2620:fe::/48")]
 CARD = "Ab3dEf7hIj1kLm5n"
@@ -20,7 +21,7 @@ def stored(trait: Trait, text: str) -> str:
     return entry.value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("trait", "text", "expected"),
     [
         ("address", " 8.8.8.8 ", "8.8.8.8"),
@@ -37,7 +38,7 @@ def test_values_are_stored_in_one_form(trait: Trait, text: str, expected: str) -
     assert stored(trait, text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("trait", "text", "said"),
     [
         ("address", "8.8.8.0/24", "network"),
@@ -65,7 +66,7 @@ def test_what_is_no_such_value_is_refused(trait: Trait, text: str, said: str) ->
     assert not text or text not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     [
         "10.0.0.1",

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from orrery.fraud.sentences import lasting
 from orrery.fraud.timeline import MARK, REST, SHADE, STOPPED, headline, lane, ruler, scale_of, summary
 from orrery.fraud.timeline_svg import svg
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -75,7 +75,7 @@ def test_a_buyers_text_steers_no_terminal() -> None:
     assert headline(cluster(0, 1, 2, value="a\x1b[2J\n@b.example")).endswith("a\ufffd[2J @b.example")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seconds", "said"),
     [(0, "0 s"), (59, "59 s"), (60, "1 min"), (130, "2 min 10 s"), (3600, "1 h"), (3930, "1 h 5 min")],
 )

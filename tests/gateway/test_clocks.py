@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.gateway.causes import Ping
 from orrery.gateway.health import GatewayHealth
@@ -129,7 +127,7 @@ class Site:
         return [row.title.partition(":")[0] for row in rows]
 
 
-@pytest.mark.parametrize("jump", JUMPS, ids=str)
+@each_case("jump", JUMPS)
 async def test_a_jump_of_the_wall_clock_is_no_silence(jump: timedelta) -> None:
     """No finding, no push, no silence in the list, and the right age of the ping; nor when it jumps back."""
     site = Site()
@@ -145,7 +143,7 @@ async def test_a_jump_of_the_wall_clock_is_no_silence(jump: timedelta) -> None:
     assert await site.told() == []
 
 
-@pytest.mark.parametrize("jump", JUMPS, ids=str)
+@each_case("jump", JUMPS)
 async def test_a_silence_is_told_after_its_grace_whatever_the_wall_clock_says(jump: timedelta) -> None:
     """Neither sooner nor later."""
     site = Site()
@@ -158,7 +156,7 @@ async def test_a_silence_is_told_after_its_grace_whatever_the_wall_clock_says(ju
     assert await site.told() == ["Broken"]
 
 
-@pytest.mark.parametrize("jump", JUMPS, ids=str)
+@each_case("jump", JUMPS)
 async def test_a_bad_ping_is_told_after_the_grace_whatever_the_wall_clock_says(jump: timedelta) -> None:
     """The guest has as long to repair it as without the jump."""
     site = Site()
@@ -171,7 +169,7 @@ async def test_a_bad_ping_is_told_after_the_grace_whatever_the_wall_clock_says(j
     assert await site.told() == ["Broken"]
 
 
-@pytest.mark.parametrize("jump", JUMPS, ids=str)
+@each_case("jump", JUMPS)
 async def test_a_site_that_starts_with_a_wrong_clock_listens_first(jump: timedelta) -> None:
     """What it finds in its store is of another time; its first ping comes within a minute."""
     site = Site()

@@ -13,6 +13,7 @@ from orrery.ports.health import Finding
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.watch import EVERY, OutageWatch
 from tests.support.clock import START, ManualClock
+from tests.support.tables import each_case
 
 DAY = timedelta(days=1)
 WELL = CloudReport(
@@ -106,7 +107,7 @@ async def test_an_alert_that_is_off_is_broken() -> None:
     assert (await found(health_alert="off", deallocate_alert="off")).urgent
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("statuses", "state"),
     [
         (["Failed"], "broken"),

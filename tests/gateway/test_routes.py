@@ -17,6 +17,7 @@ from orrery.gateway.routes import LARGEST_BODY, GatewayRoutes
 from tests.support.clock import START, ManualClock, settled
 from tests.support.requests import client_of
 from tests.support.rounds import found
+from tests.support.tables import each_case
 
 TOKEN = "a-token-of-the-tests-and-of-nobody-else"  # noqa: S105  it opens nothing
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -92,7 +93,7 @@ async def test_a_wrong_token_is_refused() -> None:
     assert await site.pings.last.get() is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"",
@@ -146,7 +147,7 @@ async def test_a_report_of_the_cloud_is_kept() -> None:
     assert await site.pings.last.get() is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "field"),
     [
         ({"power": "<b>"}, "report.power"),

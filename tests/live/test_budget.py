@@ -16,6 +16,7 @@ from tests.support.analytics import failure
 from tests.support.clock import ManualClock
 from tests.support.counting import Counting
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 PLENTY = Quotas(QuotaState(10, 24_000), QuotaState(10, 1700), QuotaState(10, 1700), QuotaState(0, 10))
@@ -46,10 +47,8 @@ def told(shown: list[str]) -> list[tuple[str, int]]:
     return [(state, len(list(group))) for state, group in groupby(shown)]
 
 
-@pytest.mark.parametrize(
-    "cause", ["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"]
-)
-@pytest.mark.parametrize("by", ["page", "planet"])
+@each_case("cause", ["concurrent", "hour", "day", "thresholded", "unauthorized", "forbidden", "refused"])
+@each_case("by", ["page", "planet"])
 async def test_no_refusal_of_another_query_stops_the_total(by: By, cause: Cause) -> None:
     """Pages or an owner's read that are refused permanently leave the total fresh (spec 2, Refresh 2)."""
     one = await counting()
@@ -58,9 +57,9 @@ async def test_no_refusal_of_another_query_stops_the_total(by: By, cause: Cause)
     assert told(await minutes(one, 75)) == [("fresh", 75)]
 
 
-@pytest.mark.parametrize("which", ["both", "total"])
-@pytest.mark.parametrize("pages_are_due", [False, True])
-@pytest.mark.parametrize("bad", [1, 3, 22, *[2, 10] * SOAKING])
+@each_case("which", ["both", "total"])
+@each_case("pages_are_due", [False, True])
+@each_case("bad", [1, 3, 22, *[2, 10] * SOAKING])
 async def test_a_bad_spell_never_hides_the_count(bad: int, which: str, *, pages_are_due: bool) -> None:
     """A provider that fails for up to 22 minutes is found well again before the count is 30 minutes old."""
     one = await counting()
@@ -131,7 +130,7 @@ def elsewhere(one: Counting, source: str = "another property") -> Counting:
     return Counting(one.clock, store=one.kept, holder="restarted", source=source)
 
 
-@pytest.mark.parametrize("cause", ["day", "hour", "forbidden", "refused", "unauthorized"])
+@each_case("cause", ["day", "hour", "forbidden", "refused", "unauthorized"])
 async def test_another_property(cause: Cause) -> None:
     """What one property or account refused does not hold back another one."""
     one = await counting()
@@ -180,9 +179,9 @@ async def test_only_the_start_looks_again() -> None:
     assert one.analytics.calls[None] == calls
 
 
-@pytest.mark.parametrize("error", [StoreUnavailable("It is full."), OutcomeUnknown("The answer was lost.", "")])
-@pytest.mark.parametrize("fails", [{}, {"page": failure("server", 500)}])
-@pytest.mark.parametrize("number", [2, 3])
+@each_case("error", [StoreUnavailable("It is full."), OutcomeUnknown("The answer was lost.", "")])
+@each_case("fails", [{}, {"page": failure("server", 500)}])
+@each_case("number", [2, 3])
 async def test_a_report_outlives_a_failing_store(
     number: int, fails: dict[By | None, AnalyticsFailed | NotConfigured], error: StoreError
 ) -> None:

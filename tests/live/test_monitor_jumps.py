@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.edge.auth import GuessLimiter
 from orrery.live.build import LiveDomain, LivePlan
@@ -22,6 +20,7 @@ from tests.live.monitored import DEGRADED, WELL_AGAIN
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
 from tests.support.shift import at_work
+from tests.support.tables import each_case
 from tests.support.trackers import MemoryTracker
 
 PLAN = LivePlan(
@@ -97,8 +96,8 @@ class Station:
         return [row.title for row in sorted(rows, key=lambda row: row.created_at)]
 
 
-@pytest.mark.parametrize("pause", [10, 70])
-@pytest.mark.parametrize("jump", [11 * 60, 3600, 24 * 3600])
+@each_case("pause", [10, 70])
+@each_case("jump", [11 * 60, 3600, 24 * 3600])
 async def test_jumps_of_the_clock(jump: int, pause: int) -> None:
     """However often the clock jumps, and however far, a counter that works is never called degraded."""
     station = Station()

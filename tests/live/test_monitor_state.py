@@ -15,11 +15,12 @@ from orrery.ports.tracker import Issue
 from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import ManualClock
 from tests.support.hasty_loop import run_ahead
+from tests.support.tables import each_case
 from tests.support.trackers import Kept, MemoryTracker
 from tests.support.unreliable_store import UnreliableStore
 
 
-@pytest.mark.parametrize("value", [b"", b"null", b"{", b"\xff", b'{"v": 1, "bad": -1}', b"[1]"])
+@each_case("value", [b"", b"null", b"{", b"\xff", b'{"v": 1, "bad": -1}', b"[1]"])
 async def test_a_state_that_cannot_be_read(value: bytes) -> None:
     """A state that cannot be read is begun anew: nothing fails, two bad checks open, the open issue is found."""
     post = Post()
@@ -52,7 +53,7 @@ async def test_a_state_that_was_lost_while_degraded() -> None:
     assert await post.pushes() == []
 
 
-@pytest.mark.parametrize(("seconds", "counted"), [(0, False), (59, False), (60, True), (-59, False), (-61, True)])
+@each_case(("seconds", "counted"), [(0, False), (59, False), (60, True), (-59, False), (-61, True)])
 async def test_a_check_within_a_minute_does_not_count(seconds: int, *, counted: bool) -> None:
     """A check less than a minute from one that counted is told as such; a clock put far back stops nothing."""
     post = Post()
@@ -175,7 +176,7 @@ class Recording(MemoryStore):
         return await super().commit(writes, checks, commit_id=commit_id)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pattern", "opens"),
     [
         ("bgbgb", True),

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from orrery.adapters.memory import MemoryStore
 from orrery.edge.auth import AdminBearer, GuessLimiter
 from orrery.live import keys
@@ -19,6 +17,7 @@ from orrery.syntax.admin_password import hashed
 from tests.support.analytics import MemoryAnalytics
 from tests.support.clock import START, ManualClock
 from tests.support.logged import logged
+from tests.support.tables import each_case
 
 MINUTE = timedelta(minutes=1)
 
@@ -42,7 +41,7 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
     return await health(store, clock, is_used=is_used).panel()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("age", "tone", "headline"),
     [
         (timedelta(seconds=20), "good", "12 visitors in the last 30 minutes, counted 20 s ago"),
@@ -97,7 +96,7 @@ UNTRIED = Remark("the password was not tried")
 MATCHES = Remark("the password matches")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "said"),
     [
         (PASSWORD, MATCHES),

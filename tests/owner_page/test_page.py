@@ -22,6 +22,7 @@ from tests.support.clock import ManualClock
 from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
 from tests.support.rounds import found
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 
@@ -76,7 +77,7 @@ async def test_the_password_lets_in(user: str) -> None:
     assert clock.sleepers == 0
 
 
-@pytest.mark.parametrize("header", [None, "", "Basic", "Basic !!!", f"Bearer {PASSWORD}", f"Basic {PASSWORD}"])
+@each_case("header", [None, "", "Basic", "Basic !!!", f"Bearer {PASSWORD}", f"Basic {PASSWORD}"])
 async def test_without_a_password(header: str | None) -> None:
     """Without a password by HTTP Basic the page asks for one, at once and without saying more."""
     headers = {} if header is None else {"Authorization": header}
@@ -102,7 +103,7 @@ async def test_wrong_passwords_are_slowed_down() -> None:
         assert (await asyncio.wait_for(asked, PATIENCE)).status_code == 401
 
 
-@pytest.mark.parametrize("configured", [None, "", "x" * 64, PASSWORD, HASH[:-1]])
+@each_case("configured", [None, "", "x" * 64, PASSWORD, HASH[:-1]])
 async def test_without_a_usable_hash(configured: str | None) -> None:
     """Without a usable hash the page is closed for everybody, and says how one is made."""
     page = owner_page(ManualClock(), password_hash=configured)

@@ -31,6 +31,7 @@ from orrery.runtime.collection import (
 )
 from tests.support.clock import ManualClock
 from tests.support.stores import keys_of
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 DAY = timedelta(days=1)
@@ -374,7 +375,7 @@ def test_any_bytes(value: bytes) -> None:
         assert indexed_id(StoreEntry("parcel-to:1", value, 1)).isprintable()
 
 
-@pytest.mark.parametrize("value", [b"", b"\xff", b"two words", b"a\n", "ü".encode(), b"x" * 513])
+@each_case("value", [b"", b"\xff", b"two words", b"a\n", "ü".encode(), b"x" * 513])
 def test_what_is_no_id(value: bytes) -> None:
     """An index entry that holds no id is named by its own key."""
     with pytest.raises(RecordUnreadable, match="parcel-to:1"):

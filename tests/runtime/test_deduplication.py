@@ -18,6 +18,7 @@ from orrery.runtime.outbox_lanes import Channel
 from tests.support.clock import ManualClock, settled
 from tests.support.hasty_loop import run_ahead
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 LOST = DeliveryFailed("The push service cannot be reached.", permanent=False, refused=False)
@@ -204,7 +205,7 @@ SENT_BEFORE: dict[str, Callable[[House], Awaitable[Process]]] = {
 }
 
 
-@pytest.mark.parametrize("what", SENT_BEFORE)
+@each_case("what", SENT_BEFORE)
 async def test_what_the_receiver_has_is_delivered(what: str) -> None:
     """However it came that nobody marked it: it is asked for, marked, and not sent again."""
     house = House()
@@ -213,8 +214,8 @@ async def test_what_the_receiver_has_is_delivered(what: str) -> None:
     assert (house.phone.ids, len(house.phone.asked), await house.waiting()) == (["a"], 1, 0)
 
 
-@pytest.mark.parametrize("trouble", [LOST, LIMITED, FORBIDDEN, TimeoutError(), ValueError("a bug")])
-@pytest.mark.parametrize("what", SENT_BEFORE)
+@each_case("trouble", [LOST, LIMITED, FORBIDDEN, TimeoutError(), ValueError("a bug")])
+@each_case("what", SENT_BEFORE)
 async def test_a_receiver_that_cannot_be_asked_stops_no_message(what: str, trouble: Exception) -> None:
     """Twice is better than never: whatever comes of the question, the message goes out."""
     house = House(phone=ScriptedNotifier(deaf=trouble))
@@ -223,7 +224,7 @@ async def test_a_receiver_that_cannot_be_asked_stops_no_message(what: str, troub
     assert (house.phone.ids, await house.waiting()) == (["a", "a"], 0)
 
 
-@pytest.mark.parametrize("what", SENT_BEFORE)
+@each_case("what", SENT_BEFORE)
 async def test_what_the_receiver_does_not_have_is_sent(what: str) -> None:
     """The receiver never had it, or has forgotten it."""
     house = House()

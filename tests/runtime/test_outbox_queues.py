@@ -14,6 +14,7 @@ from orrery.runtime.outbox import MOST_COUNTED, UNDELIVERABLE, Outbox, OutboxDra
 from orrery.runtime.outbox_lanes import Channel
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 BUSY = DeliveryFailed("The service answered 503.", permanent=False)
@@ -191,7 +192,7 @@ async def test_a_list_shows_what_a_release_without_lanes_has_enqueued() -> None:
     assert (queue.store.commits, await queue.store.scan("outbox-next:")) == (before, [])
 
 
-@pytest.mark.parametrize("state", ["waiting", "held", "dead", "delivered", "gone"])
+@each_case("state", ["waiting", "held", "dead", "delivered", "gone"])
 async def test_a_row_that_can_be_read_again(state: outbox.DeliveryState | Literal["gone"]) -> None:
     """What an older release could not read is listed as what it is, and gets its index again from the service."""
     queue = Queue()

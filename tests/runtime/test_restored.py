@@ -22,6 +22,7 @@ from orrery.runtime.restored import (
     last_restore,
 )
 from tests.support.clock import START, ManualClock
+from tests.support.tables import each_case
 
 STATES: tuple[DeliveryState, ...] = get_args(DeliveryState)
 HOUR = timedelta(hours=1)
@@ -71,8 +72,8 @@ def expected(ours: DeliveryState, theirs: DeliveryState | None, *, went_on: bool
     return "held" if ours == "waiting" else ours
 
 
-@pytest.mark.parametrize("went_on", [True, False])
-@pytest.mark.parametrize(("ours", "theirs"), list(product(STATES, [*STATES, None])))
+@each_case("went_on", [True, False])
+@each_case(("ours", "theirs"), list(product(STATES, [*STATES, None])))
 async def test_every_pair_of_states(ours: DeliveryState, theirs: DeliveryState | None, *, went_on: bool) -> None:
     """Delivered stays delivered, a store that went on decides the rest, and only what it does not know is held."""
     stores = Stores()

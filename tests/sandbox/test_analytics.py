@@ -40,6 +40,7 @@ from tests.support.analytics_provider import (
     by,
 )
 from tests.support.clock import ManualClock
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
@@ -138,7 +139,7 @@ REFILLS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "used", "refilled"), REFILLS)
+@each_case(("name", "used", "refilled"), REFILLS)
 def test_quotas_come_back(name: str, used: datetime, refilled: datetime) -> None:
     """The hour's at the full hour; the day's at midnight in Los Angeles, also where a day has 23 hours or 25."""
     clock = ManualClock(used)

@@ -112,7 +112,7 @@ def test_what_is_no_secret(text: str) -> None:
     assert rules_found(f"before\n{text}\nafter\n") == set()
 
 
-@pytest.mark.parametrize(("rule", "plant"), [one for one in CASES if one.values[0] not in UNMISTAKABLE])
+@each_case(("rule", "plant"), [one.values for one in CASES if one.values[0] not in UNMISTAKABLE])
 def test_a_placeholder(rule: str, plant: Callable[[Random], str]) -> None:
     """A text of the form of a key, in which one letter is repeated, is none."""
     text = re.sub(r"(?=[A-Za-z+/_-]*[0-9])[A-Za-z0-9+/_-]{8,}", lambda found: _repeated(found[0]), plant(RANDOM))

@@ -21,6 +21,7 @@ from tests.support.clock import ManualClock, settled
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, CheckedSecrets
 from tests.support.shift import at_work
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 GONE = SecretObservation("missing")
@@ -326,8 +327,8 @@ WITHIN = timedelta(seconds=600)
 """How late the push may be with which the owner hears of a lost secret."""
 
 
-@pytest.mark.parametrize("after", [1, EVERY.total_seconds() / 2, EVERY.total_seconds() - 1])
-@pytest.mark.parametrize("now", [GONE, EMPTIED, CHANGED, UNREADABLE], ids=lambda now: now.state)
+@each_case("after", [1, EVERY.total_seconds() / 2, EVERY.total_seconds() - 1])
+@each_case("now", [GONE, EMPTIED, CHANGED, UNREADABLE])
 async def test_a_loss_is_pushed_within_ten_minutes(now: SecretObservation, after: float) -> None:
     """Whenever it happens between two looks, the push has left 600 s later: interval, second look, outbox."""
     checked, sent = CheckedSecrets(), ScriptedNotifier()

@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.certificates import make_certificate
 from tests.support.ports import free_ports, is_taken
+from tests.support.soak import IN_CI
 from tests.support.waiting import PATIENCE, eventually
 
 PASSWORD = "correct-horse-battery"  # noqa: S105  of a server that lives as long as a test
@@ -97,8 +98,7 @@ def find_dovecot() -> str | None:
 
 def skip_without_dovecot() -> None:
     """Skip the test on a machine without it, but never in continuous integration."""
-    in_ci = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run
-    if not find_dovecot() and not in_ci:
+    if not find_dovecot() and not IN_CI:
         pytest.skip("no dovecot on this machine; to have it, type: sudo apt-get install -y dovecot-imapd")
 
 

@@ -1,8 +1,10 @@
-"""How long the crash and journey suites go on: `./run soak` sets SOAK=1."""
+"""What kind of test run this is: `./run soak` sets SOAK=1, which makes it long, and continuous integration CI."""
 
 import os
 
-SOAKING = os.environ.get("SOAK") == "1"  # noqa: TID251  a knob of the test run, not a setting
+SOAKING = os.environ.get("SOAK") == "1"  # noqa: TID251  a fact about the test run, not a setting
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  the same
+"""Nothing is skipped there for what the machine lacks."""
 
 
 def rounds(usual: int) -> int:

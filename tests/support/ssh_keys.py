@@ -1,15 +1,13 @@
 """Keys that are made for a test by OpenSSH's own tool: none is kept in the source."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.support.soak import IN_CI
 from tests.support.waiting import PATIENCE
-
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run, not a setting
 
 
 def make_key(

@@ -188,7 +188,8 @@ class Collection(Generic[R]):
 
     async def unreadable(self) -> list[RecordUnreadable]:
         """Read all records, and return why some cannot be read."""
-        return [error async for page in self.pages() for error in page.unreadable]
+        pages = Walk(self.prefix).over(self.store, self.clock)
+        return [unreadable(one.key) async for page in pages for one in page if parse(self.kind, one.value) is None]
 
     async def indexed(self, walk: "Walk") -> AsyncIterator[RecordPage[R]]:
         """Yield the records that the entries of an index lead to, in their order.

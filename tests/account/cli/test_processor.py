@@ -25,6 +25,7 @@ from orrery.ports.processor import (
 from orrery.runtime.console.runner import Runner
 from tests.account.one_account import configuration
 from tests.support.items import gathered
+from tests.support.tables import each_case
 
 
 class NobodyAsked(Runner):
@@ -51,7 +52,7 @@ def charge(**other: object) -> Charge:
     return Charge("ch_1", AT, **(fields | other))  # pyright: ignore[reportArgumentType]  any field of a charge
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("other", "state"),
     [
         ({}, "succeeded"),
@@ -99,7 +100,7 @@ LISTED = {
 }
 
 
-@pytest.mark.parametrize(("listed", "one"), LISTED.items(), ids=[listed.what for listed in LISTED])
+@each_case(("listed", "one"), LISTED.items())
 def test_every_column_has_a_value(listed: processor_rows.ObjectList[object], one: object) -> None:
     """What a person sees is in the row: no column is empty by a typing error."""
     assert set(listed.columns) <= set(listed.row(one))
@@ -152,23 +153,21 @@ def test_entries_since() -> None:
     assert asyncio.run(entries("card_bin_blocklist", AT + timedelta(seconds=1))) == []
 
 
-@pytest.mark.parametrize("email", ["", " ", "ann", "ann@example.org,bob@example.org", "\udcff@example.org"])
+@each_case("email", ["", " ", "ann", "ann@example.org,bob@example.org", "\udcff@example.org"])
 def test_addresses_that_are_none(email: str) -> None:
     """An empty one would list everybody, and a mistyped one say that there is nobody."""
     with pytest.raises(Invalid, match="not an e-mail address"):
         processor.customers(email, runner=NO_PERSON)
 
 
-@pytest.mark.parametrize(
-    "session_id", ["", "foo", "cs_", "../charges", "cs_1/expire", "cs_ü", "cs_1?x=1", "cs_1\n"]
-)
+@each_case("session_id", ["", "foo", "cs_", "../charges", "cs_1/expire", "cs_ü", "cs_1?x=1", "cs_1\n"])
 def test_ids_that_are_none(session_id: str) -> None:
     """What names no session is refused before the settings are read."""
     with pytest.raises(Invalid, match="Name a session by its reference"):
         processor.session(session_id, runner=NO_PERSON)
 
 
-@pytest.mark.parametrize("since", ["", "x", "0d", "-1d", "1w", "30"])
+@each_case("since", ["", "x", "0d", "-1d", "1w", "30"])
 def test_times_that_are_none(since: str) -> None:
     """What is no duration is refused by every list that takes one."""
     commands = (

@@ -13,6 +13,7 @@ from orrery.app.modules import MODULES
 from tests.docs.documents import ROOT
 from tests.support.modules import folders
 from tests.support.program import run_orrery
+from tests.support.tables import each_case
 from tools.import_rules import domains
 
 
@@ -109,7 +110,7 @@ HEAVY = {
 """Web frameworks, HTTP clients, stores, logs and vendors' libraries, and the rooms that need them."""
 
 
-@pytest.mark.parametrize(("command", "domain"), GROUPS.items())
+@each_case(("command", "domain"), GROUPS.items())
 def test_the_help_of_a_group_loads_its_own_domain(command: str, domain: str) -> None:
     """A group of commands imports its domain alone: what it asks for is composed when one of them is run."""
     found = loaded()[command]

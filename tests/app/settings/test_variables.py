@@ -16,6 +16,7 @@ from orrery.errors import Invalid
 from orrery.runtime.module import Role
 from orrery.runtime.settings import PushSettings, ServerSettings
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
+from tests.support.tables import each_case
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def keys_in(section: BaseModel, above: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 EVERY_KEY = [
-    pytest.param(role, path, value, id=f"{role}-{'.'.join(path)}")
+    (role, path, value)
     for role in get_args(Role)
     for name, kind in sections_of(role).items()
     for path, value in keys_in(kind(), (name,))
@@ -43,7 +44,7 @@ EVERY_KEY = [
 ]
 
 
-@pytest.mark.parametrize(("role", "path", "value"), EVERY_KEY)
+@each_case(("role", "path", "value"), EVERY_KEY)
 def test_each_key_is_a_variable(role: Role, path: tuple[str, ...], value: object) -> None:
     """Section and key with two underscores between; a text as it is, and what is no text as JSON."""
     variable = "ORRERY_" + "__".join(path).upper()

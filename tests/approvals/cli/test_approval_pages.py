@@ -16,6 +16,7 @@ from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 HOSTILE = "a\x1b[2J\r\nDone. \u202e\x9b[bold]b[/bold]\u200b"
 """Clears a screen, begins a line, turns text round, hides."""
@@ -103,7 +104,7 @@ def test_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(said.splitlines()) == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "seen"),
     [
         ("plain Größe 🎓", "plain Größe 🎓"),
@@ -163,7 +164,7 @@ def test_log_rows_of_what_is_gone() -> None:
     assert log_row(ENTRY, {}, {INTENT.id})["reason"] == "(erased)"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("verified", "head", "said"),
     [
         (HELD, None, "3 entries: each follows the one before, and signatures and intents agree with it."),

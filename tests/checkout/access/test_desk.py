@@ -13,6 +13,7 @@ from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, ids, session_json
 from tests.support.clock import START, ManualClock
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 GRANT = AccessGrant(BUYER, PRODUCT.key, "owner")
@@ -199,7 +200,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("action", CHANGES)
+@each_case("action", CHANGES)
 async def test_every_change_is_in_the_journal(action: str) -> None:
     """Each change is logged with its time, action, session and reason, and without an address."""
     shop = await sold("cs_1")
@@ -210,8 +211,8 @@ async def test_every_change_is_in_the_journal(action: str) -> None:
     assert (json.loads(stored.value)["v"], b"@" in stored.value) == (1, False)
 
 
-@pytest.mark.parametrize("action", CHANGES)
-@pytest.mark.parametrize("reason", ["", " ", "\n\t"])
+@each_case("action", CHANGES)
+@each_case("reason", ["", " ", "\n\t"])
 async def test_no_change_without_a_reason(action: str, reason: str) -> None:
     """Without a reason nothing is written."""
     shop = await sold("cs_1")
@@ -292,7 +293,7 @@ UNCHANGED: list[tuple[Step, Step, str]] = [
 """What was done before, and what therefore cannot be done: no letter says that access is open which is not."""
 
 
-@pytest.mark.parametrize(("before", "change", "why"), UNCHANGED)
+@each_case(("before", "change", "why"), UNCHANGED)
 async def test_what_cannot_be_changed(before: Step, change: Step, why: str) -> None:
     """It is refused with the reason, and nothing is written, no letter either."""
     shop = await sold("cs_1")

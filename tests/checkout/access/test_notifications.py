@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from orrery.checkout.access.notifications import Notifications, amount
 from orrery.checkout.catalogue import Catalogue
 from tests.support.checkout import BUYER, PRODUCT, record
+from tests.support.tables import each_case
 
 LETTERS = Notifications("The sellers", "https://practise.example/{vendorSlug}/{certCode}", Catalogue((PRODUCT,)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("total", "currency", "told"),
     [
         (4900, "usd", "49.00 USD"),

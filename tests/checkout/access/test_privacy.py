@@ -17,6 +17,7 @@ from orrery.syntax.email_address import is_email_address
 from tests.support.checkout import Shop, session_json
 from tests.support.clock import START, ManualClock
 from tests.support.notifiers import ScriptedNotifier
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 ANN, JOANN = "ann@example.org", "joann@example.org"
@@ -72,7 +73,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each_case("address", ADDRESSES)
 async def test_nothing_is_left(address: str) -> None:
     """After an erasure no key and no value of the store holds the address, however it was written."""
     shop = await sold(Shop(), address, "bob@example.org")
@@ -99,7 +100,7 @@ async def test_however_the_event_spells_it(raw: bool, shop: Shop) -> None:  # no
     assert "rgen@example.org" not in await everything(shop)
 
 
-@pytest.mark.parametrize("neighbour", NEIGHBOURS)
+@each_case("neighbour", NEIGHBOURS)
 async def test_others_are_left_alone(neighbour: str) -> None:
     """Erasing ann@example.org spares every other address that merely contains it."""
     shop = await sold(Shop(), neighbour, ANN)
@@ -237,9 +238,7 @@ async def test_a_buyer_who_cannot_be_written_to(address: str) -> None:
     assert address.lower() not in await everything(shop)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "ann", "@example.org", "ann@", "ann@example", "ann@example.org\nx", "a" * 1000 + "@b.org"]
-)
+@each_case("text", ["", "ann", "@example.org", "ann@", "ann@example", "ann@example.org\nx", "a" * 1000 + "@b.org"])
 def test_under_what_nobody_is_kept(text: str) -> None:
     """What is no address at all is refused."""
     with pytest.raises(Invalid, match="not an e-mail address"):

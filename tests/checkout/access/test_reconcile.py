@@ -14,6 +14,7 @@ from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, ids, session, session_json
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -201,7 +202,7 @@ async def test_what_waits_and_is_gone() -> None:
 REFUND, DISPUTE = "charge ch_cs_1 was refunded", "charge ch_cs_1 is disputed"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changed", "reasons"),
     [
         ({}, []),

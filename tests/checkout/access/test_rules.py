@@ -14,11 +14,12 @@ from orrery.checkout.records import AccessRecord, Offer
 from orrery.ports.processor import CheckoutSession
 from tests.support.checkout import offer, record, session
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 KEY = ProductKey("cert", "cissp", "isc2")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("completed", "offered", "verdict"),
     [
         (session(), offer(), ("granted", "")),
@@ -104,7 +105,7 @@ def test_what_was_bought_is_in_the_metadata() -> None:
     assert bought(session()) == KEY
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "end"),
     [
         ((2026, 3, 1), (2027, 3, 1)),

@@ -17,6 +17,7 @@ from orrery.ports.store import Put
 from orrery.runtime.outbox import Notification
 from tests.support.checkout import Shop, offer, session, session_json
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 YEAR = timedelta(days=365)
 SECONDS = EVERY.total_seconds()
@@ -42,7 +43,7 @@ async def state(shop: Shop, session_id: str = "cs_1") -> str:
     return (await shop.session_states.of(session_id)).state
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "payment", "told"),
     [
         ("open", "unpaid", "open"),
@@ -153,7 +154,7 @@ async def test_what_is_remembered_is_bounded() -> None:
     assert await state(shop, names[-1]) == "open"
 
 
-@pytest.mark.parametrize("unknown", ["cs_9", "", "x" * 400, "../x", "cs_1\x00", "é"])
+@each_case("unknown", ["cs_9", "", "x" * 400, "../x", "cs_1\x00", "é"])
 async def test_an_unknown_session(unknown: str) -> None:
     """A session that we never created is not found, and a guess costs nothing at the processor."""
     shop = await sold()

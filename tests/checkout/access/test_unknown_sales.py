@@ -16,6 +16,7 @@ from orrery.ports.store import Delete, Put
 from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 PRICES = ("price_cissp",)
 RETIRED = {"productType": "cert", "certCode": "gone", "vendorSlug": "isc2"}
@@ -102,7 +103,7 @@ async def test_what_was_imported_is_not_granted_again(shop: Shop) -> None:
     assert (await finding(shop)).state == "ok"
 
 
-@pytest.mark.parametrize("kind", ["offer", "own session", "pending", "access", "foreign", "unpaid"])
+@each_case("kind", ["offer", "own session", "pending", "access", "foreign", "unpaid"])
 async def test_sessions_that_are_known(kind: str) -> None:
     """What this store made or noted, and what is not ours, is no reason for alarm."""
     shop, made = Shop(), listed()

@@ -20,6 +20,7 @@ from tests.support.clock import ManualClock
 from tests.support.damaged import CLICK, DAMAGES, Action, World, cut
 from tests.support.items import gathered
 from tests.support.rehearsal import Counterpart
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 WEEK = timedelta(days=7)
@@ -194,8 +195,8 @@ async def actions_on(kind: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("how", DAMAGES, ids=lambda how: how.__name__)
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("how", DAMAGES)
+@each_case("kind", KINDS)
 async def test_whatever_is_damaged(kind: str, how: Callable[[bytes], bytes]) -> None:
     """Whatever kind of record is damaged, its reader ends well or with an error of ours, within its rounds.
 

@@ -24,6 +24,7 @@ from tests.support.checkout import (
 )
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import run_without_pauses
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 
@@ -161,8 +162,8 @@ async def test_what_opens_no_access(changed: dict[str, Any], result: str, reason
     assert reason in told[0].body
 
 
-@pytest.mark.parametrize("ours", [True, False])
-@pytest.mark.parametrize(("of_event", "of_session"), [(True, True), (True, False), (False, True), (False, False)])
+@each_case("ours", [True, False])
+@each_case(("of_event", "of_session"), [(True, True), (True, False), (False, True), (False, False)])
 async def test_the_modes_of_event_session_and_service_agree(
     *, of_event: bool, of_session: bool, ours: bool
 ) -> None:

@@ -16,6 +16,7 @@ from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 MINUTE = 60
@@ -176,7 +177,7 @@ REASONS: dict[str, tuple[ProcessorError, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", REASONS)
+@each_case("case", REASONS)
 async def test_the_reason_and_what_to_do(case: str) -> None:
     """The likely cause stands there as the processor or the network gave it, with what to do about it."""
     error, why, todo = REASONS[case]

@@ -14,6 +14,7 @@ from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OVER_AFTER, OutageWatch
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
+from tests.support.tables import each_case
 
 PART = "product isc2/cissp"
 Change = Callable[[Rehearsal], Rehearsal]
@@ -63,7 +64,7 @@ async def broken(rehearsal: Rehearsal) -> dict[str, Finding]:
     return {one.part: one for one in found if one.state == "broken"}
 
 
-@pytest.mark.parametrize("case", SLIPS)
+@each_case("case", SLIPS)
 async def test_what_was_accepted_goes_on(case: str) -> None:
     """A visitor gets exactly what was accepted; without a receipt, or outside live mode, nothing is sold."""
     changed = SLIPS[case](await live())
@@ -77,7 +78,7 @@ async def test_what_was_accepted_goes_on(case: str) -> None:
         assert len(unsold.till.asked) == asked
 
 
-@pytest.mark.parametrize("case", TAKEN_OFF)
+@each_case("case", TAKEN_OFF)
 async def test_what_is_taken_off_sale(case: str) -> None:
     """A product that is not listed any more, or has no price, is not sold."""
     changed = TAKEN_OFF[case](await live())
@@ -85,9 +86,9 @@ async def test_what_is_taken_off_sale(case: str) -> None:
         await buy(changed)
 
 
-@pytest.mark.parametrize("case", [*SLIPS, *TAKEN_OFF])
-@pytest.mark.parametrize("livemode", [True, False])
-@pytest.mark.parametrize("accepted", [True, False])
+@each_case("case", [*SLIPS, *TAKEN_OFF])
+@each_case("livemode", [True, False])
+@each_case("accepted", [True, False])
 async def test_the_pages_agree_with_the_till(case: str, livemode: bool, accepted: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """What is said to be sold is sold, and nothing else: by status, finding, page and till."""
     rehearsal = await live() if accepted else Rehearsal()

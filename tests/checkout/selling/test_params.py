@@ -9,6 +9,7 @@ from orrery.checkout.catalogue import CHANGE_RULE_3, Product, SessionTerms, sess
 from orrery.checkout.settings import CheckoutSettings
 from orrery.errors import NotConfigured
 from orrery.ports.processor import Parameters
+from tests.support.tables import each_case
 
 PRODUCT = Product("isc2", "cissp", "CISSP", "price_cissp")
 TERMS = SessionTerms(
@@ -94,9 +95,7 @@ def test_the_lighter_value_is_permitted() -> None:
     assert options == {"card": {"request_three_d_secure": "any_3ds_required"}}
 
 
-@pytest.mark.parametrize(
-    "value", ["any", "challenge", "", "Automatic", " automatic", "automatic\n", "off", "none"]
-)
+@each_case("value", ["any", "challenge", "", "Automatic", " automatic", "automatic\n", "off", "none"])
 def test_no_other_value_of_3d_secure_is_accepted(value: str) -> None:
     """A forbidden value stops the start-up, quoting change rule 3 (decision 6)."""
     with pytest.raises(ValidationError) as refused:

@@ -11,6 +11,7 @@ from orrery.ports.processor import Price
 from orrery.ports.processor.errors import ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
+from tests.support.tables import each_case
 
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 SERVER = ProcessorUnreachable("The processor answered 500.", same_key=False, status=500)
@@ -191,7 +192,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize("error", FAILURES, ids=str)
+@each_case("error", FAILURES)
 async def test_an_expiry_that_failed(error: Exception) -> None:
     """The session that is still open is named and queued for the owner, who is told; the receipt is kept."""
     rehearsal = Rehearsal(products=(PRODUCT,))

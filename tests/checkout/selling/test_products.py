@@ -13,6 +13,7 @@ from orrery.errors import NotConfigured, NotFound
 from orrery.ports.store import Put
 from tests.support.checkout import API_VERSION, OTHER, PRODUCT, TERMS
 from tests.support.rehearsal import Rehearsal
+from tests.support.tables import each_case
 
 NEWER = replace(PRODUCT, trust_copy="Newer: one year for {CERT}.", price_id="price_newer")
 
@@ -93,7 +94,7 @@ async def test_outside_live_mode() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new"),
     [
         (b'"automatic"', b'"any"'),

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -168,7 +167,7 @@ def kinds(conditions: list[SessionCondition]) -> list[str]:
     return [one.name for one in failed(conditions)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("other", "letter", "sold"),
     [
         ({}, [], []),
@@ -217,7 +216,7 @@ def test_methods_of_the_setting() -> None:
     assert kinds(rule_conditions(with_ideal, "automatic")) == [METHODS]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("other", "differing"),
     [
         ({}, []),
@@ -275,7 +274,7 @@ def trial(state: TrialState, *, stand_in: bool = False) -> PreflightTrial:
     )
 
 
-@pytest.mark.parametrize("state", OUTCOMES)
+@each_case("state", OUTCOMES)
 def test_the_outcome_of_a_trial(state: TrialState) -> None:
     """A session is named once the processor has made it, the approval only while it is waited for."""
     result, has_session, has_intent = OUTCOMES[state]

@@ -17,6 +17,7 @@ from orrery.ports.health import Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from tests.support.checkout import OTHER, PRODUCT, TERMS, Shop
 from tests.support.clock import START, ManualClock
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 NETWORK = ProcessorUnreachable("The processor cannot be reached.", same_key=True)
@@ -80,7 +81,7 @@ async def test_the_offer_is_kept(shop: Shop) -> None:
     assert index.value == b"cs_1"
 
 
-@pytest.mark.parametrize("error", [NETWORK, CONFLICT, TOO_MANY, HTML, SERVER])
+@each_case("error", [NETWORK, CONFLICT, TOO_MANY, HTML, SERVER])
 async def test_the_key_of_the_second_try(error: ProcessorUnreachable) -> None:
     """It is the first one's, but for a 5xx: that would be replayed under its key."""
     shop = failing(error)
@@ -115,7 +116,7 @@ async def outage(shop: Shop) -> Finding:
     return found
 
 
-@pytest.mark.parametrize("error", [NETWORK, CONFLICT, TOO_MANY, HTML, SERVER, REFUSED])
+@each_case("error", [NETWORK, CONFLICT, TOO_MANY, HTML, SERVER, REFUSED])
 async def test_what_the_processor_fails_is_an_outage(error: ProcessorError) -> None:
     """Each visitor's request that the processor fails counts once, however often it was tried; the fifth tells."""
     shop = failing(*[error] * 10)

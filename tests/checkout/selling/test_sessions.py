@@ -11,6 +11,7 @@ from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import BUYER, INDEX_KEY, Shop, record, session, session_json, stored_access
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 REFERENCES = References.of_store(INDEX_KEY)
 CHARGE = Charge("ch_1", START, "pi_cs_1", 4900, 0, "usd", paid=True, disputed=False)
@@ -40,7 +41,7 @@ async def test_reference_of_nobody(shop: Shop) -> None:
             await shop.lookup.named(reference)
 
 
-@pytest.mark.parametrize("text", ["cs_1", "", "ref_", "owner_1", "prefix ref_000000000000"])
+@each_case("text", ["cs_1", "", "ref_", "owner_1", "prefix ref_000000000000"])
 async def test_other_texts_are_left_as_they_are(text: str) -> None:
     """What is no other name of a session is what it is."""
     assert await Shop().lookup.named(text) == text

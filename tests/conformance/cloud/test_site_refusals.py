@@ -9,6 +9,7 @@ from starlette.routing import Route
 from orrery.adapters.site_reports import HttpSiteReports
 from orrery.ports.notifier import DeliveryFailed
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 TOKEN = "a-token-of-the-tests"  # noqa: S105  it opens nothing
 WORDS = {
@@ -20,7 +21,7 @@ WORDS = {
 """The words of the sentence, and whether another attempt is useless."""
 
 
-@pytest.mark.parametrize("status", [204, *WORDS])
+@each_case("status", [204, *WORDS])
 def test_each_answer_of_the_site_is_a_sentence(status: int) -> None:
     """A site of an earlier release refuses a report with unknown parts: it is to be upgraded."""
     heard: list[str] = []

@@ -21,6 +21,7 @@ from tests.support.hasty_loop import run_ahead
 from tests.support.logged import logged
 from tests.support.running_sandbox import Running
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 TOKEN = "marked-token-of-the-sandbox"  # noqa: S105  a test's own text
 LABEL = "realtime-degraded"
@@ -176,7 +177,7 @@ def test_a_label_that_was_dropped(github: GitHub) -> None:
     assert [(one["event"], one["issue"]) for one in logs] == [("the tracker dropped the label", 7)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("repository", "token", "missing"),
     [
         (None, TOKEN, "repository"),

@@ -28,6 +28,7 @@ from tests.support.clock import START, ManualClock
 from tests.support.marked import analytics_key
 from tests.support.ports import free_ports
 from tests.support.serving import serving
+from tests.support.tables import each_case
 
 UNFOLDED = 20 * LONGEST_ANSWER
 """Bytes of spaces, which any JSON may begin with."""
@@ -98,7 +99,7 @@ async def _done(call: Awaitable[object]) -> None:
     await call
 
 
-@pytest.mark.parametrize("who", CALLS)
+@each_case("who", CALLS)
 def test_no_answer_fills_the_memory(url: str, who: str) -> None:
     """No matter who answers, and how it is packed: far less than the answer is kept."""
     tracemalloc.start()

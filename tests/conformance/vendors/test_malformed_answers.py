@@ -12,6 +12,7 @@ from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 SESSION: dict[str, Any] = {
     "id": "cs_1",
@@ -83,7 +84,7 @@ def test_a_session() -> None:
     assert ask(200, gzip.compress(session()), ZIPPED) == SESSION["url"]
 
 
-@pytest.mark.parametrize("case", ODD)
+@each_case("case", ODD)
 def test_an_odd_answer(case: str) -> None:
     """The error is one of the port's, and its sentence is printable and short."""
     with pytest.raises(ProcessorError) as failed:

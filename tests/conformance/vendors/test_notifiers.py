@@ -19,6 +19,7 @@ from tests.support.clock import START, ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import PUSH_TOKEN, Running
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 JSON = {"Accept": "application/json"}
 NOTE = OutgoingMessage(
@@ -197,7 +198,7 @@ def test_whether_a_push_may_have_been_taken(box: Running, unused: int) -> None:
     assert not failure(NtfyNotifier(f"http://127.0.0.1:{unused}", "sales")).refused
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         "<html>",

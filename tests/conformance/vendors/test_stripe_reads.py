@@ -10,7 +10,6 @@ import pytest
 from orrery.adapters.stripe.connection import StripeConnection
 from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
-from orrery.errors import NotConfigured
 from orrery.ports.processor import Charge, Dispute, ProcessorEvent
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.support.items import gathered
@@ -82,16 +81,6 @@ def test_a_session_by_its_payment(box: Running) -> None:
     assert every(reads(box).list_sessions(payment_intent="pi_of_nobody")) == []
 
 
-def test_one_session(box: Running) -> None:
-    """A session comes with its prices; one that is not there is a 404."""
-    session = box.session()
-    found = asyncio.run(reads(box).get_session(session["id"]))
-    assert (found.price_ids, found.quantities) == ((PRICE,), (1,))
-    with pytest.raises(ProcessorRefused) as refused:
-        asyncio.run(reads(box).get_session("cs_nowhere"))
-    assert refused.value.status == 404
-
-
 def test_a_declined_charge(box: Running) -> None:
     """A decline has its reason, how far it went, the risk, and whose card it was."""
     box.pay(box.session(), email="no@example.org", verdict="declined")
@@ -158,9 +147,10 @@ def test_the_balance(box: Running) -> None:
     assert found.available["nzd"] > 0
 
 
-def test_the_branding(box: Running) -> None:
-    """The account has what buyers see of it, as far as it is set."""
+def test_the_account(box: Running) -> None:
+    """The account has its id, currency and country, and what buyers see of it, as far as it is set."""
     found = asyncio.run(reads(box).get_account())
+    assert (found.id[:5], found.default_currency, found.country) == ("acct_", "nzd", "NZ")
     assert found.branding["settings.branding.primary_color"] == "#1d4ed8"
     assert found.branding["settings.payments.statement_descriptor"] == "ORRERY PRACTICE"
     assert "settings.branding.logo" not in found.branding
@@ -264,14 +254,6 @@ def test_a_key_that_lacks_a_permission(box: Running) -> None:
     assert "it needs rak_balance_read" in str(refused.value)
     assert READER_KEY[-4:] not in str(refused.value)
     assert every(reads(box, READER_KEY).list_charges(box.clock.now() + timedelta(days=1))) == []
-
-
-def test_no_key(box: Running) -> None:
-    """Without a key nothing is read, and nothing is asked."""
-    with pytest.raises(NotConfigured):
-        asyncio.run(reads(box, None).get_balance())
-    with pytest.raises(NotConfigured):
-        every(reads(box, None).list_reviews())
 
 
 def test_half_a_list(box: Running) -> None:

@@ -17,6 +17,7 @@ from tests.support.items import gathered
 from tests.support.ports import nobody_listening
 from tests.support.running_sandbox import KEY, READER_KEY, Running
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 NAME = "business_profile.name"
 ACCOUNT = "/v1/account"
@@ -165,7 +166,7 @@ ODD: list[tuple[Response, type[ProcessorError]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "expected"), ODD)
+@each_case(("answer", "expected"), ODD)
 def test_answers_that_are_not_the_contracts(answer: Response, expected: type[ProcessorError]) -> None:
     """A 405 means the dashboard; what is not the processor's is no answer; no redirect is followed."""
     with answering(answer) as of, pytest.raises(expected) as failed:

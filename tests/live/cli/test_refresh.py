@@ -15,6 +15,7 @@ from orrery.live.cli.refresh import RefreshAnswer, Refresher
 from orrery.ports.refresh import RefreshReply
 from tests.support.clock import START, ManualClock
 from tests.support.refresh_endpoint import DONE, EXHAUSTED, PASSWORD, REFUSED, answer
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 BASE = "https://counter.example.org"
@@ -63,7 +64,7 @@ async def test_a_refresh_without_pages() -> None:
     assert (await told(200, DONE | {"pages_count": None})).line().endswith("ok active=12 pages=- age=0s")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "body", "line"),
     [
         (200, EXHAUSTED, "failed quota-exhausted: The day's tokens are used up."),

@@ -111,7 +111,7 @@ TELLING = (0, 4, 5, 8, 9, 10, 14)
 """Each place with one of these behind it, or two; `./run soak inputs` tries all."""
 
 
-@pytest.mark.parametrize(("place", "after"), AT_SEAMS if SOAKING else [AT_SEAMS[number] for number in TELLING])
+@each_case(("place", "after"), AT_SEAMS if SOAKING else [AT_SEAMS[number] for number in TELLING])
 def test_a_block_at_a_seam_of_windows_is_looked_at_once(place: int, after: bytes) -> None:
     """It stands whole in two windows, or is cut by one, and is a file in one."""
     found, _ = read("a.txt", b" " * place + b"UXVpbGxmZWF0aGVyIGlzIGhlcmUu" + after)

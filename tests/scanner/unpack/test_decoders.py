@@ -221,7 +221,7 @@ CARRIERS: dict[str, tuple[str, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", CARRIERS)
+@each_case("name", CARRIERS)
 def test_a_real_file_is_seen_through(name: str) -> None:
     """As the programs write them."""
     assert {one.kind for one in found(CARRIERS[name][1], CARRIERS[name][0])} == {"customer"}

@@ -206,7 +206,7 @@ LIMITED: dict[str, tuple[Callable[[], bytes], UnpackLimits, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", LIMITED)
+@each_case("name", LIMITED)
 def test_a_bomb_ends_at_a_limit(name: str) -> None:
     """The sentence names the limit."""
     make, limits, why = LIMITED[name]
