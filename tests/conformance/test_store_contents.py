@@ -191,6 +191,24 @@ def forget(place: StorePlace) -> None:
         Path(place.remains()[0]).unlink()
 
 
+async def test_the_wrong_snapshot(places: Places) -> None:
+    """What the how-to has to type brings back the store of before, whose versions go on."""
+    place = places("postgres")
+    assert isinstance(place, PostgresDatabase)
+    place.create()
+    before = await written(place, "before")
+    place.replace(one_row())
+    with psycopg.connect(place.connection_string, autocommit=True) as connection:
+        connection.execute(_HOW_TO.read_text().partition("```sql\n")[2].partition("```")[0].encode())
+    assert (await keys_in(place), place.remains()) == (["before"], [])
+    assert await written(place, "after") > before
+    place.replace(one_row())
+    assert await keys_in(place) == ["saved"]
+
+
+_HOW_TO = Path(__file__).parents[2] / "docs/how-to/back-up-and-restore.md"
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 async def test_in_the_place_of_none(places: Places, clock: ManualClock, engine: str) -> None:
     """Where there is no store, one is made that counts on from the time; a restore leaves nothing then."""
