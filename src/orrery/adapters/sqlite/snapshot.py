@@ -17,6 +17,7 @@ from orrery.adapters.sqlite.file import (
     lock_of,
     log_of,
     make_durable,
+    moved,
     on_disk_of,
     open_sound,
     require_store,
@@ -98,7 +99,7 @@ def last_version(path: Path, at_least: int) -> int | None:
 
 def copies_beside(path: Path) -> list[Path]:
     """Return the files that restores and killed runs have left beside a store: they may contain erased data."""
-    names = (f"{path.name}.before-restore", f".{path.name}.")
+    names = (f"{path.name}.before-restore", moved(path).name, f".{path.name}.")
     return sorted(one for one in path.parent.glob("*") if one.name.startswith(names))
 
 
