@@ -129,4 +129,4 @@ def drawn(medians: Mapping[str, float]) -> str:
     return curves("Seconds of processor time, by the sales in the store", [Line(*one) for one in lines.items()])
 
 
-MEASUREMENT = Measurement(measure, short={"sizes": (20, 40), "webhooks": 2, "rest": 0.0}, rounds=1, drawn=drawn)
+MEASUREMENT = Measurement(measure, short={"sizes": (20,), "webhooks": 2, "rest": 0.0}, rounds=1, drawn=drawn)

@@ -1,5 +1,6 @@
 """What is said of a connection that TLS does not let be made."""
 
+import errno
 import ssl
 from collections.abc import Callable
 from datetime import timedelta
@@ -120,9 +121,16 @@ def test_a_refusal_of_another_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [ConnectionRefusedError(), ssl.SSLEOFError(), ssl.SSLZeroReturnError(), TimeoutError()]
+    ("error", "words"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "connection refused"),
+        (RuntimeError("of a client", OSError(errno.EHOSTUNREACH, "No route to host")), "no route to host"),
+        (ssl.SSLEOFError(), "the connection failed"),
+        (ssl.SSLZeroReturnError(), "the connection failed"),
+        (TimeoutError(), "no answer came in time"),
+    ],
 )
-def test_the_network_is_no_certificate(error: Exception) -> None:
-    """A connection that is refused, late or cut is the network's trouble, and is named by its type."""
+def test_the_network_is_no_certificate(error: Exception, words: str) -> None:
+    """A connection that is refused, late or cut is the network's trouble, and is named in words."""
     assert tls_trouble("GitHub", error) == ""
-    assert unreachable("GitHub", error) == f"GitHub cannot be reached ({type(error).__name__})."
+    assert unreachable("GitHub", error) == f"GitHub cannot be reached: {words}."

@@ -25,6 +25,17 @@ without its own has those of its parent.
 from typing import ClassVar
 
 
+def words_of(error: BaseException) -> str:
+    """Return why the system or a library failed, in words, to go on with after a colon."""
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return "no answer came in time"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not text in UTF-8"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[:1].lower() + error.strerror[1:]
+    return f"unexpected {type(error).__name__}"
+
+
 class OrreryError(Exception):
     """The root: `str(error)` is one sentence that is safe to show to the owner and to log."""
 

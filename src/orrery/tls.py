@@ -2,6 +2,8 @@
 
 import ssl
 
+from orrery.errors import words_of
+
 _PASSING = (
     *(ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError),
     *(ssl.SSLWantReadError, ssl.SSLWantWriteError),
@@ -32,7 +34,13 @@ WAITING_DOES_NOT_HELP = "Waiting does not end it: until then nothing is sent the
 
 def unreachable(who: str, error: BaseException) -> str:
     """Return a sentence why `who` cannot be reached, with advice when TLS is the reason."""
-    return tls_trouble(who, error) or f"{who} cannot be reached ({type(error).__name__})."
+    return tls_trouble(who, error) or f"{who} cannot be reached: {_words(error)}."
+
+
+def _words(error: BaseException) -> str:
+    """Return the words of the innermost error that has some: a client's own class means nothing to the owner."""
+    words = [words_of(one) for one in _causes(error)]
+    return next((one for one in reversed(words) if not one.startswith("unexpected")), "the connection failed")
 
 
 def tls_trouble(who: str, error: BaseException) -> str:
@@ -57,9 +65,13 @@ def advice(error: BaseException, otherwise: str) -> str:
 
 
 def _tls_errors(error: BaseException) -> list[ssl.SSLError]:
-    """Return the TLS errors among an error, its causes, and what clients hide in `args` and `reason`."""
+    return [one for one in _causes(error) if isinstance(one, ssl.SSLError) and not isinstance(one, _PASSING)]
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error, its causes, and what clients hide in `args` and `reason`."""
     found: list[BaseException] = [error]
     for one in found:
         inner = [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
         found += [other for other in inner if isinstance(other, BaseException) and other not in found]
-    return [one for one in found if isinstance(one, ssl.SSLError) and not isinstance(one, _PASSING)]
+    return found

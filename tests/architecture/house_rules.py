@@ -143,6 +143,13 @@ def own_exit_codes(text: str) -> Iterator[str]:
             yield f"{node.lineno}: {call}"
 
 
+def class_names_in_sentences(text: str) -> Iterator[str]:
+    """A sentence has no name of an error's class: `words_of` has words. Only a bug is an "unexpected KeyError"."""
+    for node in _of(text, ast.JoinedStr):
+        if "type(error)" in (sentence := ast.unparse(node)) and "nexpected" not in sentence:
+            yield f"{node.lineno}: {sentence}"
+
+
 def machine_paths(text: str) -> Iterator[str]:
     """No file names a folder of somebody's machine."""
     yield from _lines_with(MACHINE_PATH, text)

@@ -17,7 +17,7 @@ PYTHON: list[Rule] = [
     rules.unexplained_exceptions,
     rules.swallowed_exceptions,
 ]
-PRODUCT: list[Rule] = [rules.unwritten_methods, rules.own_exit_codes]
+PRODUCT: list[Rule] = [rules.unwritten_methods, rules.own_exit_codes, rules.class_names_in_sentences]
 TESTS: list[Rule] = [rules.untold_tests, rules.patching, rules.sleeping, rules.timing]
 WITH_RECORDS: list[Rule] = [rules.direct_store_calls]
 EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
@@ -40,6 +40,7 @@ PLANTED: dict[Rule, list[str]] = {
         "def base(self):\n    raise NotImplementedError('at') from None",
     ],
     rules.own_exit_codes: ["raise typer.Exit(1)", "sys.exit(2 if refused else code)", "raise SystemExit(1)"],
+    rules.class_names_in_sentences: ['f"It cannot be read ({type(error).__name__})."'],
     rules.untold_tests: ["def test_x():\n    assert True", "async def test_x():\n    assert True"],
     rules.patching: [
         "def test_x(monkeypatch):\n    monkeypatch.setattr('a.b', 1)",
@@ -82,6 +83,7 @@ PLANTED: dict[Rule, list[str]] = {
     ],
 }
 INNOCENT: dict[Rule, str] = {
+    rules.class_names_in_sentences: 'f"unexpected {type(error).__name__}"\nlog(kind=type(error).__name__)',
     rules.long_functions: "def short():\n" + "    pass\n" * 49,
     rules.long_files: "#\n" * 400,
     rules.vague_classes: "class Database: ...",

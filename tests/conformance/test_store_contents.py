@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from orrery.adapters.postgres.place import PostgresDatabase
 from orrery.adapters.sqlite.place import SqliteFile
+from orrery.app.store_place import back_up, put_in_place
 from orrery.errors import Invalid, OutcomeUnknown, StoreMissing, StoreUnavailable
 from orrery.ports.store import (
     Committed,
@@ -71,8 +72,8 @@ async def fill(place: StorePlace, clock: ManualClock) -> None:
 
 @pytest.mark.parametrize("source", ENGINES)
 @pytest.mark.parametrize("target", ENGINES)
-async def test_row_for_row(places: Places, clock: ManualClock, source: str, target: str) -> None:
-    """Rows, expired ones too, and commits are equal; an id is still known there, and versions go on."""
+async def test_row_for_row(places: Places, clock: ManualClock, source: str, target: str, tmp_path: Path) -> None:
+    """Rows, expired ones too, and commits are equal, by a snapshot too; an id is known there, versions go on."""
     here, there = places(source), places(target)
     await fill(here, clock)
     there.create()
@@ -80,6 +81,10 @@ async def test_row_for_row(places: Places, clock: ManualClock, source: str, targ
         there.load(contents)
     assert contents_of(there) == contents_of(here)
     assert len(contents_of(here)[0]) == ROWS + 3
+    back_up(here, tmp_path / "snapshot")
+    restored = places(target)
+    put_in_place(tmp_path / "snapshot", restored)
+    assert contents_of(restored)[:2] == contents_of(here)[:2]
     store = await there.open()
     before = contents_of(here)[2]
     assert await store.commit([Put("x", b"")], commit_id="named") == Committed(before - 2)
@@ -186,13 +191,32 @@ def forget(place: StorePlace) -> None:
         Path(place.remains()[0]).unlink()
 
 
+async def test_the_wrong_snapshot(places: Places) -> None:
+    """What the how-to has to type brings back the store of before, whose versions go on."""
+    place = places("postgres")
+    assert isinstance(place, PostgresDatabase)
+    place.create()
+    before = await written(place, "before")
+    place.replace(one_row())
+    with psycopg.connect(place.connection_string, autocommit=True) as connection:
+        connection.execute(_HOW_TO.read_text().partition("```sql\n")[2].partition("```")[0].encode())
+    assert (await keys_in(place), place.remains()) == (["before"], [])
+    assert await written(place, "after") > before
+    place.replace(one_row())
+    assert await keys_in(place) == ["saved"]
+
+
+_HOW_TO = Path(__file__).parents[2] / "docs/how-to/back-up-and-restore.md"
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_in_the_place_of_none(places: Places, engine: str) -> None:
-    """Where there is no store, one is made; what restores leave is nothing then."""
+async def test_in_the_place_of_none(places: Places, clock: ManualClock, engine: str) -> None:
+    """Where there is no store, one is made that counts on from the time; a restore leaves nothing then."""
     place = places(engine)
     assert place.last_version(0) is None
     place.replace(one_row())
     assert (await keys_in(place), place.remains()) == (["saved"], [])
+    assert place.last_version(int(clock.now().timestamp()) << 20) is not None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -271,6 +295,7 @@ def test_a_role_without_rights(places: Places, postgres: Server) -> None:
         writer.replace(one_row())
     assert asyncio.run(scrubbed(owner))
     assert not asyncio.run(scrubbed(writer))
+    assert ["VACUUM" in str(writer.beyond_scrub(is_scrubbed=one)) for one in (False, True)] == [True, False]
 
 
 _ROLES = """

@@ -4,18 +4,19 @@ import asyncio
 
 import pytest
 
-from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres import PostgresStore, create
 from orrery.ports.store import Absent, Delete, Put
+from tests.support.clock import START, ManualClock
 from tests.support.postgres import Server
 from tests.support.waiting import eventually
 
 PARTS = ("a", "b", "c")
-CALLERS, ROUNDS = 16, 10
+CALLERS, ROUNDS = 8, 40
 
 _FILLED = """
 INSERT INTO {schema}.orrery_commits
-  SELECT decode(md5(i::text), 'hex'), i, extract(epoch FROM now()) * 1000000 FROM generate_series(1, {rows}) i;
+  SELECT decode(md5(i::text), 'hex'), i, extract(epoch FROM timestamptz '{now}') * 1000000
+  FROM generate_series(1, {rows}) i;
 INSERT INTO {schema}.orrery_entries
   SELECT decode(md5(i::text), 'hex'), '', i FROM generate_series(1, {rows}) i;
 """
@@ -47,15 +48,17 @@ def has_ended(postgres: Server) -> None:
 def asked(postgres: Server, statement: str, schema: str = "", rows: int = 0) -> int:
     """Return the first number that the server answers, or 0."""
     with postgres.connected() as connection:
-        cursor = connection.execute(statement.format(schema=schema, rows=rows).encode())
+        cursor = connection.execute(statement.format(schema=schema, rows=rows, now=START).encode())
         return int(cursor.fetchall()[0][0]) if cursor.description else 0
 
 
 async def committed(address: str) -> int:
     """Put, check and delete by many callers, at once and one after another; return how many commits that were."""
-    store = await PostgresStore.open(address, SystemClock())
+    clock = ManualClock()
+    store = await PostgresStore.open(address, clock)
     keys = [f"{caller:02}:{part}" for caller in range(CALLERS) for part in PARTS]
     for _ in range(ROUNDS):
+        clock.advance(2)  # so that the next commit sweeps
         await asyncio.gather(*(store.commit([Put(key, b"")], [Absent(key)]) for key in keys))
         for caller in range(CALLERS):
             await store.commit([Delete(f"{caller:02}:{part}") for part in PARTS])

@@ -11,6 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres.place import PostgresDatabase
+from orrery.adapters.sqlite import reading_snapshot
 from orrery.app.store_place import back_up, put_in_place
 from orrery.errors import StoreUnavailable
 from orrery.ports.store import StoreContents, StoredCommit, StoredRow
@@ -141,6 +142,33 @@ def test_a_wait_that_was_ended_is_no_success(server: Server, place: PostgresData
             asyncio.run(ended())
     finally:
         server.wait_for_none()
+
+
+def test_a_backup_that_waits_for_a_restore_saves_what_came_back(
+    server: Server, place: PostgresDatabase, tmp_path: Path
+) -> None:
+    """It begins when the restore has ended, and not with a view of the database from before."""
+    snapshot = tmp_path / "snapshot.db"
+    saved, _ = went_on(place, snapshot)
+
+    async def both() -> None:
+        with working(WORKER, "restore", place.connection_string, snapshot, str(ROWS)) as worker:
+            assert worker.line() == "there"
+            saving = asyncio.create_task(asyncio.to_thread(back_up, place, tmp_path / "later.db"))
+            await asyncio.to_thread(eventually, lambda: await_hold(server))
+            worker.go()
+            await saving
+
+    asyncio.run(both())
+    with reading_snapshot(tmp_path / "later.db") as contents:
+        assert (list(contents.rows), list(contents.commits)) == saved
+
+
+def await_hold(server: Server) -> None:
+    """Fail unless a command waits for the hold of another."""
+    with server.connected() as connection:
+        waiting = connection.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        assert waiting.fetchone() == (1,)
 
 
 def test_without_room(server: Server, place: PostgresDatabase, tmp_path: Path) -> None:

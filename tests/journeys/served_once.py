@@ -61,11 +61,12 @@ def _routes(deployment: Orrery) -> list[tuple[str, str]]:
 
 
 async def _run(jobs: Sequence[Job], clock: Clock) -> None:
-    """Run each job once, all side by side; the time goes on for those that wait."""
+    """Run each job once, all side by side; the time goes on for those that wait, a hundred times as fast."""
     assert isinstance(clock, MovableClock)
     running = [asyncio.create_task(_ran(job)) for job in jobs]
     while not all(one.done() for one in running):
-        _ = await asyncio.to_thread(clock.advance, 1)
+        clock.advance(5)
+        await clock.sleep(0.05)  # without it this computes for as long as an answer from outside takes
 
 
 async def _ran(job: Job) -> None:

@@ -17,6 +17,7 @@ def test_dated_snapshots_are_kept_and_missed(tmp_path: Path) -> None:
         (tmp_path / "copies").mkdir(exist_ok=True)
         (tmp_path / "copies" / f"orrery-202001{day}T000000Z.db").touch()
     assert told(shop) == "broken"
+    (tmp_path / "copies" / ".orrery-20200103T000000Z.db.unfinished").mkdir()  # as a kill leaves it
     made = shop.orrery("backup")
     assert (made.returncode, "Deleted 1 older; the newest 2 stay." in made.stderr) == (0, True)
     names = sorted(file.name for file in (tmp_path / "copies").iterdir())

@@ -67,6 +67,11 @@ class ScanningRunner:
         return self.inside.section(kind)
 
     @property
+    def store_file(self) -> Path:
+        """Pass on."""
+        return self.inside.store_file
+
+    @property
     def store_files(self) -> Sequence[Path]:
         """Pass on."""
         return self.inside.store_files

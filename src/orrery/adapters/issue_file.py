@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from orrery.durable import hold, replace
+from orrery.errors import words_of
 from orrery.ports.clock import Clock
 from orrery.ports.tracker import Issue, TrackerFailed
 from orrery.record import Record, RecordPart
@@ -115,9 +116,7 @@ class FileTracker:
         except BlockingIOError:
             raise TrackerFailed("Another process holds the issue file.") from None
         except OSError as error:
-            raise TrackerFailed(
-                f"The issue file cannot be used ({error.strerror or type(error).__name__})."
-            ) from None
+            raise TrackerFailed(f"The issue file cannot be used: {words_of(error)}.") from None
 
     def _load(self) -> _File:
         try:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from orrery.errors import DependencyFailed, NotConfigured, OrreryError
+from orrery.errors import DependencyFailed, NotConfigured, OrreryError, words_of
 from orrery.ports.private_file import SignInFileUnusable
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -39,7 +39,7 @@ class _Refusal:
         except BlockingIOError:
             raise self.broken(f"Another process holds {path.parent}: try again.") from None
         except OSError as error:
-            raise self.broken(f"{path} cannot be used: {error.strerror or type(error).__name__}.") from None
+            raise self.broken(f"{path} cannot be used: {words_of(error)}.") from None
 
 
 _SIGN_INS = _Refusal(

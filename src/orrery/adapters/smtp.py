@@ -54,8 +54,8 @@ class SmtpNotifier:
             except aiosmtplib.SMTPNotSupported:
                 what = "The mail server takes no address with letters beyond ASCII."
                 raise DeliveryFailed(what, permanent=True) from None
-            except ValueError as error:
-                what = f"The mail cannot be written ({type(error).__name__}); look at the sender's address."
+            except ValueError:
+                what = "The mail cannot be written: look at the sender's address."
                 raise DeliveryFailed(what, permanent=False) from None
             _leave(client)
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
 
 _FORM = "orrery-%Y%m%dT%H%M%SZ.db"
 _NAME = re.compile(r"orrery-\d{8}T\d{6}Z\.db")
@@ -29,8 +30,15 @@ class SnapshotFolder:
         return max(made, default=None)
 
     def thin_out(self) -> int:
-        """Delete all but the newest, and return how many; raise `OSError`."""
-        old = sorted(self._snapshots())[: -self.keep]
+        """Delete all but the newest, and return how many; raise `OSError`.
+
+        What a killed run has left goes, too: no other run would make a snapshot of that name.
+        """
+        found = sorted(self._snapshots())
+        for folder in self.path.glob(".orrery-*.db.unfinished"):
+            if found and folder.name < f".{found[-1].name}":
+                rmtree(folder)
+        old = found[: -self.keep]
         for file in old:
             file.unlink()
         return len(old)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orrery.errors import ApprovalRefused, DependencyFailed, Invalid, NotConfigured
+from orrery.errors import ApprovalRefused, DependencyFailed, Invalid, NotConfigured, words_of
 from orrery.ports.signatures import LONGEST
 
 DEADLINE = 10.0
@@ -94,7 +94,7 @@ class SshKeygen:
                     env={"LC_ALL": "C"},
                 )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise DependencyFailed(f"The signature cannot be checked ({type(error).__name__}).") from None
+            raise DependencyFailed(f"The signature cannot be checked: {words_of(error)}.") from None
 
     def _signer(self, key: str) -> str:
         kind, encoded = key.split()[:2]

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 from orrery.app.modules import MODULES
-from orrery.errors import Invalid, OrreryError
+from orrery.errors import Invalid, OrreryError, words_of
 from orrery.runtime.module import Command, load
 from orrery.syntax.lines import visible
 
@@ -31,7 +31,7 @@ def run(command: Command, arguments: Sequence[str]) -> int:
         _ = os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OrreryError.exit_code
     except OSError as error:
-        _ = sys.stderr.write(f"It ended early: {error.strerror or type(error).__name__}.\n")
+        _ = sys.stderr.write(f"It ended early: {words_of(error)}.\n")
         return OrreryError.exit_code
     except KeyboardInterrupt:
         _ = sys.stderr.write("\nEnded by Ctrl-C.\n")

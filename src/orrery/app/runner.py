@@ -78,9 +78,14 @@ class DeploymentRunner:
         return cast("S", self._adapters.clock) if kind is Clock else self._adapters.port(kind)
 
     @property
+    def store_file(self) -> Path:
+        settings, _ = self._settings()
+        return settings.store.store_file
+
+    @property
     def store_files(self) -> Sequence[Path]:
         settings, _ = self._settings()
-        return [] if settings.store.store_address else [settings.store.store_file]
+        return [] if settings.store.store_address else [self.store_file]
 
     @property
     def store_place(self) -> StorePlace:

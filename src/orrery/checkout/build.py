@@ -142,7 +142,7 @@ class CheckoutDomain:
                 self.preflight.unusable,
                 *([self.unknown_sales.local] if self.sells else []),
             ],
-            own_checks=[self.preflight.local],
+            own_checks=[self.preflight.local, *([self.reconciliation.findings] if self.sells else [])],
             remote_checks=self.health.remote(),
             panels=[
                 PanelSource("Sales", partial(sales_panel, self.stored), 10),

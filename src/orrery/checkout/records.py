@@ -257,7 +257,8 @@ class LastReconciliation(Record):
 
     `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that cannot be read.
     Of these and of the discrepancies at most 50 of a kind are kept. `charges_at` is when the charges themselves,
-    not only the events about them, were last searched for refunds and disputes.
+    not only the events about them, were last searched for refunds and disputes. `disputes` are the open ones, in
+    every state of their access.
     """
 
     at: AwareDatetime
@@ -272,6 +273,7 @@ class LastReconciliation(Record):
     unreadable: tuple[Id, ...] = ()
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None
+    disputes: tuple[StoredDiscrepancy, ...] = ()
 
 
 class UnknownSales(Record):

@@ -306,7 +306,7 @@ class Walk:
         while left is None or left > 0:
             size = PAGE if left is None else min(left, PAGE)
             page = await store.scan(self.prefix, after=after, limit=size, reverse=self.newest_first)
-            wanted = [entry for entry in page if self._is_within(entry.key)]
+            wanted = page if self.until is None else [one for one in page if self._is_before(one.key, self.until)]
             if wanted:
                 yield wanted
             if len(wanted) < size:
@@ -320,10 +320,8 @@ class Walk:
             for entry in page:
                 yield entry
 
-    def _is_within(self, key: str) -> bool:
-        if self.until is None:
-            return True
-        return key >= self.until if self.newest_first else key <= self.until
+    def _is_before(self, key: str, until: str) -> bool:
+        return key >= until if self.newest_first else key <= until
 
 
 async def gathered(pages: AsyncIterator[RecordPage[R]]) -> RecordPage[R]:

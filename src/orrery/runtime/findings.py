@@ -24,14 +24,17 @@ class Findings:
         """Return every finding; examines the store first."""
         await self.health.examine()
         own = [one for parts in self.modules for check in parts.own_checks for one in await check()]
-        return [*await self.without_panels(), *own]
+        return [*await self.without_panels(), *self._without_tickets(own)]
 
     async def without_panels(self) -> Sequence[Finding]:
         """Return the findings without a separate panel on the owner's page.
 
         Its finding of the storage is as old as the last `all`.
         """
-        # A job's error may name a record, and with it a session.
         found = await self.health.local()
         found += [one for parts in self.modules for check in parts.checks for one in await check()]
+        return self._without_tickets(found)
+
+    def _without_tickets(self, found: Sequence[Finding]) -> list[Finding]:
+        # A job's error may name a record, and with it a session.
         return [replace(one, why=self.references.within(one.why)) for one in found]

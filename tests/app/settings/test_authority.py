@@ -47,7 +47,7 @@ def test_without_the_key() -> None:
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "is not there": lambda file: file.unlink(),
-    "cannot be read (IsADirectoryError)": lambda file: (file.unlink(), file.mkdir()),
+    "cannot be read: is a directory": lambda file: (file.unlink(), file.mkdir()),
     "holds no certificates in the form of PEM, or a broken one": lambda file: file.write_text(f"{MARK}\n"),
     "holds no certificates": lambda file: file.write_bytes(b"\x30\x82\x01\xff\xfe"),
     "or a broken one": lambda file: file.write_text(file.read_text() + file.read_text()[:300]),

@@ -251,13 +251,13 @@ def test_what_is_no_toml(machine: Machine, text: str) -> None:
 def test_a_file_that_is_no_text(machine: Machine) -> None:
     """A file that is not UTF-8 is refused."""
     machine.file.write_bytes(b'mode = "\xff"')
-    assert "cannot be read (UnicodeDecodeError)" in machine.refusal()
+    assert "cannot be read: it is not text in UTF-8" in machine.refusal()
 
 
 def test_a_file_that_is_a_folder(machine: Machine) -> None:
     """A file that cannot be read is refused with the reason."""
     machine.file.mkdir()
-    assert "cannot be read (IsADirectoryError)" in machine.refusal()
+    assert "cannot be read: is a directory" in machine.refusal()
 
 
 def test_settings_are_frozen(machine: Machine) -> None:

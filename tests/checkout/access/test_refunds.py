@@ -12,6 +12,7 @@ from orrery.ports.store import Put
 from orrery.runtime.restored import RESTORED, Restored
 from tests.support.checkout import Shop, ids, session, session_json
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 DAY = timedelta(days=1)
 
@@ -313,3 +314,35 @@ async def test_a_note_that_cannot_be_read_is_left_alone() -> None:
     assert await later(shop, DAY, dispute()) == ["unreadable-taken-back:pi_cs_1"]
     (entry,) = await shop.entries("taken-back:")
     assert entry.value == b'{"v": 9}'
+
+
+async def found(shop: Shop, part: str) -> list[tuple[str, str]]:
+    """Return the state of a part and why, after a reconciliation."""
+    await shop.reconciliation.run_unattended()
+    return [(one.state, one.why) for one in await shop.reconciliation.findings() if one.part == part]
+
+
+@each_case("status", ["needs_response", "warning_needs_response"])
+async def test_an_open_dispute_is_a_finding_until_it_is_decided(status: str) -> None:
+    """While the owner may answer, `orrery doctor` is not green, also when the access has been revoked."""
+    shop = await sold()
+    assert await found(shop, "disputes") == []
+    await later(shop, DAY, dispute(status))
+    await shop.desk.revoke("cs_1", "disputed")
+    ((state, why),) = await found(shop, "disputes")
+    assert state == "broken"
+    assert f"answer by {START + 9 * DAY:%Y-%m-%d}" in why
+    await later(shop, DAY, dispute("lost" if status == "needs_response" else "warning_closed"))
+    assert await found(shop, "disputes") == []
+
+
+async def test_what_does_not_add_up_is_a_finding() -> None:
+    """Page and doctor agree: access without payment is broken in both, and the push about it was another."""
+    shop = await sold()
+    assert await found(shop, "payments and access") == [
+        ("ok", "What is paid has access, and what has access is paid.")
+    ]
+    await later(shop, DAY, charge(amount_refunded=4900))
+    assert await found(shop, "payments and access") == [("broken", "1 with access without payment")]
+    assert (await shop.reconciliation.panel()).headline == "1 with access without payment"
+    assert all(one.told and not one.essential for one in await shop.reconciliation.findings())

@@ -146,7 +146,7 @@ def test_an_answer_that_is_none(github: GitHub, body: bytes) -> None:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1", "nonsense"])
 def test_nobody_is_there(url: str) -> None:
     """An address that does not answer, or is none, is a failure with its kind."""
-    assert failure(tracker(url).find_open(LABEL)).startswith("GitHub cannot be reached (")
+    assert failure(tracker(url).find_open(LABEL)).startswith("GitHub cannot be reached: ")
 
 
 def test_no_answer() -> None:

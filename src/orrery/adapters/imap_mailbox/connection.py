@@ -233,9 +233,9 @@ def translated(seconds: float = SECONDS) -> Generator[None]:
         raise MailboxUnreachable(unreachable(_WHO, error)) from None
     except imaplib.IMAP4.abort:
         raise MailboxUnreachable("The mail server ended the connection.") from None
-    except (imaplib.IMAP4.error, NotImapError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (imaplib.IMAP4.error, NotImapError, ValueError, TypeError, LookupError, AttributeError):
         # The library raises any of these at an answer that it does not expect.
-        raise MailboxUnreachable(f"The mail server gave an unusable answer ({type(error).__name__}).") from None
+        raise MailboxUnreachable("The mail server gave an unusable answer.") from None
 
 
 def _seconds_until(moment: float) -> float:

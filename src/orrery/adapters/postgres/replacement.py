@@ -77,4 +77,4 @@ def remains(connection_string: str) -> list[str]:
     """Name the tables that `replace` has kept."""
     with transfer(connection_string) as source:
         is_kept = source.execute(_KEPT_THERE)[0][0]
-    return [f"the database's tables {_KEPT} (`DROP TABLE {_KEPT}`)"] if is_kept else []
+    return [f"a former store in the database (`DROP TABLE {_KEPT}` deletes it)"] if is_kept else []

@@ -48,12 +48,14 @@ FROM answer
 TURN = "SELECT 1 / (epoch = %b AND schema <= %b)::int FROM orrery_store FOR UPDATE"
 
 SWEEP_ENTRIES = """
-DELETE FROM orrery_entries WHERE key IN (SELECT key FROM orrery_entries WHERE expires_at <= %b LIMIT %b)
+DELETE FROM orrery_entries WHERE key = ANY (ARRAY(
+  SELECT key FROM orrery_entries WHERE expires_at <= %b LIMIT %b
+))
 """
 SWEEP_COMMITS = """
-DELETE FROM orrery_commits WHERE id IN (
+DELETE FROM orrery_commits WHERE id = ANY (ARRAY(
   SELECT id FROM orrery_commits WHERE committed_at < %b OR committed_at > %b LIMIT %b
-)
+))
 """
 
 _COLUMNS = "SELECT key, value, version, expires_at FROM orrery_entries"

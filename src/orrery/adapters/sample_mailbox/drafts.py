@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from orrery.errors import words_of
 from orrery.ports.comms.errors import MailboxRefused
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -45,5 +46,4 @@ class DraftFolder:
             with NamedTemporaryFile(dir=self._path) as file:
                 yield file.name
         except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise MailboxRefused(f"The folder of the drafts cannot be used ({why}).") from None
+            raise MailboxRefused(f"The folder of the drafts cannot be used: {words_of(error)}.") from None

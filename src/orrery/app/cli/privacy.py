@@ -13,7 +13,6 @@ from orrery.runtime.console.runner import Handed
 from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.privacy import Privacy, search_address
-from orrery.runtime.settings import StoreSettings
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -37,7 +36,7 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
     note(f"Erased: {counted}.")
     for sentence in erasure.elsewhere:
         note(sentence)
-    _unreached(runner.store_place, runner.section(StoreSettings).store_file, is_scrubbed=erasure.is_scrubbed)
+    _unreached(runner.store_place, runner.store_file, is_scrubbed=erasure.is_scrubbed)
     kept = [one for found in erasure.kept.values() for one in found]
     for one in kept:
         note(f"Not erased: {one.name}. {one.why}")

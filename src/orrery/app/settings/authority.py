@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orrery.app.settings.ownership import read_own
 from orrery.app.settings.variables import SettingsError
-from orrery.errors import Invalid
+from orrery.errors import Invalid, words_of
 
 _WHAT = "The certificate file (tls.ca_file)"
 
@@ -22,7 +22,7 @@ def check_authority(file: Path | None) -> None:
     except FileNotFoundError:
         raise SettingsError(f"{_WHAT} {file} is not there.") from None
     except OSError as error:
-        raise SettingsError(f"{_WHAT} {file} cannot be read ({type(error).__name__}).") from None
+        raise SettingsError(f"{_WHAT} {file} cannot be read: {words_of(error)}.") from None
     try:
         _ = certificates(text)
     except Invalid as error:

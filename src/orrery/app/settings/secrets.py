@@ -18,6 +18,7 @@ from orrery.app.settings.variables import (
     names_of_secret,
     secret_names,
 )
+from orrery.errors import words_of
 from orrery.runtime.former_names import why_twice
 from orrery.runtime.module import Role, load
 from orrery.runtime.secret import Form, SecretKind, SecretUse
@@ -156,7 +157,7 @@ def _files_in(folder: Path | None, role: Role) -> tuple[dict[str, Path], str]:
         refuse_foreign_folder(folder, _FOLDER)
         files = secret_files(folder, role)
     except OSError as error:
-        return {}, f"{_FOLDER} {folder} cannot be read ({type(error).__name__})."
+        return {}, f"{_FOLDER} {folder} cannot be read: {words_of(error)}."
     except SettingsError as error:
         return {}, str(error)
     unknown = {name: file.name for name, file in files.items() if name not in known_secret_names()}
@@ -212,5 +213,5 @@ def _read_secret(file: Path, role: Role) -> str:
         return read_own(file, "The secret file")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
-            f"The secret file {secret_name(file, role)} cannot be read ({type(error).__name__})."
+            f"The secret file {secret_name(file, role)} cannot be read: {words_of(error)}."
         ) from None

@@ -19,6 +19,7 @@ from orrery.app.settings.variables import (
     secret_names,
     unknown_variable,
 )
+from orrery.errors import words_of
 from orrery.runtime.module import Role
 from orrery.runtime.section import Section, names_of_key
 
@@ -32,7 +33,7 @@ def read_toml(path: Path) -> Table:
     except FileNotFoundError:
         raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The settings file {path} cannot be read ({type(error).__name__}).") from None
+        raise SettingsError(f"The settings file {path} cannot be read: {words_of(error)}.") from None
     except tomllib.TOMLDecodeError as error:
         where = str(error).rpartition("(")[2].rstrip(")")
         raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None

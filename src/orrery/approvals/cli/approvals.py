@@ -11,7 +11,7 @@ from orrery.approvals.cli import approvals_of
 from orrery.approvals.cli.approval_pages import intent_row, log_row, print_intent, print_outcome, verdict
 from orrery.approvals.cli.signing import sign_intent, statement_of
 from orrery.approvals.public_keys import public_key
-from orrery.errors import Invalid, RecordUnreadable
+from orrery.errors import Invalid, RecordUnreadable, words_of
 from orrery.ports.clock import Clock
 from orrery.ports.signatures import LONGEST, OwnerKeys
 from orrery.runtime.console.ending import end_broken
@@ -159,7 +159,7 @@ def _read(file: Path) -> bytes:
         with file.open("rb") as content:
             return content.read(LONGEST + 1)
     except OSError as error:
-        raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
+        raise Invalid(f"{file.name} cannot be read: {words_of(error)}.") from None
 
 
 def _old_key(file: Path) -> str:

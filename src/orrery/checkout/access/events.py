@@ -29,6 +29,7 @@ from orrery.ports.store import Committed, Conflict, Delete
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, gathered
 from orrery.runtime.lasting import alarm
+from orrery.runtime.tasks import together
 
 ERASED_EVENT = b'{"erased":true}'
 """The stored body of an event whose buyer was erased: it only shows that the event came."""
@@ -123,7 +124,8 @@ class Events:
         new = self.writes_of(event)
         if event is None or self._stored.events.key(event.id) not in conflict.keys:
             return new
-        entry = await self._stored.events.get(event.id)
+        notes = self._stored.unreadable_events
+        entry, note = await together(self._stored.events.get(event.id), notes.entry(event.id))
         if entry is None:
             return new
         # The body itself is read, also of one that is to be kept as an erased one.
@@ -131,7 +133,6 @@ class Events:
             self._read(entry.value), self._read(event.body)
         ):
             raise EventIdReused("This event's id came before with other contents, which are kept.")
-        note = await self._stored.unreadable_events.entry(event.id)
         return Changes([Delete(note.key)]) if note else Changes()
 
     async def keep(self, event: RawEvent | None) -> bool:

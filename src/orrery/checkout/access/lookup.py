@@ -32,6 +32,7 @@ from orrery.ports.processor import (
 from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered
 from orrery.runtime.references import References, as_reference
+from orrery.runtime.tasks import together
 
 _NOT_THERE = "resource_missing"
 _OF_CHARGES, _OF_PAYMENTS = ("ch_", "py_"), "pi_"
@@ -266,16 +267,17 @@ class SessionStates:
         if record := await self._lookup.record(session_id):
             state: StateName = "granted" if record.runs_at(self._stored.clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
+        pending, offers = self._stored.pending, self._stored.offers
+        noted, offer = await together(pending.entry(session_id), offers.entry(session_id))
         try:
-            if noted := await self._stored.pending.get(session_id):
-                return SessionState("failed" if noted.record.failed_at else "pending", None)
+            if noted:
+                return SessionState("failed" if pending.read(noted).record.failed_at else "pending", None)
         except RecordUnreadable:
             return SessionState("pending", None)
+        if offer is None:
+            raise NotFound("There is no such session.")
         with suppress(RecordUnreadable):  # the processor knows as well
-            offer = await self._stored.offers.get(session_id)
-            if offer is None:
-                raise NotFound("There is no such session.")
-            if offer.record.failed_at:
+            if offers.read(offer).record.failed_at:
                 return SessionState("failed", None)
         return None
 

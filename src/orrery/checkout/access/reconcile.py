@@ -9,13 +9,14 @@ from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds
-from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, panel_of
+from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, findings_of, panel_of
 from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import Offer, StoredDiscrepancy
 from orrery.errors import RecordUnreadable, StoreError
 from orrery.logs import log
+from orrery.ports.health import Finding
 from orrery.ports.panels import Panel
 from orrery.ports.processor import CheckoutSession, ItemUnreadable, Processor, ProcessorError, ProcessorRefused
 from orrery.runtime import outbox
@@ -132,6 +133,14 @@ class Reconciliation:
             todo = "The service does it every 15 minutes; `orrery checkout reconcile` does it at once."
             return Panel(PANEL, "Not reconciled with the processor yet", "attention", todo)
         return panel_of(last.record, self._stored.clock.now())
+
+    async def findings(self) -> list[Finding]:
+        """Return what the last run over the whole window found; nothing when the store fails."""
+        try:
+            last = await self._stored.reconciled.get()
+        except StoreError:
+            return []
+        return findings_of(last.record) if last else []
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:

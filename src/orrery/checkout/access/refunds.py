@@ -170,6 +170,9 @@ class Refunds:
             except RecordUnreadable as error:
                 report.leave_out(error)
                 continue
+            # Where only the charge was read, whether its dispute is over is not known.
+            if reversal.session_id and reversal.dispute_id and not reversal.decided:
+                report.disputes.append(_listed(reversal.session_id, _open_dispute(reversal)))
             if record and record.runs_at(self._stored.clock.now()):
                 _list_one(record.session_id, reversal, report)
 
@@ -220,14 +223,20 @@ def _dispute_after(before: DisputedAmount | None, at: datetime, subject: Dispute
 
 def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport) -> None:
     if reversal.contested:
-        lost = "the dispute of charge {} was lost" if reversal.decided else "charge {} is disputed"
-        until = f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC" if reversal.respond_by else ""
-        why = lost.format(reversal.charge_id) + ("" if reversal.decided else until)
-        report.access_without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
+        lost = f"the dispute of charge {reversal.charge_id} was lost"
+        why = lost if reversal.decided else _open_dispute(reversal)
+        report.access_without_payment.append(_listed(session_id, why))
     elif reversal.refunded:
-        why = f"charge {reversal.charge_id} was refunded"
-        report.access_without_payment.append(StoredDiscrepancy(session_id=session_id, reason=why))
+        report.access_without_payment.append(_listed(session_id, f"charge {reversal.charge_id} was refunded"))
     elif reversal.amount_refunded and reversal.amount is not None:
         part, whole = (money(one, reversal.currency) for one in (reversal.amount_refunded, reversal.amount))
-        why = f"{part} of {whole} of charge {reversal.charge_id}"
-        report.partly_refunded.append(StoredDiscrepancy(session_id=session_id, reason=why))
+        report.partly_refunded.append(_listed(session_id, f"{part} of {whole} of charge {reversal.charge_id}"))
+
+
+def _listed(session_id: str, why: str) -> StoredDiscrepancy:
+    return StoredDiscrepancy(session_id=session_id, reason=why)
+
+
+def _open_dispute(reversal: Reversal) -> str:
+    until = f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC" if reversal.respond_by else ""
+    return f"charge {reversal.charge_id} is {'disputed' if reversal.contested else 'asked about'}{until}"

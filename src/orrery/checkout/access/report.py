@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from orrery.checkout.access.rules import AccessVerdict
 from orrery.checkout.records import LastReconciliation, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
+from orrery.ports.health import Finding
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, ItemUnreadable
 
@@ -16,6 +17,9 @@ MOST_KEPT = 50
 """How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 PANEL = "Payments and access"
+
+PART, DISPUTES = "payments and access", "disputes"
+"""The parts of the findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class ReconciliationReport:
     unpaid: list[str] = field(default_factory=list[str])
     payment_failed: list[str] = field(default_factory=list[str])
     access_without_payment: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
+    disputes: list[StoredDiscrepancy] = field(default_factory=list[StoredDiscrepancy])
     unreadable: list[str] = field(default_factory=list[str])
     unread: list[UnreadableObject] = field(default_factory=list[UnreadableObject])
 
@@ -95,7 +100,21 @@ class ReconciliationReport:
             unreadable=tuple(self.unreadable[:MOST_KEPT]),
             partly_refunded=len(self.partly_refunded),
             charges_at=charges_at,
+            disputes=tuple(self.disputes[:MOST_KEPT]),
         )
+
+
+def findings_of(last: LastReconciliation) -> list[Finding]:
+    """Return what needs the owner, for `orrery doctor`; pushes have reported it already."""
+    wrong = len(last.unreadable) + last.without_access + last.without_payment
+    why = _headline(last) if wrong else "What is paid has access, and what has access is paid."
+    todo = "See `orrery checkout reconcile`." if wrong else ""
+    found = [Finding(PART, "broken" if wrong else "ok", why, todo, essential=False, told=True)]
+    if last.disputes:
+        why = "; ".join(f"{one.session_id}: {one.reason}" for one in last.disputes)
+        todo = "Answer in the processor's dashboard: a dispute without an answer is lost."
+        found.append(Finding(DISPUTES, "broken", f"Open: {why}.", todo, essential=False, told=True))
+    return found
 
 
 def panel_of(last: LastReconciliation, now: datetime) -> Panel:
@@ -108,15 +127,19 @@ def panel_of(last: LastReconciliation, now: datetime) -> Panel:
     ran += f"not paid yet: {last.unpaid}."
     ran += f" Refunded in part: {parts}." if parts else ""
     if rows:
-        counted = (
-            (last.without_access, "paid without access"),
-            (last.without_payment, "with access without payment"),
-            (len(last.unreadable), "records that cannot be read"),
-        )
-        headline = ", ".join(f"{count} {what}" for count, what in counted if count)
+        headline = _headline(last)
         todo = f"{ran} See `orrery checkout reconcile`."
         return Panel(PANEL, headline, "bad", todo, ("Session", "What", "Why"), rows)
     if now - last.at > LATE:
         todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
         return Panel(PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
     return Panel(PANEL, "What is paid has access, and what has access is paid", "good", ran)
+
+
+def _headline(last: LastReconciliation) -> str:
+    counted = (
+        (last.without_access, "paid without access"),
+        (last.without_payment, "with access without payment"),
+        (len(last.unreadable), "records that cannot be read"),
+    )
+    return ", ".join(f"{count} {what}" for count, what in counted if count)

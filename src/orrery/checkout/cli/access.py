@@ -11,7 +11,7 @@ import typer
 from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.cli import checkout_of
 from orrery.checkout.records import AccessRecord
-from orrery.errors import Invalid, RecordUnreadable
+from orrery.errors import Invalid, RecordUnreadable, words_of
 from orrery.ports.clock import Clock
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
@@ -57,7 +57,8 @@ def list_records(
 
     rows, unreadable, more = runner.run(read)
     more = f"{more}: see more with --limit." if more else ""
-    show(rows, _COLUMNS, as_json=as_json, empty="No such access record yet.", unreadable=unreadable, more=more)
+    empty = f"No access record is {state}." if state else "No access record yet."
+    show(rows, _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
 
 
 @group.command("show")
@@ -238,8 +239,10 @@ def _grants(file: Path) -> "Iterator[AccessGrant]":
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, line in enumerate(csv.DictReader(lines), 2):
                 yield _grant(line, number)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Invalid(f"{file.name} cannot be read ({type(error).__name__}).") from None
+    except csv.Error as error:
+        raise Invalid(f"{file.name} is not the CSV that is needed: {error}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"{file.name} cannot be read: {words_of(error)}.") from None
 
 
 def _grant(line: dict[str, str], number: int) -> "AccessGrant":

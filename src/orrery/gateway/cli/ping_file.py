@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from orrery.errors import Invalid
+from orrery.errors import Invalid, words_of
 from orrery.gateway.cloud.ping_file import PingFile, read_pings
 from orrery.runtime.console.tables import note
 
@@ -23,4 +23,4 @@ def text_of(file: Path) -> str:
             return sys.stdin.read()
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Invalid(f"{file} cannot be read ({type(error).__name__}).") from None
+        raise Invalid(f"{file} cannot be read: {words_of(error)}.") from None

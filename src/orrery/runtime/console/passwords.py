@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.errors import Invalid
+from orrery.errors import Invalid, words_of
 
 PASSWORD_VARIABLE = "ADMIN_PASSWORD"  # noqa: S105  a name, no password
 """The variable that holds the password of the service that is asked, which need not be this machine's."""
@@ -27,7 +27,7 @@ def given_password(file: Path | None, prompt: str = "Admin password: ") -> str |
         try:
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise Invalid(f"The password file {file} cannot be read ({type(error).__name__}).") from None
+            raise Invalid(f"The password file {file} cannot be read: {words_of(error)}.") from None
     if password := os.environ.get(PASSWORD_VARIABLE):  # noqa: TID251  no setting of ours: another service's password
         return password
     return getpass(prompt) if sys.stdin.isatty() else None

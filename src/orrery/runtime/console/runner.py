@@ -44,6 +44,11 @@ class Runner(Protocol):
         ...
 
     @property
+    def store_file(self) -> Path:
+        """The file of the role's store: where that is in a database, copies of it are made beside this name."""
+        ...
+
+    @property
     def store_files(self) -> Sequence[Path]:
         """The files of the role's store: none where that is in a database."""
         ...
