@@ -60,6 +60,7 @@ def held(place: StorePlace) -> StoreContents:
 
 
 DIRECTIONS = list(product(ENGINES, ENGINES))
+BETWEEN = [("sqlite", "postgres"), ("postgres", "sqlite")]
 
 
 @pytest.mark.parametrize(("source", "target"), DIRECTIONS)
@@ -80,7 +81,7 @@ async def test_all_is_there_and_goes_on(places: Places, clock: ManualClock, sour
         await here.open()
 
 
-@pytest.mark.parametrize(("source", "target"), DIRECTIONS)
+@pytest.mark.parametrize(("source", "target"), BETWEEN)
 async def test_ended_after_each_step(places: Places, clock: ManualClock, source: str, target: str) -> None:
     """The same again goes on from there. Until then at most one of both may be opened, and never a part."""
     for steps in range(1, STEPS + 1):
@@ -94,7 +95,7 @@ async def test_ended_after_each_step(places: Places, clock: ManualClock, source:
         assert (await opens(here), await opens(there)) == (False, True)
 
 
-@pytest.mark.parametrize(("source", "target"), DIRECTIONS)
+@pytest.mark.parametrize(("source", "target"), BETWEEN)
 async def test_taken_back_after_each_step(places: Places, clock: ManualClock, source: str, target: str) -> None:
     """Until the target is open: the source is what it was, and another copy may be begun."""
     here, there = places(source), places(target)
@@ -154,6 +155,18 @@ async def test_a_file_in_use(places: Places, clock: ManualClock) -> None:
         await asyncio.to_thread(list, copied(here, there))
     assert isinstance(await store.commit([Put("on", b"")]), Committed)
     await store.close()
+
+
+async def test_a_closed_file(places: Places, clock: ManualClock, tmp_path: Path) -> None:
+    """No release takes it for a store, not one that knows no closed ones either; no snapshot replaces it."""
+    here, there = places("sqlite"), places("sqlite")
+    await fill(here, clock)
+    assert (tmp_path / "0.db").read_bytes()[68:72] == b"Orry"
+    await asyncio.to_thread(begin, here, there, 2)
+    assert (tmp_path / "0.db").read_bytes()[68:72] != b"Orry"
+    for refused in (here.reading().__enter__, partial(here.replace, StoreContents(iter(()), iter(()), 0))):
+        with pytest.raises((Invalid, StoreUnavailable), match="is closed: it was moved to"):
+            await asyncio.to_thread(refused)
 
 
 async def test_a_database_in_use(places: Places, clock: ManualClock) -> None:

@@ -98,6 +98,7 @@ def test_there_and_back(server: Server, tmp_path: Path) -> None:
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert "in use: stop the service" in refused.stderr
         owner.follow("To a database")
+        assert "is up to date" in owner.type("sudo -u orrery orrery store migrate")
         sold.add(bought(shop))
         assert buyers(shop) == sold
         forgotten, its_address = shop.launch_another_service()
@@ -108,6 +109,7 @@ def test_there_and_back(server: Server, tmp_path: Path) -> None:
         assert "is closed: it was moved to" in shop.orrery("access", "list").stderr
         shop.more_store = ""
         shop.configure()
+        assert "is up to date" in owner.type("sudo -u orrery orrery store migrate")
         owner.type("systemctl start orrery")
         sold.add(bought(shop))
         assert buyers(shop) == sold

@@ -26,6 +26,7 @@ from orrery.adapters.sqlite.file import (
     sync,
     verify_ours,
     verify_own_log,
+    why_closed,
 )
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
@@ -162,7 +163,9 @@ def _fold_log(path: Path) -> int:
     try:
         verify_own_log(path)
         with closing(connect(path, BUSY_TIMEOUT)) as database:
-            verify_ours(path, database)
+            verify_ours(path, database, may_be_closed=True)
+            if why := why_closed(database):
+                raise Invalid(f"The store in the file {path.name} is closed: {why}.")
             last = last_version_of(database)
             _ = database.pragma("journal_mode", "delete")
             return last
