@@ -125,8 +125,8 @@ async def test_a_standby_that_lags_loses_some(pair: tuple[Server, Server]) -> No
     """
     primary, standby = pair
     await asyncio.to_thread(primary.wait_for_none)
+    await asyncio.to_thread(standby.freeze)  # so that it has not even heard that the store was opened
     async with opened(primary) as store:
-        await asyncio.to_thread(standby.freeze)
         load = Load(store)
         running = asyncio.create_task(load.run())
         await load.reach(300)
