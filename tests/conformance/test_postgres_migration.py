@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from orrery.adapters.postgres.place import PostgresDatabase
-from orrery.errors import StoreMissing, StoreUnavailable
+from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Committed, Put, StoreContents
 from tests.support.clock import ManualClock
 from tests.support.postgres import Server
@@ -90,3 +90,9 @@ async def test_a_closed_store(schema: Schema, clock: ManualClock) -> None:
             refused()
     with pytest.raises(StoreUnavailable, match="is closed: it was moved to another place"):
         await place.open()
+
+
+def test_a_store_of_the_schema_before_cannot_be_closed(old: Schema, clock: ManualClock) -> None:
+    """It has no place for the reason: the owner reads what to type first."""
+    with pytest.raises(Invalid, match="type `orrery store migrate` first"):
+        PostgresDatabase(old.address, clock).close("it was moved")

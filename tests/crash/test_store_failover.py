@@ -124,9 +124,9 @@ async def test_a_standby_that_lags_loses_some(pair: tuple[Server, Server]) -> No
     Even then no version is given out twice: the store counts on from the time.
     """
     primary, standby = pair
-    async with opened(primary) as store:  # the standby has this: a store that it never saw opened counts from 1
-        await asyncio.to_thread(primary.wait_for_none)
-        await asyncio.to_thread(standby.freeze)
+    await asyncio.to_thread(primary.wait_for_none)
+    await asyncio.to_thread(standby.freeze)  # so that it has not even heard that the store was opened
+    async with opened(primary) as store:
         load = Load(store)
         running = asyncio.create_task(load.run())
         await load.reach(300)

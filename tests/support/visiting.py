@@ -26,13 +26,16 @@ class Visitor:
         self.product = self.product or self.shop.fresh_product()
         self.address = self.address or self.shop.fresh_address()
 
+    def wanted(self) -> dict[str, str]:
+        """Return the body of a request for the product."""
+        return {"productType": "cert", "certCode": self.product, "vendorSlug": "northwind"}
+
     def check_out(self, idempotency_key: str | None = None) -> httpx2.Response:
         """Press the shop's button."""
-        body = {"productType": "cert", "certCode": self.product, "vendorSlug": "northwind"}
         headers = {"X-Forwarded-For": self.address}
         if idempotency_key:
             headers["Idempotency-Key"] = idempotency_key
-        return self.shop.client.post(self.shop.public + CHECKOUT, json=body, headers=headers)
+        return self.shop.client.post(self.shop.public + CHECKOUT, json=self.wanted(), headers=headers)
 
     def start(self) -> str:
         """Go to the payment page; return the session's id."""

@@ -30,6 +30,10 @@ class MovableClock:
         self._read_from: tuple[int, int] | None = None
         self._in_loops = WeakKeyDictionary[asyncio.AbstractEventLoop, _Sleepers]()
 
+    def __reduce__(self) -> tuple[type["MovableClock"], tuple[Path]]:
+        """Send the file to another process: that is what both share."""
+        return MovableClock, (self._path,)
+
     def now(self) -> datetime:
         """Return the moved time in UTC."""
         real = datetime.now(UTC)  # noqa: TID251 - an adapter of the clock port must ask somewhere

@@ -21,7 +21,7 @@ START = Module(
         Command(
             "config", "Check the settings as the start does, before a restart.", "orrery.app.cli.config:group"
         ),
-        Command("store", "Make, migrate or prove the store of the settings.", "orrery.app.cli.store:group"),
+        Command("store", "Make, move, migrate or prove the store.", "orrery.app.cli.store:group"),
         Command(
             "doctor",
             "Look at each configured part: ok or broken, why, and what to do.",

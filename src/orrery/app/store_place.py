@@ -42,6 +42,13 @@ def store_place(settings: Settings, secrets: Secrets, other: str | None = None) 
     return PostgresDatabase.at(address, password, authorities, clock)
 
 
+def named_place(settings: Settings, secrets: Secrets, name: str) -> StorePlace:
+    """Return the place that an owner names by an address or a path; raise as `store_place` does."""
+    if name.startswith(("postgresql://", "postgres://")):
+        return store_place(settings, secrets, None if name == settings.store.store_address else name)
+    return SqliteFile(Path(name).absolute(), clock_of(settings))
+
+
 def back_up(place: StorePlace, target: Path) -> None:
     """Write a consistent, checked snapshot of the store, which may be in use, to a file; raise as `reading` does.
 

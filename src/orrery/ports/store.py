@@ -244,11 +244,30 @@ class StorePlace(Protocol):
         """
         ...
 
-    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
+    def closed(self) -> str | None:
+        """Return why no process may open the store, None where each may; raise `StoreMissing` without one."""
+        ...
+
+    def close(self, why: str | None) -> None:
+        """Keep every process from the store, durably, and give each that comes the reason; None opens it again.
+
+        Where it is open, its next commit is refused, or it is an `Invalid` to close it. Raises as `open` does.
+        """
+        ...
+
+    def set_aside(self) -> None:
+        """Have a closed store no longer at the place, where the place can hold another name; raise `Invalid`."""
+        ...
+
+    def remove(self) -> None:
+        """Delete a closed store with all that it holds; raise `Invalid` for one that is open."""
+        ...
+
+    def reading(self, after: bytes = b"", *, may_be_closed: bool = False) -> AbstractContextManager[StoreContents]:
         """Yield what the store holds, its rows beyond the key `after`; raise as `open` does, then and later."""
         ...
 
-    def load(self, contents: StoreContents) -> None:
+    def load(self, contents: StoreContents, *, may_be_closed: bool = False) -> None:
         """Add `contents` to a store that nothing uses, in one transaction, and count on beyond their last version.
 
         Raises `Invalid` while something uses it, and `StoreUnavailable`; nothing was added then.

@@ -197,7 +197,7 @@ class StoreConnection:
             schema, closed, epoch, known, mark = connection.execute(_TURN).fetchone() or (None, None, 0, "", "")
             verify(schema, closed)
             self._seen.refuse_another(epoch, mark)
-            if known not in ("", mark):
+            if known != mark:
                 floor = int(self._clock.now().timestamp()) * VERSIONS_PER_SECOND
                 _ = connection.execute(_COUNT_ON, (floor,))
             _ = connection.execute(_BARRIER, (mark,))

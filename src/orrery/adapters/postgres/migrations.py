@@ -19,7 +19,7 @@ def migrate(connection_string: str) -> list[int]:
     What uses the store goes on. Raises `StoreMissing`, and `StoreUnavailable`: what was done until then stays.
     """
     with transfer(connection_string) as target:
-        require_store(target)
+        _ = require_store(target)
         return [schema for schema, statements in _MIGRATIONS.items() if _step(target, schema, statements)]
 
 

@@ -9,6 +9,7 @@ from typing import Self
 from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
+from orrery.adapters.postgres.closing import close, closed, remove
 from orrery.adapters.postgres.migrations import migrate
 from orrery.adapters.postgres.replacement import last_version, remains, replace
 from orrery.adapters.postgres.schema import create, new_schema
@@ -47,14 +48,26 @@ class PostgresDatabase:
     async def open(self) -> PostgresStore:
         return await PostgresStore.open(self.connection_string, self.clock)
 
-    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
-        return reading(self.connection_string, after)
+    def closed(self) -> str | None:
+        return closed(self.connection_string)
+
+    def close(self, why: str | None) -> None:
+        close(self.connection_string, why)
+
+    def set_aside(self) -> None:
+        """Leave it where it is: a process that opens it learns why it is closed."""
+
+    def remove(self) -> None:
+        remove(self.connection_string)
+
+    def reading(self, after: bytes = b"", *, may_be_closed: bool = False) -> AbstractContextManager[StoreContents]:
+        return reading(self.connection_string, after, may_be_closed=may_be_closed)
 
     def migrate(self) -> list[int]:
         return migrate(self.connection_string)
 
-    def load(self, contents: StoreContents) -> None:
-        load(self.connection_string, contents)
+    def load(self, contents: StoreContents, *, may_be_closed: bool = False) -> None:
+        load(self.connection_string, contents, may_be_closed=may_be_closed)
 
     def last_version(self, at_least: int) -> int | None:
         return last_version(self.connection_string, at_least)

@@ -37,7 +37,7 @@ def last_version(connection_string: str, at_least: int) -> int | None:
     """
     with transfer(connection_string) as source:
         try:
-            require_store(source)
+            _ = require_store(source)
         except StoreMissing:
             return None
         last = last_version_of(source)
@@ -58,7 +58,7 @@ def replace(connection_string: str, contents: StoreContents, now: datetime, *, r
 
 
 def _set_aside(target: Transfer, read_at: int | None) -> None:
-    require_store(target)
+    _ = require_store(target)
     seize(target)
     _ = target.execute(_TURN)
     if target.execute(_KEPT_THERE)[0][0]:

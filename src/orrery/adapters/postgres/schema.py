@@ -54,7 +54,11 @@ CREATE TABLE orrery_store (
 CREATE SEQUENCE orrery_versions CACHE 1;
 """
 
-_FIRST = "INSERT INTO orrery_store (schema, epoch, seen, timeline) VALUES (%s, 1, 0, '')"
+# With the mark of the history: a failover that loses all since then shows by it.
+_FIRST = """
+INSERT INTO orrery_store (schema, epoch, seen, timeline) SELECT
+  %s, 1, 0, left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
+"""
 _TABLES_THERE = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 """

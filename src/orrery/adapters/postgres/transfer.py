@@ -98,24 +98,26 @@ def transfer(connection_string: str) -> Generator[Transfer]:
 
 
 @contextmanager
-def reading(connection_string: str, after: bytes = b"") -> Generator[StoreContents]:
+def reading(
+    connection_string: str, after: bytes = b"", *, may_be_closed: bool = False
+) -> Generator[StoreContents]:
     """Yield what the store holds, its rows beyond `after`; it may be in use.
 
     Raises `StoreMissing` and, also while it is read, `StoreUnavailable`.
     """
     with transfer(connection_string) as source:
-        require_store(source)
+        _ = require_store(source, may_be_closed=may_be_closed)
         _ = source.execute(_SHARE)  # first: a snapshot from before a restore shows none of its tables
         _ = source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         rows, commits = source.select("rows", _ROWS, (after,)), source.select("commits", _COMMITS)
         yield StoreContents(map(StoredRow._make, rows), map(StoredCommit._make, commits), last_version_of(source))
 
 
-def load(connection_string: str, contents: StoreContents) -> None:
+def load(connection_string: str, contents: StoreContents, *, may_be_closed: bool = False) -> None:
     """Add `contents` to the store in one transaction; raise as `reading`, and `Invalid` while it is in use."""
     with transfer(connection_string) as target:
         _ = target.execute("BEGIN")
-        require_store(target)
+        _ = require_store(target, may_be_closed=may_be_closed)
         seize(target)
         fill(target, contents)
         target.commit("Whether the rows were added is not known: look, and add those that are missing.")
@@ -158,6 +160,8 @@ def is_there(source: Transfer) -> bool:
     return source.execute(_FOUND)[0][0]
 
 
-def require_store(source: Transfer) -> None:
-    """Raise as `verify` does."""
-    verify(*(source.execute(_SCHEMA)[0] if is_there(source) else (None,)))
+def require_store(source: Transfer, *, may_be_closed: bool = False) -> str | None:
+    """Raise as `verify` does, or where the store may be closed, return why it is."""
+    schema, closed = source.execute(_SCHEMA)[0] if is_there(source) else (None, None)
+    verify(schema, None if may_be_closed else closed)
+    return closed

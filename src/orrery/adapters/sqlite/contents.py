@@ -6,14 +6,16 @@ from pathlib import Path
 
 import apsw
 
-from orrery.adapters.sqlite.database import Database
+from orrery.adapters.sqlite.database import Database, connect
 from orrery.adapters.sqlite.file import (
+    BUSY_TIMEOUT,
     make_durable,
     on_disk_of,
     open_sound,
     require_store,
     seize,
     share,
+    verify_ours,
 )
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.ports.store import StoreContents, StoredCommit, StoredRow
@@ -25,14 +27,14 @@ _ADD_COMMIT = "INSERT INTO commits (id, version, committed_at) VALUES (?, ?, ?)"
 
 
 @contextmanager
-def reading(path: Path, after: bytes = b"") -> Generator[StoreContents]:
+def reading(path: Path, after: bytes = b"", *, may_be_closed: bool = False) -> Generator[StoreContents]:
     """Yield what the store at `path` holds, its rows beyond `after`; it may be in use.
 
     Raises `StoreMissing` and, also while it is read, `StoreUnavailable`.
     """
     require_store(path)
     try:
-        with share(path), closing(open_sound(path)) as database:
+        with share(path), closing(open_sound(path, may_be_closed=may_be_closed)) as database:
             yield contents_of(database, after)
     except (apsw.Error, OSError) as error:
         raise unavailable(path, error) from error
@@ -45,10 +47,11 @@ def contents_of(database: Database, after: bytes = b"") -> StoreContents:
     return StoreContents(map(StoredRow._make, rows), map(StoredCommit._make, commits), last_version_of(database))
 
 
-def load(path: Path, contents: StoreContents) -> None:
+def load(path: Path, contents: StoreContents, *, may_be_closed: bool = False) -> None:
     """Add `contents` to the store at `path`; raise `Invalid` while a process uses it, and `StoreUnavailable`."""
     require_store(path)
-    with on_disk_of(path), seize(path), closing(open_sound(path)) as database:
+    with on_disk_of(path), seize(path), closing(connect(path, BUSY_TIMEOUT)) as database:
+        verify_ours(path, database, may_be_closed=may_be_closed)
         make_durable(database)
         fill(database, contents)
 

@@ -19,6 +19,9 @@ from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 APPLICATION_ID = 0x4F727279
 """The four bytes ``Orry`` in the file's header: this is one of ours."""
 
+CLOSED_ID = 0x4F727263
+"""``Orrc``, for a store that no process may open: a release that does not know it refuses the file, too."""
+
 SCHEMA_VERSION = 1
 
 _LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
@@ -170,9 +173,18 @@ def require_store(path: Path) -> None:
     if orphaned:
         raise _gone(path)
     raise StoreMissing(
-        f"There is no store at {path}: make one with `orrery store create` "
+        f"There is no store at {path}{_moved(path)}: make one with `orrery store create` "
         "(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
     )
+
+
+def moved(path: Path) -> Path:
+    """Return where a store is kept that was copied elsewhere."""
+    return path.with_name(f"{path.name}.moved")
+
+
+def _moved(path: Path) -> str:
+    return f", it was moved, and {moved(path).name} is what it was" if moved(path).exists() else ""
 
 
 def _gone(path: Path) -> StoreMissing:
@@ -230,18 +242,21 @@ def make_durable(database: Database) -> None:
     _ = database.pragma("secure_delete", 1)  # else erased data stays in the file's free space
 
 
-def verify_ours(path: Path, database: Database) -> None:
+def verify_ours(path: Path, database: Database, *, may_be_closed: bool = False) -> None:
     """Raise `StoreUnavailable` unless the file is a store that this release can read; nothing is changed then."""
     try:
-        _verify(path, database)
+        _verify(path, database, may_be_closed=may_be_closed)
     except (apsw.Error, StoreUnavailable):
         if _magic_of_log(path) not in _NO_LOG:
             leave_log(database)  # it may be the log that is not ours
         raise
 
 
-def _verify(path: Path, database: Database) -> None:
-    if database.pragma("application_id") != APPLICATION_ID:
+def _verify(path: Path, database: Database, *, may_be_closed: bool) -> None:
+    application = database.pragma("application_id")
+    if application == CLOSED_ID and not may_be_closed:
+        raise StoreUnavailable(f"The store in the file {path.name} is closed: {why_closed(database)}.")
+    if application not in (APPLICATION_ID, CLOSED_ID):
         if first_bytes(path)[_ID] == APPLICATION_ID.to_bytes(4):
             raise _foreign_log(path)
         raise StoreUnavailable(
@@ -257,12 +272,19 @@ def _verify(path: Path, database: Database) -> None:
     _ = database.execute("SELECT 1 FROM entries, commits LIMIT 0")  # are both there?
 
 
-def open_sound(path: Path) -> Database:
+def why_closed(database: Database) -> str | None:
+    """Return why no process may open the store, None for one that is open."""
+    if database.pragma("application_id") == APPLICATION_ID:
+        return None
+    return str(database.execute("SELECT why FROM closed").get)
+
+
+def open_sound(path: Path, *, may_be_closed: bool = False) -> Database:
     """Open a store that holds no damage; raise `StoreUnavailable`."""
     try:
         verify_own_log(path)
         database = connect(path, BUSY_TIMEOUT)
-        verify_ours(path, database)
+        verify_ours(path, database, may_be_closed=may_be_closed)
         found = database.execute("PRAGMA integrity_check(1)").get
     except apsw.Error as error:
         raise unavailable(path, error) from error

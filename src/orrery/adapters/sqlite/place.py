@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from orrery.adapters.sqlite.closing import close, closed, remove, set_aside
 from orrery.adapters.sqlite.contents import load, reading
 from orrery.adapters.sqlite.file import create
 from orrery.adapters.sqlite.snapshot import copies_beside, last_version, replace
@@ -37,15 +38,27 @@ class SqliteFile:
     async def open(self) -> SqliteStore:
         return await SqliteStore.open(self.path, self.clock)
 
-    def reading(self, after: bytes = b"") -> AbstractContextManager[StoreContents]:
-        return reading(self.path, after)
+    def closed(self) -> str | None:
+        return closed(self.path)
+
+    def close(self, why: str | None) -> None:
+        close(self.path, why)
+
+    def set_aside(self) -> None:
+        set_aside(self.path)
+
+    def remove(self) -> None:
+        remove(self.path)
+
+    def reading(self, after: bytes = b"", *, may_be_closed: bool = False) -> AbstractContextManager[StoreContents]:
+        return reading(self.path, after, may_be_closed=may_be_closed)
 
     def migrate(self) -> list[int]:
         with self.reading():  # there has been one schema so far
             return []
 
-    def load(self, contents: StoreContents) -> None:
-        load(self.path, contents)
+    def load(self, contents: StoreContents, *, may_be_closed: bool = False) -> None:
+        load(self.path, contents, may_be_closed=may_be_closed)
 
     def last_version(self, at_least: int) -> int | None:
         return last_version(self.path, at_least)

@@ -17,6 +17,7 @@ from orrery.adapters.sqlite.file import (
     lock_of,
     log_of,
     make_durable,
+    moved,
     on_disk_of,
     open_sound,
     require_store,
@@ -25,6 +26,7 @@ from orrery.adapters.sqlite.file import (
     sync,
     verify_ours,
     verify_own_log,
+    why_closed,
 )
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
@@ -115,7 +117,7 @@ def last_version(path: Path, at_least: int) -> int | None:
 
 def copies_beside(path: Path) -> list[Path]:
     """Return the files that restores and killed runs have left beside a store: they may contain erased data."""
-    names = (f"{path.name}.before-restore", f".{path.name}.")
+    names = (f"{path.name}.before-restore", moved(path).name, f".{path.name}.")
     return sorted(one for one in path.parent.glob("*") if one.name.startswith(names))
 
 
@@ -161,7 +163,9 @@ def _fold_log(path: Path) -> int:
     try:
         verify_own_log(path)
         with closing(connect(path, BUSY_TIMEOUT)) as database:
-            verify_ours(path, database)
+            verify_ours(path, database, may_be_closed=True)
+            if why := why_closed(database):
+                raise Invalid(f"The store in the file {path.name} is closed: {why}.")
             last = last_version_of(database)
             _ = database.pragma("journal_mode", "delete")
             return last

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orrery.app.cli.services import Config, configured
-from orrery.app.store_place import store_place
+from orrery.app.store_place import named_place, store_place
 from orrery.ports.store import Inspection, StorePlace, StoreRisk
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
@@ -48,6 +48,34 @@ def migrate(config: Config = None) -> None:
     note(
         f"Migrated the store at {place} to schema {done[-1]}." if done else f"The store at {place} is up to date."
     )
+
+
+@group.command()
+def copy(
+    source: Annotated[str, typer.Argument(help="The store: a file, or a database.")],
+    target: Annotated[str, typer.Argument(help="Where it goes: a file, or an empty database.")],
+    config: Config = None,
+    *,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back a copy that has not ended, and open SOURCE again.")
+    ] = False,
+) -> None:
+    """Move a store from a file to a database, or back: SOURCE is closed first, TARGET opened at the end.
+
+    After an interruption, type the same again.
+    """
+    from orrery.app.store_copy import copied, undone  # noqa: PLC0415  no other command needs it
+
+    settings, secrets = configured(config, quiet=True)
+    here, there = named_place(settings, secrets, source), named_place(settings, secrets, target)
+    if undo:
+        undone(here, there)
+        note(f"The store at {here} is open again, and nothing of it is at {there}.")
+        return
+    with progress_bar("Steps of the copy") as advance:
+        for _ in copied(here, there):
+            advance()
+    note(f"The store is at {there}. Name that in the settings of every node, and start them.")
 
 
 @group.command()
