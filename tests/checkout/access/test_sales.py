@@ -11,7 +11,8 @@ from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.sales import Period, period_of, periods, read_bookings, returns_of, sale_of, totals
 from orrery.checkout.access.sales_panel import MOST, sales_panel
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessRecord, PaymentDispute, RefundedTotal, Reversal
+from orrery.checkout.disputes import PaymentDispute
+from orrery.checkout.records import AccessRecord, RefundedTotal, Reversal
 from orrery.errors import Invalid
 from orrery.ports.panels import Panel
 from orrery.ports.processor import Charge, ChargeEvent, Dispute

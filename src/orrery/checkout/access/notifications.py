@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
-from orrery.checkout.records import AccessRecord, PaymentDispute, Reversal
+from orrery.checkout.disputes import PaymentDispute
+from orrery.checkout.records import AccessRecord, Reversal
 from orrery.runtime.outbox import OutboxDraft
 from orrery.syntax.money import money
 

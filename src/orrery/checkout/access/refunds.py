@@ -13,13 +13,8 @@ from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.report import ReconciliationReport
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
-from orrery.checkout.records import (
-    AccessRecord,
-    PaymentDispute,
-    RefundedTotal,
-    Reversal,
-    StoredDiscrepancy,
-)
+from orrery.checkout.disputes import PaymentDispute
+from orrery.checkout.records import AccessRecord, RefundedTotal, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
