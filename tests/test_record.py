@@ -70,7 +70,9 @@ def test_any_unknown_fields_survive(unknown: dict[str, object]) -> None:
 
 
 def test_unknown_fields_do_not_come_from_code() -> None:
-    """A mistyped name is an error where a record is changed; where one is made the type checker finds it."""
+    """A mistyped name is an error, where a record is made and where it is changed."""
+    with pytest.raises(TypeError, match="Whole has no field cuont"):
+        Whole(at=NOON, cuont=1)  # pyright: ignore[reportCallIssue]  the mistake that the test is about
     with pytest.raises(TypeError, match="Whole has no field cuont"):
         Whole(at=NOON).change(cuont=1)
 

@@ -163,6 +163,13 @@ ensure_fresh_debian() {
   ensure_tool has_mmdebstrap "the rehearsal on a fresh Debian" mmdebstrap
 }
 
+# Debian starts what it installs; none of these is wanted on this machine.
+ensure_patroni() {
+  ((EUID == 0)) || return 0
+  ensure_tool has_patroni "the rehearsal of two machines and a witness" \
+    etcd-server etcd-client patroni postgresql-15 python3-idna
+}
+
 ensure_wheels() {
   local sum
   sum=$({ cat requirements.lock requirements-build.lock && /usr/bin/python3 --version; } | sha256sum)
@@ -214,6 +221,7 @@ install_tool() {
   case $1 in
     nginx-light) stop_service nginx ;;
     dovecot-imapd) stop_service dovecot ;;
+    etcd-server) stop_service etcd && stop_service postgresql ;;
   esac >/dev/null 2>&1 || true
 }
 
@@ -249,5 +257,7 @@ can_boot() {
 has_faketime() { command -v faketime >/dev/null; }
 
 has_mmdebstrap() { command -v mmdebstrap >/dev/null; }
+
+has_patroni() { command -v etcd etcdctl patroni >/dev/null && [[ -x /usr/lib/postgresql/15/bin/postgres ]]; }
 
 has_wrk() { command -v wrk >/dev/null; }

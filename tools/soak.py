@@ -44,7 +44,11 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "rehearsal": (
         "docs/how-to/go-live.md, typed on a fresh Debian",
-        ("tests/rehearsal",),
+        ("tests/rehearsal/test_go_live.py",),
+    ),
+    "patroni": (
+        "docs/how-to/two-machines-and-a-witness.md, typed on three machines, of which two fail in turn",
+        ("tests/rehearsal/test_two_machines.py",),
     ),
     "gateway": (
         "A credential that is missing for 20 minutes, and a whole drill of all faults, on a real systemd",

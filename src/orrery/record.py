@@ -46,6 +46,15 @@ class RecordPart(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
+    def __new__(cls, **fields: object) -> Self:
+        """Refuse names that are no fields: with `extra="allow"` a mistyped name would be stored.
+
+        Only calls from code come with fields; what is read from the store is filled in by pydantic.
+        """
+        if fields:
+            _refuse_unknown(cls, fields)
+        return super().__new__(cls)
+
     @classmethod
     def from_bytes(cls, value: bytes) -> Self:
         """Return the record in stored bytes; raise pydantic's `ValidationError`."""

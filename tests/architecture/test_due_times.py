@@ -287,7 +287,13 @@ OF_OTHERS = {
 """Times that somebody was promised or has set, which no clock of ours undoes; and those of a restore."""
 
 TOLD = {
-    *("AccessRecord.paid_at", "DisputedAmount.changed_at", "DisputedAmount.taken_at", "RefundedTotal.at"),
+    *(
+        "AccessRecord.paid_at",
+        "PaymentDispute.changed_at",
+        "PaymentDispute.taken_at",
+        "PaymentDispute.respond_by",
+        "RefundedTotal.at",
+    ),
     *("AccessRecord.granted_at", "AccessRecord.revoked_at", "Alarm.since", "Baseline.since"),
     *("CreationOutage.since", "DriftResult.looked_at", "EntryErasure.at", "Erased.erased_at"),
     *("ErasedSession.erased_at", "FoundCluster.first", "FoundCluster.last", "Intent.proposed_at"),

@@ -254,6 +254,58 @@ def told(came: CompletedProcess[str]) -> str:
     return came.stdout + came.stderr
 
 
+def test_sales_are_listed_and_added_up(journey: Journey) -> None:
+    """The list, as JSON and CSV, adds up to the totals; a file that is passed on has no ticket in it."""
+    shop, references = journey.shop, {journey.shop.reference(one) for one in (journey.refunded, journey.sold)}
+    came = shop.orrery("sales", "30d", "--list", "--json")  # one record is damaged
+    listed = json.loads(came.stdout)
+    assert (came.returncode, "cannot be read" in came.stderr) == (1, True)
+    assert references <= {one["reference"] for one in listed if one["what"] == "sale"}
+    (refund,) = [one for one in listed if one["what"] == "refund"]
+    assert refund["reference"] == shop.reference(journey.refunded)
+    assert refund["amount"] < 0
+    (totals,) = json.loads(shop.orrery("sales", "30d", "--json").stdout)
+    assert totals["net"] == sum(one["amount"] for one in listed)
+    assert totals["gross"] - totals["refunded"] - totals["disputed"] == totals["net"]
+    lines = shop.orrery("sales", "--list", "--csv").stdout.splitlines()
+    assert lines[0] == "at,what,product,currency,amount,reference"
+    assert len(lines) == 1 + len(listed)
+    assert all(line.split(",")[0].endswith("Z") for line in lines[1:])
+    assert_no_ticket(journey, "".join(lines))
+    named = {line.split(",")[0] for line in shop.orrery("sales", "--csv").stdout.splitlines()}
+    assert named == {"period", "today", "7d", "30d", "month", "last-month"}
+    nothing = shop.orrery("sales", "2001-01-01", "--csv")
+    assert nothing.stdout.splitlines()[0] == "period,since,until,currency,sold,gross,refunded,disputed,net"
+    assert nothing.stdout.endswith(",USD,0,0.00,0.00,0.00,0.00\n")
+    assert shop.orrery("sales", "--csv", "--json").returncode == 2
+
+
+def test_a_charge_leads_to_its_own_session(journey: Journey) -> None:
+    """Of many charges each names the session that it paid for, and what is none names nothing."""
+    shop = journey.shop
+    charges = {one["payment_intent"]: one["id"] for one in shop.sandbox.charges()}
+    for session in (journey.sold, journey.refunded):
+        record = shop.records.access(session)
+        assert record
+        shown = json.loads(
+            told(shop.orrery("access", "show", charges[record["payment_intent"]])).partition("\n]")[0] + "]"
+        )
+        assert [one["session_id"] for one in shown] == [session]
+    assert shop.orrery("access", "show", "ch_none").returncode == 2
+
+
+def test_the_list_of_access_by_state(journey: Journey) -> None:
+    """Only the state that was asked for is listed, and a list that is cut shows of how many."""
+    shop = journey.shop
+    everything = json.loads(shop.orrery("access", "list", "--json").stdout)
+    for state in ("open", "ended", "revoked"):
+        found = json.loads(shop.orrery("access", "list", "--state", state, "--json").stdout)
+        assert found == [one for one in everything if one["state"] == state]
+    whole = shop.orrery("access", "list", "--limit", str(len(everything)))
+    assert "see more" not in whole.stderr
+    assert f"1 of {len(everything) + 1} records" in shop.orrery("access", "list", "--limit", "1").stderr
+
+
 def test_commands_take_the_reference(journey: Journey) -> None:
     """What a push names can be typed: to show, change, revoke and resend access, to look at the processor."""
     shop, reference = journey.shop, journey.shop.reference(journey.refunded)

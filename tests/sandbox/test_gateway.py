@@ -13,7 +13,7 @@ from starlette.routing import Route
 from orrery.gateway.causes import Ping, kind_of
 from orrery.gateway.routes import PingBody
 from orrery.sandbox.app import SandboxConfig, Service
-from orrery.sandbox.gateway import EVERY, RECOVERED_AFTER
+from orrery.sandbox.gateway import RECOVERED_AFTER
 from orrery.sandbox.ground import PING_TOKEN
 from tests.support.running_sandbox import Receiver, Running, running
 from tests.support.serving import bound, serving
@@ -90,15 +90,3 @@ def test_the_guest_recovers_the_gateway(guest: Running, site: Site) -> None:
     guest.advance(RECOVERED_AFTER)
     until(lambda: site.pings[-1]["state"] == "active")
     assert site.pings[-1]["restarts"] == restarts
-
-
-def test_silence_lasts_until_another_button(guest: Running, site: Site) -> None:
-    """While other guests would have pinged many times, this one sends nothing."""
-    press(guest, "silent")
-    before = len(site.pings)
-    for _ in range(5):
-        guest.advance(EVERY)
-    assert press(guest, "silent")["silent"]
-    assert len(site.pings) == before
-    press(guest, "start")
-    assert len(site.pings) > before

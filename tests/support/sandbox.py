@@ -72,6 +72,10 @@ class Sandbox:
         found = self.ask("GET", SESSIONS, limit="100")["data"]
         return [one for one in found if cert_code in (None, one["metadata"].get("certCode"))]
 
+    def charges(self) -> list[dict[str, Any]]:
+        """Return every charge."""
+        return [one for world in self.ask("GET", "/")["worlds"] for one in world["charges"]]
+
     def completed(self, session_id: str) -> dict[str, Any]:
         """Return the event that a session is completed."""
         events = self.ask("GET", "/v1/events", limit="100", type="checkout.session.completed")["data"]

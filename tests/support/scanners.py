@@ -1,16 +1,14 @@
 """A scanner that looks for one word: an adapter of the port."""
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import TypeVar, cast
 
-from orrery.app.runner import runner_of
+from orrery.app.runner import DeploymentRunner
 from orrery.errors import NotConfigured
 from orrery.ports.scanner import Checked, Leak, Scanned, Scanner
-from orrery.ports.store import StorePlace
-from orrery.runtime.console.runner import Runner, Services
+from orrery.runtime.console.runner import Runner
 
 T = TypeVar("T")
 
@@ -47,52 +45,14 @@ class UnableScanner:
         raise NotConfigured(self.WHY)
 
 
-@dataclass(frozen=True, slots=True)
-class ScanningRunner:
-    """A runner whose scanner is another one; all else is as the deployment has it."""
-
-    inside: Runner
-    scanner: Scanner
-
-    def run(self, action: Callable[[Services], Awaitable[T]]) -> T:
-        """Pass on."""
-        return self.inside.run(action)
-
-    def run_with_usable_secrets(self, action: Callable[[Services], Awaitable[T]]) -> T:
-        """Pass on."""
-        return self.inside.run_with_usable_secrets(action)
-
-    def section(self, kind: type[T]) -> T:
-        """Pass on."""
-        return self.inside.section(kind)
-
-    @property
-    def store_file(self) -> Path:
-        """Pass on."""
-        return self.inside.store_file
-
-    @property
-    def store_files(self) -> Sequence[Path]:
-        """Pass on."""
-        return self.inside.store_files
-
-    @property
-    def store_place(self) -> StorePlace:
-        """Pass on."""
-        return self.inside.store_place
-
-    @property
-    def settings_file(self) -> Path:
-        """Pass on."""
-        return self.inside.settings_file
+class ScanningRunner(DeploymentRunner):
+    """The runner of a deployment, whose scanner looks for one word."""
 
     def port(self, kind: type[T]) -> T:
-        """Return the other scanner, or pass on."""
-        return cast("T", self.scanner) if kind is Scanner else self.inside.port(kind)
+        """Return that scanner, or what the deployment has."""
+        return cast("T", WordScanner()) if kind is Scanner else super().port(kind)
 
 
-@contextmanager
-def scanning_runner(config: Path | None) -> Generator[Runner]:
-    """Yield the runner of the cockpit with these settings, with a scanner that looks for one word."""
-    with runner_of(config, ["tenants"], "cockpit") as runner:
-        yield ScanningRunner(runner, WordScanner())
+def scanning_runner(config: Path | None) -> AbstractContextManager[Runner]:
+    """Return the runner of the cockpit with these settings, with a scanner that looks for one word."""
+    return closing(ScanningRunner(config, ["tenants"], "cockpit"))

@@ -9,8 +9,8 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pexpect
@@ -68,6 +68,20 @@ class Host:
         end_inside(self._inside)
         _run([*self._inside, "systemctl", "poweroff", "--no-block"])
         eventually(lambda: _is_gone(self._first))
+
+    def start(self, command: str) -> subprocess.Popen[str]:
+        """Start a shell command as root on the machine, which ends with its standard input."""
+        words = [*self._inside, "bash", "-c", command]
+        return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603  our own
+
+    def cut(self) -> None:
+        """End everything on the machine at once, as a power cut does."""
+        os.kill(self._first, signal.SIGKILL)
+
+    def hang(self, *, still: bool = True) -> None:
+        """Have every process on the machine stop, or go on."""
+        group = Path(f"/proc/{self._first}/cgroup").read_text().rpartition("0::/")[2].partition("/")[0]
+        Path(f"{_cgroups()}/{group}/cgroup.freeze").write_text(str(int(still)))
 
     def write(self, file: str, text: str) -> None:
         """Write a file on the machine, in place, with the owner and the mode that it has."""
@@ -144,6 +158,38 @@ def booted(
             _connect(first, outside)
             host.write("/etc/hosts", names.read_text())
             yield host
+
+
+@contextmanager
+def booted_together(root: Path, offered: Path, machines: Mapping[str, str]) -> Generator[dict[str, Host]]:
+    """Boot a machine for each name, with its address, in one network; each sees `offered` as /srv/offered."""
+    hosts = "127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in machines.items())
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        names = place / "hosts"
+        names.write_text(hosts)
+        outside = stack.enter_context(_world(names))
+        switch = ["nsenter", "--target", str(outside), "--net", "ip", "link"]
+        _run([*switch, "add", "switch", "type", "bridge"])
+        _run([*switch, "set", "switch", "up"])
+        running = dict[str, Host]()
+        for name, address in machines.items():
+            (place / name / "machine").mkdir(parents=True)
+            group = stack.enter_context(_group())
+            first = stack.enter_context(_first_process(group, place / name / "machine", root, offered, None, ()))
+            running[name] = Host(first, outside)
+            inside = ["nsenter", "--target", str(first), "--net", "ip"]
+            cable = ["link", "add", "eth0", "type", "veth", "peer", "name", name, "netns", str(outside)]
+            for words in (
+                cable,
+                ["address", "add", f"{address}/24", "dev", "eth0"],
+                ["link", "set", "eth0", "up"],
+            ):
+                _run([*inside, *words])
+            _run([*switch, "set", name, "master", "switch", "up"])
+            running[name].run(f"hostname {name}")
+            running[name].write("/etc/hosts", hosts)
+        yield running
 
 
 @contextmanager

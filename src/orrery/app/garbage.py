@@ -10,7 +10,7 @@ _MORE_THAN_A_START = 200_000
 
 _BETWEEN_LOOKS = 20_000
 """Objects that are made, and still there, at the next look while a process serves: at Python's 700, a burst of
-webhooks spent a tenth of its time on looks."""
+webhooks spent a twentieth of its time on looks, and more."""
 
 
 def put_off_collection() -> None:

@@ -145,7 +145,7 @@ class CheckoutDomain:
             own_checks=[self.preflight.local, *([self.reconciliation.findings] if self.sells else [])],
             remote_checks=self.health.remote(),
             panels=[
-                PanelSource("Sales", partial(sales_panel, self.stored), 10),
+                PanelSource("Sales", partial(sales_panel, self.stored, livemode=self.plan.livemode), 10),
                 PanelSource("Payments and access", self.reconciliation.panel, 20),
                 PanelSource("Receipts", self.preflight.panel, 50),
                 PanelSource("What visitors get", self.drift.panel, 60),

@@ -132,33 +132,44 @@ class RefundedTotal(RecordPart):
     total: int
 
 
-class DisputedAmount(RecordPart):
+class PaymentDispute(RecordPart):
     """One dispute of a payment, by its status since `changed_at`; the amount is in its currency's smallest unit.
 
-    `taken_at` is when it took the money: None of an inquiry, and where only the decision was read.
+    `taken_at` is when it took the money: None of an inquiry, and where only the decision was read. `dispute_id`,
+    `changed_at` and `amount` are None as far as they are not known: where only the charge shows a dispute, and of
+    an earlier release.
     """
 
-    dispute_id: Id
+    dispute_id: Id | None
     status: Code
-    changed_at: AwareDatetime
-    amount: int
+    changed_at: AwareDatetime | None
+    amount: int | None
     currency: Code
     taken_at: AwareDatetime | None = None
+    respond_by: AwareDatetime | None = None
+
+    @property
+    def takes_money(self) -> bool:
+        """Return whether it has taken the money: it is open or lost, and no mere question of the bank."""
+        return self.status not in _NOT_LOST and not self.status.startswith("warning_")
+
+    @property
+    def is_decided(self) -> bool:
+        return self.status in _DECIDED
 
 
-def takes_money(status: str) -> bool:
-    """Return whether a dispute has taken the money: one that is open or lost, and no mere question of the bank."""
-    return status not in _NOT_LOST and not status.startswith("warning_")
+_NOT_LOST = frozenset({"won", "prevented"})
+_DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
 
 
 class Reversal(Record):
-    """A refund or dispute of one payment: one push, and listed while its access runs.
+    """Refunds and disputes of one payment: a push each, and listed while its access runs.
 
     `session_id` is None for a payment that no session of ours made. Amounts are in the currency's smallest unit;
-    `amount` is the whole, None while only a dispute names the charge. `dispute` is the processor's status of a
-    dispute since `dispute_at`, `disputed` where only the charge reports one, and None without one; of several it
-    is the latest. `refunds` and `disputes` are what events reported, in the order of their times: less in a
-    record of an earlier release, and where only the charge was read.
+    `amount` is the whole, None while only a dispute names the charge. `refunds` are the totals that events
+    reported, by their times; of `undated_refunds`, which only a charge or an earlier release showed, the day is
+    not known as far as no event reports it. `dispute` to `respond_by` are the latest of `disputes`, for earlier
+    releases: `disputed` where only the charge shows one.
     """
 
     payment_intent: Id
@@ -172,7 +183,8 @@ class Reversal(Record):
     dispute_at: AwareDatetime | None = None
     respond_by: AwareDatetime | None = None
     refunds: tuple[RefundedTotal, ...] = ()
-    disputes: tuple[DisputedAmount, ...] = ()
+    undated_refunds: int = 0
+    disputes: tuple[PaymentDispute, ...] = ()
 
     @property
     def refunded(self) -> bool:
@@ -180,19 +192,26 @@ class Reversal(Record):
         return self.amount is not None and self.amount_refunded >= self.amount
 
     @property
-    def contested(self) -> bool:
-        """Return whether the latest dispute has taken the money."""
-        return self.dispute is not None and takes_money(self.dispute)
-
-    @property
-    def decided(self) -> bool:
-        """Return whether a dispute is over."""
-        return self.dispute in DECIDED
-
-
-_NOT_LOST = frozenset({"won", "prevented"})
-DECIDED = frozenset({"won", "lost", "prevented", "warning_closed"})
-"""The statuses of a dispute that is over."""
+    def every_dispute(self) -> tuple[PaymentDispute, ...]:
+        """Return the disputes, with what an earlier release knew of its latest one."""
+        if self.dispute is None:
+            return self.disputes
+        latest = PaymentDispute(
+            dispute_id=self.dispute_id,
+            status=self.dispute,
+            changed_at=self.dispute_at,
+            amount=None,
+            currency=self.currency,
+            respond_by=self.respond_by,
+        )
+        if latest.takes_money and not latest.is_decided:
+            latest = latest.change(taken_at=self.dispute_at)
+        known = {one.dispute_id: one for one in self.disputes}
+        if self.dispute_id not in known:
+            return (*self.disputes, latest) if self.dispute_id or not known else self.disputes
+        if latest.is_decided and not known[self.dispute_id].is_decided:  # an earlier release ran again meanwhile
+            known[self.dispute_id] = known[self.dispute_id].change(status=self.dispute)
+        return tuple(known.values())
 
 
 class UnreadableEvent(Record):

@@ -220,7 +220,7 @@ class Outbox:
         order = states or tuple(_LEFT)
         indexes = [*(index for state in order for index in _LEFT[state]), UNREADABLE]
         found = await behind(self._rows, indexes, lambda row: row.state in order, limit)
-        rows = sorted(found.records, key=lambda row: [*index_of(row.record)][-1])
+        rows = sorted(found.records, key=lambda row: (_due(row.record), row.record.id))
         return RecordPage([row for state in order for row in rows if row.record.state == state], found.unreadable)
 
     async def count(self, state: Undelivered) -> int:
@@ -364,6 +364,10 @@ def _row(draft: OutboxDraft, now: datetime, held_because: str = "") -> Notificat
 def stored(row: Notification, life: timedelta | None = None) -> list[Write]:
     """Return the writes that store a row over whatever is there, with its index."""
     return [Put(f"{ROW}{row.id}", row.to_bytes(), life), *(Put(key, row.id.encode()) for key in index_of(row))]
+
+
+def _due(row: Notification) -> str:
+    return sortable(row.due_at) if row.state == "waiting" else ""
 
 
 def index_of(row: Notification) -> Iterable[str]:

@@ -117,9 +117,9 @@ async def test_of_two_states_in_one_second_the_later_counts() -> None:
 
 
 async def test_an_older_state_of_a_dispute_changes_nothing() -> None:
-    """A state that happened before the one that is known says nothing new, whenever it is read."""
+    """A state that happened before the one that is known is no news, whenever it is read."""
     shop = await sold()
-    assert await later(shop, 2 * DAY, dispute(dispute_id="du_2")) == ["dispute-du_2"]
+    assert await later(shop, 2 * DAY, dispute()) == ["dispute-du_1"]
     older = ChargeEvent(shop.clock.now() - DAY, dispute("warning_needs_response"))
     shop.processor.charge_events.append(older)
     assert await later(shop, timedelta(0)) == []
@@ -346,3 +346,45 @@ async def test_what_does_not_add_up_is_a_finding() -> None:
     assert await found(shop, "payments and access") == [("broken", "1 with access without payment")]
     assert (await shop.reconciliation.panel()).headline == "1 with access without payment"
     assert all(one.told and not one.essential for one in await shop.reconciliation.findings())
+
+
+async def test_an_inquiry_that_becomes_a_dispute_is_pushed_once_more() -> None:
+    """The money is gone now: the second push is urgent as the first one, and has another id."""
+    shop = await sold()
+    assert await later(shop, DAY, dispute("warning_needs_response")) == ["dispute-du_1"]
+    assert await later(shop, DAY, dispute()) == ["dispute-after-inquiry-du_1"]
+    (push,) = [row for row in await shop.told() if row.id == "dispute-after-inquiry-du_1"]
+    assert (push.title, push.priority) == ("An inquiry became a dispute", "urgent")
+    assert await later(shop, DAY, dispute("under_review")) == []
+
+
+async def test_disputes_of_one_payment_are_pushed_one_by_one() -> None:
+    """Whatever was read at once: the deadline of the one that is open, and how each was decided."""
+    shop = await sold()
+    second = dispute(dispute_id="du_2", respond_by=START + 20 * DAY)
+    assert await later(shop, DAY, dispute(), second, dispute("lost")) == ["dispute-decided-du_1", "dispute-du_2"]
+    assert await later(shop, DAY, dispute("lost", "du_2")) == ["dispute-decided-du_2"]
+
+
+async def test_a_dispute_of_the_release_before() -> None:
+    """It stays booked beside another one, and what an earlier release learned of it counts."""
+    before = Reversal(
+        payment_intent="pi_cs_1",
+        session_id="cs_1",
+        charge_id="ch_1",
+        currency="usd",
+        dispute="lost",
+        dispute_id="du_1",
+        dispute_at=START,
+    )
+    shop = await sold()
+    await shop.store.commit([Put("taken-back:pi_cs_1", before.to_bytes())])
+    assert await later(shop, DAY, dispute("warning_needs_response", "du_2")) == ["dispute-du_2"]
+    after = await shop.stored.reversals.get("pi_cs_1")
+    assert after is not None
+    assert [(one.dispute_id, one.status) for one in after.record.every_dispute] == [
+        ("du_1", "lost"),
+        ("du_2", "warning_needs_response"),
+    ]
+    rolled_back = after.record.change(dispute="won", dispute_id="du_2")
+    assert [one.status for one in rolled_back.every_dispute] == ["lost", "won"]

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.sales import Period, period_of, periods, read_bookings, returns_of, sale_of, totals
 from orrery.checkout.access.sales_panel import MOST, sales_panel
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.records import AccessRecord, DisputedAmount, RefundedTotal, Reversal
+from orrery.checkout.records import AccessRecord, PaymentDispute, RefundedTotal, Reversal
 from orrery.errors import Invalid
 from orrery.ports.panels import Panel
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
-from tests.support.checkout import INDEX_KEY, Shop, record, session, session_json, stored_access
+from tests.support.checkout import BUYER, INDEX_KEY, PRODUCT, Shop, record, session, session_json, stored_access
 from tests.support.clock import START, ManualClock
 
 DAY = timedelta(days=1)
@@ -31,7 +32,7 @@ async def panel_of(*records: AccessRecord, reversals: tuple[Reversal, ...] = ())
         await store.commit(stored_access(each))
     for one in reversals:
         await store.commit([Put(f"taken-back:{one.payment_intent}", one.to_bytes())])
-    return await sales_panel(CheckoutRecords(store, clock, INDEX_KEY))
+    return await sales_panel(CheckoutRecords(store, clock, INDEX_KEY), livemode=False)
 
 
 def reversal(session_id: str = "cs_1", **other: Any) -> Reversal:  # noqa: ANN401  any field of a reversal
@@ -40,9 +41,9 @@ def reversal(session_id: str = "cs_1", **other: Any) -> Reversal:  # noqa: ANN40
     return Reversal(payment_intent=f"pi_{session_id}", session_id=session_id, **fields)
 
 
-def dispute(status: str, taken_at: datetime | None = START, amount: int = 4900) -> DisputedAmount:
+def dispute(status: str, taken_at: datetime | None = START, amount: int = 4900) -> PaymentDispute:
     """Return a dispute in some state."""
-    return DisputedAmount(
+    return PaymentDispute(
         dispute_id="du_1", status=status, changed_at=START, amount=amount, currency="usd", taken_at=taken_at
     )
 
@@ -72,7 +73,10 @@ def test_every_named_period_can_be_asked_for() -> None:
     assert [period_of(one.name, NOW) for one in periods(NOW)] == periods(NOW)
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-02-30", "2026-3-1", "..", "..2026-01-01", "9999-12-31"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "yesterday", "2026-02-30", "2026-3-1", "..", "..2026-01-01", "9999-12-31", "2026-01-01..", "2026-W48"],
+)
 def test_what_is_no_period(text: str) -> None:
     """A period that cannot be read is one sentence."""
     with pytest.raises(Invalid, match="A period is today"):
@@ -150,7 +154,7 @@ async def test_events_may_be_read_in_any_order(order: tuple[ChargeEvent, ...]) -
     for event in order:
         shop.processor.charge_events = [event]
         await shop.reconciliation.run()
-    booked = await read_bookings(shop.stored, START - DAY)
+    booked = await read_bookings(shop.stored, START - DAY, livemode=False)
     went_back = [(one.kind, one.at, one.amount) for one in booked.found if one.kind != "sale"]
     assert sorted(went_back) == [
         ("dispute", START + 4 * DAY, 2000),
@@ -169,7 +173,7 @@ async def test_a_lost_dispute_keeps_the_day_on_which_it_took_the_money() -> None
         for at, status in ((START + DAY, "needs_response"), (START + 20 * DAY, decided)):
             shop.processor.charge_events = [ChargeEvent(at, contested(status))]
             await shop.reconciliation.run()
-        booked = await read_bookings(shop.stored, START - DAY)
+        booked = await read_bookings(shop.stored, START - DAY, livemode=False)
         assert [one.at for one in booked.found if one.kind == "dispute"] == days
 
 
@@ -179,8 +183,8 @@ async def test_the_webhooks_time_is_the_sales() -> None:
     await shop.offered("cs_1")
     shop.clock.advance(DAY.total_seconds())
     await shop.receive("evt_1", session_json())
-    assert [one.at for one in (await read_bookings(shop.stored, START - DAY)).found] == [START]
-    assert (await read_bookings(shop.stored, START + timedelta(hours=1))).found == []
+    assert [one.at for one in (await read_bookings(shop.stored, START - DAY, livemode=False)).found] == [START]
+    assert (await read_bookings(shop.stored, START + timedelta(hours=1), livemode=False)).found == []
 
 
 def test_currencies_are_never_added_up() -> None:
@@ -246,12 +250,70 @@ async def test_the_panel_of_a_quiet_day() -> None:
 
 
 async def test_a_look_is_bounded() -> None:
-    """Of more sales than are counted only the newest are, and the panel reports that."""
+    """Of more sales than are counted no part is shown as if it were all: the command counts them."""
     clock = ManualClock(datetime(2026, 3, 2, tzinfo=UTC))
     store = MemoryStore(clock)
-    for number in range(MOST + 100):
-        sold = record(f"cs_{number}", email="", granted_at=datetime(2026, 3, 1, tzinfo=UTC))
-        await store.commit(stored_access(sold))
-    panel = await sales_panel(CheckoutRecords(store, clock, INDEX_KEY))
-    assert panel.rows[0][3].endswith(f"from {MOST}")
-    assert "Only the newest 5,000" in panel.todo
+    await store.commit([Put("access:cs_1", record().to_bytes())])
+    for number in range(MOST):
+        await store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
+    panel = await sales_panel(CheckoutRecords(store, clock, INDEX_KEY), livemode=False)
+    assert (panel.rows, "More than 10,000" in panel.headline) == ((), True)
+    assert "`orrery sales`" in panel.todo
+
+
+async def test_test_sales_are_no_money() -> None:
+    """A store that has both modes counts those of the service's own."""
+    panel = await panel_of(record("cs_1"), record("cs_2", livemode=True))
+    assert panel.headline == "1 sold today for 49.00 USD"
+
+
+@pytest.mark.parametrize("livemode", [False, True])
+async def test_a_sale_that_our_clock_grants_before_it_was_paid(livemode: bool) -> None:  # noqa: FBT001  a case
+    """The processor's clock may be ahead of ours over midnight: the sale is in its own day."""
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    early = record(granted_at=MIDNIGHT - timedelta(seconds=1), paid_at=MIDNIGHT, livemode=livemode)
+    await store.commit(stored_access(early))
+    booked = await read_bookings(CheckoutRecords(store, clock, INDEX_KEY), MIDNIGHT, livemode=livemode)
+    assert len(booked.found) == 1
+
+
+async def test_an_undated_part_is_not_booked_again() -> None:
+    """What an earlier release knew without a day keeps none when more goes back."""
+    shop = Shop()
+    await shop.store.commit(stored_access(record()))
+    await shop.store.commit([Put("taken-back:pi_cs_1", reversal(amount_refunded=2000).to_bytes())])
+    shop.processor.charge_events = [ChargeEvent(START + DAY, charged(3000))]
+    await shop.reconciliation.run()
+    booked = await read_bookings(shop.stored, START - DAY, livemode=False)
+    went_back = [(one.at, one.amount) for one in booked.found if one.kind == "refund"]
+    assert went_back == [(START + DAY, 1000), (None, 2000)]
+    shop.processor.charge_events = [ChargeEvent(START, charged(2000))]
+    await shop.reconciliation.run()
+    booked = await read_bookings(shop.stored, START - DAY, livemode=False)
+    assert sorted((one.at, one.amount) for one in booked.found if one.kind == "refund" and one.at) == [
+        (START, 2000),
+        (START + DAY, 1000),
+    ]
+
+
+async def test_a_delayed_payment_is_booked_when_it_came() -> None:
+    """Its session is days older than its money."""
+    shop = Shop()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json(payment_status="unpaid"))
+    shop.clock.advance(6 * DAY.total_seconds())
+    shop.processor.add(session(price_ids=("price_cissp",)))
+    await shop.reconciliation.run()
+    assert (await shop.access()).paid_at == START + 6 * DAY
+
+
+async def test_a_paid_session_that_the_owner_grants_is_a_sale() -> None:
+    """The money came, and was refused access by a check; its refund is booked, too."""
+    shop = Shop()
+    shop.processor.add(session("cs_test_1", amount_total=4900))
+    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", session_id="cs_test_1"), "paid")
+    booked = await read_bookings(shop.stored, START - DAY, livemode=False)
+    assert [(one.kind, one.amount) for one in booked.found] == [("sale", 4900)]
+    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner"), "a friend")
+    assert len((await read_bookings(shop.stored, START - DAY, livemode=False)).found) == 1

@@ -21,6 +21,7 @@ from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import Row, left_out, note, show, show_json
 from orrery.runtime.console.terminal import new_console
 from orrery.runtime.console.windows import parse_window
+from orrery.runtime.references import as_reference
 from orrery.syntax.email_address import is_email_address
 
 group = typer.Typer(no_args_is_help=True)
@@ -32,7 +33,7 @@ SinceIfAny = Annotated[
     str | None,
     typer.Option("--since", help="How far back, such as 30d, 12h or 90m; without it, all.", show_default=False),
 ]
-_NAMES_SESSION = re.compile(r"(?:ref|cs|ch|py|pi)_[A-Za-z0-9_]{1,250}")
+_NAMES_SESSION = re.compile(r"(?:cs|ch|py|pi)_[A-Za-z0-9_]{1,250}")
 Limit = Annotated[int | None, typer.Option(min=1, help="How many at most; without it, all.", show_default=False)]
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def session(
 ) -> None:
     """Show one payment session with everything that is known of it."""
 
-    if not _NAMES_SESSION.fullmatch(who) and not is_email_address(who):
+    if not (as_reference(who) or _NAMES_SESSION.fullmatch(who) or is_email_address(who)):
         raise Invalid(
             "Name a session by its reference (ref_…), its id (cs_…), a charge (ch_…) or an e-mail address."
         )

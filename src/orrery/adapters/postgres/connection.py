@@ -20,6 +20,7 @@ from orrery.adapters.postgres.schema import (
     VERSIONS_PER_SECOND,
     verify,
 )
+from orrery.adapters.postgres.standby import POOLER
 from orrery.adapters.postgres.trouble import is_of_server
 from orrery.errors import OrreryError, StoreUnavailable
 from orrery.ports.clock import Clock
@@ -171,10 +172,7 @@ class StoreConnection:
             )
         found = connection.execute(_FOUND).fetchone()
         if found is None or found[1] != connection.info.backend_pid:
-            raise StoreUnavailable(
-                "The address of the store leads to a connection pooler: "
-                "give the server's own address, since a pooler drops the settings of a connection."
-            )
+            raise StoreUnavailable(POOLER)
         self._end_former(connection, found[1:])
         if not found[0]:
             verify(None)

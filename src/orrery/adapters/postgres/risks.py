@@ -84,7 +84,8 @@ def _of_losses(setup: Setup) -> Iterator[StoreRisk]:
         yield StoreRisk(
             "standby",
             "The store's database waits for no standby: the loss of its machine loses sales.",
-            "Set `synchronous_standby_names` in its postgresql.conf, and reload it.",
+            "Set `synchronous_standby_names` in its postgresql.conf and reload it; "
+            "where Patroni looks after it, bring the other machine back.",
         )
 
 

@@ -13,7 +13,7 @@ _WAITS = (
     "The store's database waits for a standby, and none that it waits for is connected, so every sale waits: "
     "start the standby, or make a new one."
 )
-_POOLER = (
+POOLER = (
     "The address of the store leads to a connection pooler: "
     "give the server's own address, since a pooler drops the settings of a connection."
 )
@@ -36,7 +36,7 @@ def refuse_unusable(connection: psycopg.Connection) -> None:
     """Raise `StoreUnavailable` for a pooler, and where a first commit would wait for ever."""
     process, waits = connection.execute(_LOOK).fetchone() or (0, False)
     if process != connection.info.backend_pid:
-        raise StoreUnavailable(_POOLER)
+        raise StoreUnavailable(POOLER)
     refuse_without_standby(waits=waits)
 
 

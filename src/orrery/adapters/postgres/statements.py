@@ -81,7 +81,7 @@ FROM orrery_versions, (
 ) AS slots, (
   SELECT coalesce(extract(epoch FROM clock_timestamp() - min(since)), 0)::float FROM (
     SELECT xact_start AS since FROM pg_stat_activity
-    WHERE datname = current_database() AND backend_type = 'client backend'
+    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
       AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)
     UNION ALL SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
   ) AS one

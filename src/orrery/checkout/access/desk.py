@@ -140,6 +140,13 @@ class Desk:
             raise Invalid(f"{record.session_id} has an access record already.")
         if await self.was_imported(grant):
             raise Invalid("This line was imported already.")
+        if grant.session_id and (paid := await self._lookup.paid(grant.session_id)):
+            record = record.change(
+                amount_total=paid.amount_total,
+                currency=paid.currency,
+                payment_intent=paid.payment_intent,
+                paid_at=paid.created,
+            )
         unchanged, beside = await self._beside(record)
         if grant.expires_at is None:
             # From the end of what runs, as a purchase would be (decision 10).

@@ -16,7 +16,7 @@ from orrery.checkout import probe
 from orrery.checkout.access.events import Events, RawEvent, ReceivedResult
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.outages import Refusals
-from orrery.checkout.access.rules import AccessVerdict, bought, grant, judge
+from orrery.checkout.access.rules import UNPAID, AccessVerdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import EventIdReused
@@ -193,6 +193,8 @@ class Fulfilment:
         )
         if source.happened_at:
             record = record.change(paid_at=source.happened_at)
+        elif (waited := await self._stored.pending.find(session.id)) and waited.record.reason == UNPAID:
+            record = record.change(paid_at=record.granted_at)  # its session may be days older than its money
         writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
             end = AccessEnd(expires_at=record.expires_at)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.checkout.access.notifications import Notifications
@@ -127,6 +128,8 @@ class Lookup:
         if session_id := next((one.session_id for one in known if one.charge_id == charge_id), None):
             return session_id
         async for charge in self._reads.list_charges(self._stored.clock.now() - _CHARGES_SINCE):
+            if isinstance(charge, ItemUnreadable) and charge.item_id == charge_id:
+                raise charge
             if isinstance(charge, Charge) and charge.id == charge_id and charge.payment_intent:
                 return await self._session_of_payment(charge.payment_intent)
         days = _CHARGES_SINCE.days
@@ -149,6 +152,18 @@ class Lookup:
                 if references.of(session_id) == reference:
                     return session_id
         raise NotFound("No session here has this reference.")
+
+    async def paid(self, session_id: str) -> CheckoutSession | None:
+        """Return a session at the processor that is paid, or None; raise the processor's errors."""
+        try:
+            found = await self._reads.get_session(session_id)
+        except NotConfigured:
+            return None
+        except ProcessorRefused as error:
+            if error.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
+        return found if found.payment_status == "paid" else None
 
     async def address_of(self, payment_intent: str) -> str | None:
         """Return the client address that asked for the session of a payment (decision 18).

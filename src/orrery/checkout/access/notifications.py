@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from orrery.checkout.catalogue import Catalogue, ProductKey
-from orrery.checkout.records import AccessRecord, Reversal
+from orrery.checkout.records import AccessRecord, PaymentDispute, Reversal
 from orrery.runtime.outbox import OutboxDraft
 from orrery.syntax.money import money
 
@@ -83,14 +83,16 @@ class Notifications:
             tags=("leftwards_arrow_with_hook",),
         )
 
-    def disputed(self, reversal: Reversal, session_id: str, *, was_inquiry: bool = False) -> OutboxDraft:
+    def disputed(
+        self, reversal: Reversal, dispute: PaymentDispute, session_id: str, *, was_inquiry: bool = False
+    ) -> OutboxDraft:
         """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
         until = (
-            f"Answer by {reversal.respond_by:%d %B %Y %H:%M} UTC"
-            if reversal.respond_by
+            f"Answer by {dispute.respond_by:%d %B %Y %H:%M} UTC"
+            if dispute.respond_by
             else "Look up the deadline, and answer"
         )
-        its_id = reversal.dispute_id or reversal.charge_id
+        its_id = dispute.dispute_id or reversal.charge_id
         contests = "asked before, and now contests" if was_inquiry else "contests"
         return OutboxDraft(
             id=f"dispute-after-inquiry-{its_id}" if was_inquiry else f"dispute-{its_id}",
@@ -102,13 +104,15 @@ class Notifications:
             tags=("rotating_light",),
         )
 
-    def dispute_decided(self, reversal: Reversal, session_id: str, *, runs: bool) -> OutboxDraft:
+    def dispute_decided(
+        self, reversal: Reversal, dispute: PaymentDispute, session_id: str, *, runs: bool
+    ) -> OutboxDraft:
         """Return the push that follows `disputed` when the dispute is decided."""
-        lost = reversal.contested
+        lost = dispute.takes_money
         body = f"Session {session_id}: the dispute of charge {reversal.charge_id} was {'lost' if lost else 'won'}."
         revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
         return OutboxDraft(
-            id=f"dispute-decided-{reversal.dispute_id or reversal.charge_id}",
+            id=f"dispute-decided-{dispute.dispute_id or reversal.charge_id}",
             channel="push",
             title="A dispute was lost" if lost else "A dispute was won",
             body=body + (revoking if lost and runs else "" if lost else " The payment stays yours."),

@@ -14,13 +14,11 @@ from orrery.checkout.access.report import ReconciliationReport
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import (
-    DECIDED,
     AccessRecord,
-    DisputedAmount,
+    PaymentDispute,
     RefundedTotal,
     Reversal,
     StoredDiscrepancy,
-    takes_money,
 )
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
@@ -150,12 +148,15 @@ class Refunds:
         self, before: Reversal, after: Reversal, session_id: str, *, runs: bool, shorter: int | None
     ) -> list[outbox.OutboxDraft]:
         drafts: list[outbox.OutboxDraft] = []
-        if after.decided and not before.decided:
-            drafts.append(self._notifications.dispute_decided(after, session_id, runs=runs))
-        elif after.dispute and not (before.dispute and before.dispute_id in (None, after.dispute_id)):
-            drafts.append(self._notifications.disputed(after, session_id))
-        elif after.contested and not before.contested:
-            drafts.append(self._notifications.disputed(after, session_id, was_inquiry=True))
+        known = {one.dispute_id: one for one in before.every_dispute}
+        for one in after.every_dispute:
+            was = known.get(one.dispute_id) or known.get(None)
+            if one.is_decided and not (was and was.is_decided):
+                drafts.append(self._notifications.dispute_decided(after, one, session_id, runs=runs))
+            elif not one.is_decided and was is None:
+                drafts.append(self._notifications.disputed(after, one, session_id))
+            elif one.takes_money and was and not was.takes_money:
+                drafts.append(self._notifications.disputed(after, one, session_id, was_inquiry=True))
         if runs and after.refunded and not before.refunded:
             drafts.append(self._notifications.refunded(after, session_id, shorter))
         return drafts
@@ -171,8 +172,9 @@ class Refunds:
                 report.leave_out(error)
                 continue
             # Where only the charge was read, whether its dispute is over is not known.
-            if reversal.session_id and reversal.dispute_id and not reversal.decided:
-                report.disputes.append(_listed(reversal.session_id, _open_dispute(reversal)))
+            is_open = [one for one in reversal.every_dispute if one.dispute_id and not one.is_decided]
+            if reversal.session_id:
+                report.disputes += [_listed(reversal.session_id, _named(one, reversal)) for one in is_open]
             if record and record.runs_at(self._stored.clock.now()):
                 _list_one(record.session_id, reversal, report)
 
@@ -180,52 +182,55 @@ class Refunds:
 def _after(before: Reversal, event: ChargeEvent) -> Reversal:
     subject = event.subject
     if isinstance(subject, Dispute):
-        known = {one.dispute_id: one for one in before.disputes}
+        known = {one.dispute_id: one for one in before.every_dispute if one.dispute_id}
         known[subject.id] = _dispute_after(known.get(subject.id), event.created, subject)
         return _of_latest_dispute(before, event.created, subject).change(disputes=tuple(known.values()))
     total = RefundedTotal(at=event.created, total=subject.amount_refunded)
     added = (total,) if event.reported and total not in before.refunds else ()
+    dated = max((one.total for one in before.refunds), default=0)
+    undated = before.amount_refunded if before.amount_refunded > dated else before.undated_refunds
     return before.change(
         charge_id=subject.id,
         amount=subject.amount,
         amount_refunded=max(before.amount_refunded, subject.amount_refunded),
         dispute=before.dispute or ("disputed" if subject.disputed else None),
         refunds=tuple(sorted((*before.refunds, *added), key=lambda one: (one.at, one.total))),
+        undated_refunds=undated,
     )
 
 
 def _of_latest_dispute(before: Reversal, at: datetime, subject: Dispute) -> Reversal:
     if before.dispute_at and at < before.dispute_at:
         return before
-    if before.decided and before.dispute_id == subject.id:
+    is_decided = any(one.is_decided for one in before.every_dispute if one.dispute_id == subject.id)
+    if is_decided and before.dispute_id == subject.id:
         return before
     return before.change(
         dispute=subject.status, dispute_id=subject.id, dispute_at=at, respond_by=subject.respond_by
     )
 
 
-def _dispute_after(before: DisputedAmount | None, at: datetime, subject: Dispute) -> DisputedAmount:
+def _dispute_after(before: PaymentDispute | None, at: datetime, subject: Dispute) -> PaymentDispute:
     """Return a dispute after one of its events, in whatever order these are read."""
-    taken_at = before.taken_at if before else None
-    if takes_money(subject.status) and subject.status not in DECIDED:
-        taken_at = min(at, taken_at or at)
-    if before and (before.status in DECIDED or before.changed_at > at):
-        return before.change(taken_at=taken_at)
-    return DisputedAmount(
+    after = PaymentDispute(
         dispute_id=subject.id,
         status=subject.status,
         changed_at=at,
         amount=subject.amount,
         currency=subject.currency,
-        taken_at=taken_at,
+        respond_by=subject.respond_by,
     )
+    taken_at = before.taken_at if before else None
+    if after.takes_money and not after.is_decided:
+        taken_at = min(at, taken_at or at)
+    if before and (before.is_decided or (before.changed_at or at) > at):
+        return before.change(taken_at=taken_at)
+    return after.change(taken_at=taken_at)
 
 
 def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport) -> None:
-    if reversal.contested:
-        lost = f"the dispute of charge {reversal.charge_id} was lost"
-        why = lost if reversal.decided else _open_dispute(reversal)
-        report.access_without_payment.append(_listed(session_id, why))
+    if contested := [one for one in reversal.every_dispute if one.takes_money]:
+        report.access_without_payment += [_listed(session_id, _named(one, reversal)) for one in contested]
     elif reversal.refunded:
         report.access_without_payment.append(_listed(session_id, f"charge {reversal.charge_id} was refunded"))
     elif reversal.amount_refunded and reversal.amount is not None:
@@ -237,6 +242,8 @@ def _listed(session_id: str, why: str) -> StoredDiscrepancy:
     return StoredDiscrepancy(session_id=session_id, reason=why)
 
 
-def _open_dispute(reversal: Reversal) -> str:
-    until = f", answer by {reversal.respond_by:%Y-%m-%d %H:%M} UTC" if reversal.respond_by else ""
-    return f"charge {reversal.charge_id} is {'disputed' if reversal.contested else 'asked about'}{until}"
+def _named(dispute: PaymentDispute, reversal: Reversal) -> str:
+    if dispute.is_decided:
+        return f"the dispute of charge {reversal.charge_id} was lost"
+    until = f", answer by {dispute.respond_by:%Y-%m-%d %H:%M} UTC" if dispute.respond_by else ""
+    return f"charge {reversal.charge_id} is {'disputed' if dispute.takes_money else 'asked about'}{until}"

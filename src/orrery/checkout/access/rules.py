@@ -13,6 +13,10 @@ from orrery.syntax.email_address import normal_email
 SessionResult = Literal["granted", "already", "waiting", "refused", "foreign", "erased"]
 
 
+UNPAID = "unpaid"
+"""Why a session waits whose money comes later."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccessVerdict:
     """What becomes of a completed session, or became of it.
@@ -44,7 +48,7 @@ def judge(
     if mismatch := _mismatch(session, product, offer):
         return AccessVerdict("refused", mismatch)
     if session.payment_status == "unpaid":
-        return AccessVerdict("waiting", "unpaid")
+        return AccessVerdict("waiting", UNPAID)
     return AccessVerdict("granted", notes=_differences(session, offer), title=offer.title)
 
 

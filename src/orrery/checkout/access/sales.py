@@ -4,17 +4,20 @@ A sale is booked when its buyer paid, a refund when the processor reported it, a
 when it took the money (decision 58). The days are UTC's. An inquiry of the bank takes nothing.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
-from orrery.checkout.records import AccessRecord, Reversal, takes_money
+from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.runtime.collection import Walk, gathered, sortable
 
 DAY = timedelta(days=1)
+
+_DAYS = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?")
 
 Kind = Literal["sale", "refund", "dispute"]
 
@@ -74,7 +77,7 @@ class Totals:
 
 @dataclass(slots=True)
 class Bookings:
-    """What was booked, the newest first and what has no day last; `is_cut`: older sales were not read."""
+    """What was booked, the newest first and what has no day last; `is_cut`: nothing, of too many sales."""
 
     found: list[Booking] = field(default_factory=list[Booking])
     unreadable: list[RecordUnreadable] = field(default_factory=list[RecordUnreadable])
@@ -110,8 +113,9 @@ def period_of(text: str, now: datetime) -> Period:
     named = {one.name: one for one in periods(now)}
     if text in named:
         return named[text]
-    first, _, last = text.partition("..")
     try:
+        written = _DAYS.fullmatch(text)
+        first, last = written.groups() if written else ("", "")
         since, end = date.fromisoformat(first), date.fromisoformat(last or first)
         found = _days(text, since, end + DAY)
     except (ValueError, OverflowError):
@@ -146,47 +150,66 @@ def returns_of(reversal: Reversal, record: AccessRecord) -> Iterator[Booking]:
     """Yield what went back of a sale: a refund is the difference of successive totals of the charge."""
     if record.amount_total is None:
         return  # no sale was booked either
-    given_back = 0
+    given_back, undated = 0, reversal.undated_refunds
     for one in reversal.refunds:
+        if given_back < undated < one.total:
+            yield Booking("refund", None, undated - given_back, reversal.currency, record)
+            given_back = undated
         if one.total > given_back:
             yield Booking("refund", one.at, one.total - given_back, reversal.currency, record)
             given_back = one.total
     if reversal.amount_refunded > given_back:
         yield Booking("refund", None, reversal.amount_refunded - given_back, reversal.currency, record)
-    for dispute in reversal.disputes:
-        if takes_money(dispute.status):
-            yield Booking("dispute", dispute.taken_at, dispute.amount, dispute.currency, record)
-    if reversal.contested and not reversal.disputes:  # only the charge was read, or by an earlier release
-        kept = (reversal.amount or record.amount_total) - reversal.amount_refunded
-        yield Booking("dispute", None, max(kept, 0), reversal.currency, record)
+    for dispute in reversal.every_dispute:
+        if dispute.takes_money:
+            whole = reversal.amount or record.amount_total
+            amount = max(whole - reversal.amount_refunded, 0) if dispute.amount is None else dispute.amount
+            yield Booking("dispute", dispute.taken_at, amount, dispute.currency, record)
 
 
-async def read_bookings(stored: CheckoutRecords, since: datetime, most: int | None = None) -> Bookings:
-    """Return what was booked since a time, and what has no day; of the sales at most `most`, the newest."""
-    # What is paid is granted later, never earlier.
-    newest = Walk(ACCESS_BY_TIME, most, f"{ACCESS_BY_TIME}{sortable(since)}:", newest_first=True)
+async def read_bookings(
+    stored: CheckoutRecords, since: datetime, *, livemode: bool, most: int | None = None
+) -> Bookings:
+    """Return what was booked since a time, and what has no day.
+
+    With `most`, only what went back of a sale since then, and nothing at all where more sales than that were made:
+    `is_cut`.
+    """
+    # By our clock, what was paid since then was granted a moment before at the earliest.
+    newest = Walk(ACCESS_BY_TIME, most, f"{ACCESS_BY_TIME}{sortable(since - DAY)}:", newest_first=True)
     sold, reversals = await gathered(stored.access.indexed(newest)), await stored.reversals.all()
+    unreadable = {one.name: one for one in (*sold.unreadable, *reversals.unreadable)}
+    if most is not None and len(sold.records) + len(sold.unreadable) >= most:
+        return Bookings(unreadable=[*unreadable.values()], is_cut=True)
     by_session = {one.session_id: one for one in sold.values()}
-    found = Bookings(unreadable=[*sold.unreadable, *reversals.unreadable])
-    found.is_cut = most is not None and len(sold.records) + len(sold.unreadable) >= most
     booked = [one for record in by_session.values() for one in sale_of(record)]
     for reversal in reversals.values():
         try:
-            booked += await _returns(stored, reversal, by_session)
+            booked += await _returns(stored, reversal, by_session, since, every=most is None)
         except RecordUnreadable as error:
-            found.unreadable.append(error)
-    found.found = [one for one in booked if one.at is None or one.at >= since]
-    found.found.sort(key=lambda one: (one.at is not None, one.at or since), reverse=True)
-    return found
+            unreadable[error.name] = error
+    found = [one for one in booked if one.record.livemode == livemode and (one.at is None or one.at >= since)]
+    found.sort(key=lambda one: (one.at is not None, one.at or since), reverse=True)
+    return Bookings(found, [*unreadable.values()])
 
 
 async def _returns(
-    stored: CheckoutRecords, reversal: Reversal, by_session: Mapping[str, AccessRecord]
+    stored: CheckoutRecords,
+    reversal: Reversal,
+    by_session: Mapping[str, AccessRecord],
+    since: datetime,
+    *,
+    every: bool,
 ) -> list[Booking]:
-    if reversal.session_id is None:
+    """Return what went back of one sale; an older one is read where that was since then, or in `every` case."""
+    session_id = reversal.session_id
+    if session_id is None:
         return []
-    record = by_session.get(reversal.session_id)
+    record = by_session.get(session_id)
     if record is None:
-        entry = await stored.access.get(reversal.session_id)
+        times = [one.at for one in reversal.refunds] + [one.taken_at for one in reversal.every_dispute]
+        if not every and not any(at and at >= since for at in times):
+            return []
+        entry = await stored.access.get(session_id)
         record = entry.record if entry else None
     return [*returns_of(reversal, record)] if record else []

@@ -2,24 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 
-from orrery.checkout.access.sales import Bookings, Period, Totals, periods, read_bookings, totals
+from orrery.checkout.access.sales import Bookings, Totals, periods, read_bookings, totals
 from orrery.checkout.collections import CheckoutRecords
 from orrery.ports.panels import Panel, Tone
 from orrery.syntax.money import decimal, money
 
-MOST = 5000
-"""How many of the newest sales are counted: a request for the page must not read a whole store."""
+MOST = 10_000
+"""How many sales are counted: a request for the page must not read a whole store."""
 
 _COLUMNS = {"today": "Today", "7d": "7 days", "30d": "30 days"}
 
 
-async def sales_panel(stored: CheckoutRecords) -> Panel:
+async def sales_panel(stored: CheckoutRecords, *, livemode: bool) -> Panel:
     """Return what is kept of the sales of today, 7 days and 30 days, by currency."""
     shown = [one for one in periods(stored.clock.now()) if one.name in _COLUMNS]
     longest = shown[-1]
-    booked = await read_bookings(stored, longest.since, MOST)
-    remarks = " ".join(_remarks(booked, longest))
+    booked = await read_bookings(stored, longest.since, livemode=livemode, most=MOST)
+    remarks = " ".join(_remarks(booked))
     tone: Tone = "attention" if booked.unreadable else "plain"
+    if booked.is_cut:
+        return Panel("Sales", f"More than {MOST:,} sales in 30 days", tone, "Type `orrery sales` for the figures.")
     found = [totals(booked.within(one)) for one in shown]
     currencies = [one for one in booked.currencies() if one in found[-1]]
     if not currencies:
@@ -30,15 +32,13 @@ async def sales_panel(stored: CheckoutRecords) -> Panel:
     return Panel("Sales", _headline(today), tone, remarks, ("Currency", *_COLUMNS.values()), rows)
 
 
-def _remarks(booked: Bookings, longest: Period) -> Sequence[str]:
+def _remarks(booked: Bookings) -> Sequence[str]:
     remarks = list[str]()
-    if booked.is_cut:
-        remarks.append(f"Only the newest {MOST:,} sales were counted.")
     if booked.unreadable:
         remarks.append(
             f"Not counted, because they cannot be read: {len(booked.unreadable)}. {booked.unreadable[0]}"
         )
-    undated = totals(one for one in booked.undated() if longest.holds(one.record.granted_at))
+    undated = totals(booked.undated())
     for currency, back in undated.items():
         amount = money(-back.net, currency)
         remarks.append(f"Not subtracted, because its day is not known: {amount}. See `orrery sales --list`.")

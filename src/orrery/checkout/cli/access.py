@@ -50,10 +50,12 @@ def list_records(
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], str]:
         desk, now, of = checkout_of(services).desk, services[Clock].now(), services[References].of
-        found = await desk.newest(limit, (lambda record: _state(record, now) == state) if state else None)
+        found = await desk.newest(limit + 1, (lambda record: _state(record, now) == state) if state else None)
         rows: list[Row] = [{"reference": of(one.session_id), **_row(one, now)} for one in found.values()]
-        more = f"{limit} of {await desk.count()} records" if len(rows) == limit else ""
-        return rows, [*found.unreadable], more
+        more = f"The newest {limit}" if len(rows) > limit else ""
+        if more and not state:
+            more = f"{limit} of {await desk.count()} records"
+        return rows[:limit], [*found.unreadable], more
 
     rows, unreadable, more = runner.run(read)
     more = f"{more}: see more with --limit." if more else ""

@@ -3,12 +3,14 @@
 import csv
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orrery.checkout.cli import checkout_of
 from orrery.errors import Invalid
+from orrery.ports.panels import utc_text
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, left_out, show
@@ -22,6 +24,8 @@ _OF_TOTALS = ("gross", "refunded", "disputed", "net")
 _AMOUNTS = ("amount", *_OF_TOTALS)
 _TOTALS = ("period", "currency", "sold", *_OF_TOTALS)
 _LIST = ("at", "what", "product", "amount", "reference")
+_CSV_TOTALS = ("period", "since", "until", "currency", "sold", *_OF_TOTALS)
+_CSV_LIST = ("at", "what", "product", "currency", "amount", "reference")
 
 
 def command(
@@ -45,12 +49,13 @@ def command(
     async def read(services: Services) -> "tuple[list[Period], Bookings, References]":
         from orrery.checkout.access.sales import period_of, periods, read_bookings  # noqa: PLC0415  it reads the store
 
-        stored = checkout_of(services).stored
+        checkout = checkout_of(services)
+        stored, livemode = checkout.stored, checkout.plan.livemode
         now = stored.clock.now()
         chosen = [period_of(period, now)] if period else periods(now)
         if listed and not period:
             chosen = [period_of("30d", now)]
-        booked = await read_bookings(stored, min(one.since for one in chosen))
+        booked = await read_bookings(stored, min(one.since for one in chosen), livemode=livemode)
         return chosen, booked, services[References]
 
     chosen, booked, references = runner.run(read)
@@ -59,7 +64,7 @@ def command(
     else:
         rows = list(_totals(chosen, booked))
     if as_csv:
-        _write_csv(rows)
+        _write_csv(rows, _CSV_LIST if listed else _CSV_TOTALS)
         left_out(booked.unreadable)
     else:
         columns, empty = _LIST if listed else _TOTALS, "Nothing was sold, and nothing went back."
@@ -67,13 +72,13 @@ def command(
         show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable)
 
 
-def _write_csv(rows: Sequence[Row]) -> None:
-    if rows:
-        # A file is passed on, and a session's id opens its buyer's access.
-        columns = [name for name in rows[0] if name != "session_id"]
-        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(_with_amounts(row, decimal) for row in rows)
+def _write_csv(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Write rows with a head. There is no session's id among the columns: it opens its buyer's access."""
+    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for row in rows:
+        times = {name: utc_text(value) for name, value in row.items() if isinstance(value, datetime)}
+        writer.writerow({**_with_amounts(row, decimal), **times})
 
 
 def _with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
