@@ -169,6 +169,20 @@ async def test_a_closed_file(places: Places, clock: ManualClock, tmp_path: Path)
             await asyncio.to_thread(refused)
 
 
+async def test_a_moved_file_whose_new_place_was_lost(places: Places, clock: ManualClock, tmp_path: Path) -> None:
+    """It is opened again under its name, once it is sure that no store is at the other place."""
+    here, there = places("sqlite"), places("postgres")
+    await fill(here, clock)
+    await asyncio.to_thread(list, copied(here, there))
+    (tmp_path / "0.db.moved").rename(tmp_path / "0.db")
+    with pytest.raises(Invalid, match="is no unfinished copy"):
+        await asyncio.to_thread(undone, here, there)
+    await asyncio.to_thread(there.close, "lost")
+    await asyncio.to_thread(there.remove)
+    await asyncio.to_thread(undone, here, there)
+    assert await opens(here)
+
+
 async def test_a_database_in_use(places: Places, clock: ManualClock) -> None:
     """Its service is refused each commit from then on, and learns where the store is."""
     here, there = places("postgres"), places("postgres")
