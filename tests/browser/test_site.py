@@ -256,6 +256,18 @@ def test_each_state_has_its_words(planet: Planet, page: Page, watch: Watch) -> N
     watch.forgive("404")
 
 
+def test_an_open_payment_may_become_a_pending_one(planet: Planet, page: Page) -> None:
+    """A buyer who comes back before the payment, and then pays by a method whose money comes later."""
+    planet.operations.access = {BUYER: "open"}
+    page.clock.install()
+    page.goto(planet.success)
+    told = page.get_by_role("status")
+    expect(told).to_contain_text(SHOWN["open"])
+    planet.operations.access = {BUYER: "pending"}
+    page.clock.run_for(20_000)
+    expect(told).to_contain_text(SHOWN["pending"])
+
+
 def test_what_is_no_session_is_not_asked_for(planet: Planet, page: Page) -> None:
     """What cannot be a session's id is never put into an address."""
     for session in ("", "../check", f"{BUYER}%3Fx", f"x/../{BUYER}", "cs_%C3%A9", "cs_" + "x" * 300):

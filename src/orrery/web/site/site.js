@@ -94,6 +94,11 @@ async function watchAccess(panel) {
     shown = panel.dataset.access = state;
     show(panel, "data-access-state", state, until);
   };
+  // The page begins with a pending payment, and may come back to it from an open one.
+  const pending = document.createElement("template");
+  pending.dataset.accessState = shown;
+  pending.content.append(...panel.cloneNode(true).childNodes);
+  document.body.append(pending);
   if (!SESSION.test(sessionId)) return turn("unknown");
   for (let pause = POLL.first; performance.now() < end; pause = Math.min(pause * POLL.factor, POLL.longest)) {
     const { state, expires_at: until } = await readAccess(sessionId).catch(() => ({}));
