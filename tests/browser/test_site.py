@@ -256,8 +256,9 @@ def test_each_state_has_its_words(planet: Planet, page: Page, watch: Watch) -> N
     watch.forgive("404")
 
 
-def test_an_open_payment_may_become_a_pending_one(planet: Planet, page: Page) -> None:
+def test_an_open_payment_may_become_a_pending_one(planet: Planet, open_page: OpenPage) -> None:
     """A buyer who comes back before the payment, and then pays by a method whose money comes later."""
+    page = open_page()
     planet.operations.access = {BUYER: "open"}
     page.clock.install()
     page.goto(planet.success)
