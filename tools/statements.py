@@ -25,7 +25,6 @@ class Row:
 
     name: str
     held: int
-    budget: int | None = None
     added: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
@@ -35,13 +34,8 @@ class Row:
 
     @property
     def limit(self) -> int:
-        """The most that it may have today."""
+        """The most that it may have: its budget."""
         return self.held + sum(self.added.values())
-
-    @property
-    def aim(self) -> int:
-        """The most that it is to have in the end."""
-        return (self.held if self.budget is None else self.budget) + sum(self.added.values())
 
 
 def statements(text: bytes) -> int:
@@ -76,19 +70,18 @@ def files(root: Path) -> Iterator[tuple[str, Path]]:
     yield from (("tests", file) for file in (root / "tests").rglob("*.py"))
 
 
-def rows(text: str) -> tuple[list[Row], bool]:
-    """Return the rows of the table, and whether the budgets bind."""
-    table = tomllib.loads(text)
-    return [Row(name, **row) for name, row in table["packages"].items()], table["binds"]
+def rows(text: str) -> list[Row]:
+    """Return the rows of the table."""
+    return [Row(name, **row) for name, row in tomllib.loads(text)["packages"].items()]
 
 
-def problems(table: list[Row], counts: Mapping[str, int], records: Path, *, binds: bool) -> Iterator[str]:
+def problems(table: list[Row], counts: Mapping[str, int], records: Path) -> Iterator[str]:
     """Yield in sentences what is wrong with the table, and which package has more than it may."""
     named = [name for row in table for name in row.packages]
     yield from (f"{name} has no row." for name in sorted(counts.keys() - {*named}))
     yield from (f"{name} is no package." for name in sorted({*named} - counts.keys()))
     for row in table:
-        present, most = _sum(row, counts), row.aim if binds else row.limit
+        present, most = _sum(row, counts), row.limit
         if present > most:
             yield f"{row.name} has {present} statements, and may have {most}: take out {present - most}."
         for record in row.added:
@@ -98,11 +91,9 @@ def problems(table: list[Row], counts: Mapping[str, int], records: Path, *, bind
 
 def shown(table: list[Row], counts: Mapping[str, int]) -> Iterator[str]:
     """Yield the lines of the table that a person reads."""
-    yield f"{'statements':<38}{'now':>8}{'may have':>10}{'budget':>8}"
+    yield f"{'statements':<38}{'now':>8}{'budget':>8}"
     for row in table:
-        present = _sum(row, counts)
-        over = f"{present - row.aim:>8} over" if present > row.aim else ""
-        yield f"{row.name:<38}{present:>8}{row.limit:>10}{row.aim:>8}{over}"
+        yield f"{row.name:<38}{_sum(row, counts):>8}{row.limit:>8}"
 
 
 def updated(text: str, table: list[Row], counts: Mapping[str, int]) -> str:
@@ -121,11 +112,11 @@ def main(arguments: list[str]) -> int:
     """Print the table, and on standard error what is wrong; return the exit code."""
     counts, text = counted(ROOT), TABLE.read_text()
     if arguments == ["--update"]:
-        text = updated(text, rows(text)[0], counts)
+        text = updated(text, rows(text), counts)
         TABLE.write_text(text)
-    table, binds = rows(text)
+    table = rows(text)
     sys.stdout.writelines(f"{line}\n" for line in shown(table, counts))
-    wrong = list(problems(table, counts, ROOT / "docs" / "decisions", binds=binds))
+    wrong = list(problems(table, counts, ROOT / "docs" / "decisions"))
     sys.stderr.writelines(f"{one}\n" for one in wrong)
     return 1 if wrong else 0
 
