@@ -64,7 +64,8 @@ def test_a_restore_brings_no_erased_buyer_back(shop: Deployment, tmp_path: Path)
     assert came.returncode == 0
     assert "Erased again, as in the store before: 2." in came.stderr
     assert "Reconciled: 1 granted" in came.stderr
-    assert f"{shop.store.name}.before-restore holds what was there before" in came.stderr
+    assert "What was there before is in " in came.stderr
+    assert f"{shop.store.name}.before-restore: delete that" in came.stderr
     listed = json.loads(shop.orrery("access", "list", "--json").stdout)
     assert {one["session_id"]: one["email"] for one in listed} == {
         session: "erased",

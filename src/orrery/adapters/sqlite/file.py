@@ -172,8 +172,13 @@ def require_store(path: Path) -> None:
         raise unavailable(path, error) from error
     if orphaned:
         raise _gone(path)
+    if moved(path).exists():
+        raise StoreMissing(
+            f"The store at {path} was moved by `orrery store copy`: name its new place in the settings. "
+            f"{moved(path).name} holds what it was."
+        )
     raise StoreMissing(
-        f"There is no store at {path}{_moved(path)}: make one with `orrery store create` "
+        f"There is no store at {path}: make one with `orrery store create` "
         "(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
     )
 
@@ -181,10 +186,6 @@ def require_store(path: Path) -> None:
 def moved(path: Path) -> Path:
     """Return where a store is kept that was copied elsewhere."""
     return path.with_name(f"{path.name}.moved")
-
-
-def _moved(path: Path) -> str:
-    return f", it was moved, and {moved(path).name} is what it was" if moved(path).exists() else ""
 
 
 def _gone(path: Path) -> StoreMissing:

@@ -70,7 +70,7 @@ def _report(settings: Settings, secrets: Secrets, erased: _Erased | None) -> Non
         if again:
             note(f"Erased again, as in the store before: {again}.")
     for copy in remains_of(store_place(settings, secrets), settings.store.store_file):
-        note(f"{copy} holds what was there before: delete it when you are sure.")
+        note(f"What was there before is in {copy}: delete that when you are sure.")
 
 
 @contextmanager
