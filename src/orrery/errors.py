@@ -27,13 +27,18 @@ from typing import ClassVar
 
 def words_of(error: BaseException) -> str:
     """Return why the system or a library failed, in words, to go on with after a colon."""
+    return words_if_any(error) or f"unexpected {type(error).__name__}"
+
+
+def words_if_any(error: BaseException) -> str:
+    """Return the same, or nothing for an error that has no words for the owner."""
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "no answer came in time"
     if isinstance(error, UnicodeDecodeError):
         return "it is not text in UTF-8"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror[:1].lower() + error.strerror[1:]
-    return f"unexpected {type(error).__name__}"
+    return ""
 
 
 class OrreryError(Exception):

@@ -38,6 +38,15 @@ class CommitLost(Exception):
         self.cause = cause
 
 
+_VERSIONS_PER_SECOND = 2**20
+"""More than any store can give out, and below 2**53 for two centuries."""
+
+
+def version_floor(now: datetime) -> int:
+    """Return the version from which a store counts on where what it has lost, or was lost before, is not known."""
+    return int(now.timestamp()) * _VERSIONS_PER_SECOND
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One caller's commit. `named`: the caller chose the id, and so may have sent it before."""

@@ -2,7 +2,7 @@
 
 import ssl
 
-from orrery.errors import words_of
+from orrery.errors import words_if_any
 
 _PASSING = (
     *(ssl.SSLEOFError, ssl.SSLSyscallError, ssl.SSLZeroReturnError),
@@ -39,8 +39,8 @@ def unreachable(who: str, error: BaseException) -> str:
 
 def _words(error: BaseException) -> str:
     """Return the words of the innermost error that has some: a client's own class means nothing to the owner."""
-    words = [words_of(one) for one in _causes(error)]
-    return next((one for one in reversed(words) if not one.startswith("unexpected")), "the connection failed")
+    found = (words_if_any(one) for one in reversed(_causes(error)))
+    return next((words for words in found if words), "the connection failed")
 
 
 def tls_trouble(who: str, error: BaseException) -> str:

@@ -1,17 +1,20 @@
 """Stores for the conformance suites: one of each adapter, empty, with a clock that the test moves."""
 
 from collections.abc import AsyncGenerator, Generator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from orrery.adapters.postgres import create
-from orrery.ports.store import Store
+from orrery.adapters.postgres.place import PostgresDatabase
+from orrery.adapters.sqlite.place import SqliteFile
+from orrery.ports.store import Store, StorePlace
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot, running_dovecot, skip_without_dovecot
 from tests.support.postgres import Server, in_new_schema, running_postgres, skip_without_postgres
 from tests.support.postgres_schema import Schema
-from tests.support.stores import ADAPTERS, opened
+from tests.support.stores import ADAPTERS, Places, opened
 
 
 @pytest.fixture
@@ -46,6 +49,22 @@ def schema(postgres: Server) -> Schema:
     schema = Schema(postgres, postgres.new_schema())
     create(schema.address)
     return schema
+
+
+@pytest.fixture
+def places(tmp_path: Path, clock: ManualClock, request: pytest.FixtureRequest) -> Places:
+    """Return what gives a new place of an engine; each database has a schema of its own, and another name."""
+    numbers = count()
+
+    def new(engine: str) -> StorePlace:
+        if engine == "sqlite":
+            return SqliteFile(tmp_path / f"{next(numbers)}.db", clock)
+        server: Server = request.getfixturevalue("postgres")
+        host = ("127.0.0.1", "localhost")[next(numbers) % 2]
+        address = server.address(server.new_schema()).replace("host=127.0.0.1", f"host={host}")
+        return PostgresDatabase(address, clock)
+
+    return new
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,7 @@
 """What a store holds goes row for row from any engine to any other, and takes the place of another store."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 
 import psycopg
@@ -11,7 +9,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from orrery.adapters.postgres.place import PostgresDatabase
-from orrery.adapters.sqlite.place import SqliteFile
 from orrery.app.store_place import back_up, put_in_place
 from orrery.errors import Invalid, OutcomeUnknown, StoreMissing, StoreUnavailable
 from orrery.ports.store import (
@@ -27,26 +24,10 @@ from orrery.ports.store import (
 )
 from tests.support.clock import ManualClock
 from tests.support.postgres import Server
-from tests.support.stores import keys_of, put
+from tests.support.stores import Places, keys_of, put
 
 ROWS = 2500
 """More than two pages."""
-
-Places = Callable[[str], StorePlace]
-
-
-@pytest.fixture
-def places(tmp_path: Path, clock: ManualClock, request: pytest.FixtureRequest) -> Places:
-    """Return what gives a new place of an engine."""
-    numbers = count()
-
-    def new(engine: str) -> StorePlace:
-        if engine == "postgres":
-            server = request.getfixturevalue("postgres")
-            return PostgresDatabase(server.address(server.new_schema()), clock)
-        return SqliteFile(tmp_path / f"{next(numbers)}.db", clock)
-
-    return new
 
 
 ENGINES = ["sqlite", "postgres"]

@@ -1,43 +1,23 @@
 """A store goes from any engine to any other: whole, after any kill, and never sold on at both."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from itertools import count, islice, product
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
 
-from orrery.adapters.postgres.place import PostgresDatabase
-from orrery.adapters.sqlite.place import SqliteFile
 from orrery.app.store_copy import copied, digest, undone
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Committed, Delete, Put, StoreContents, StoredRow, StorePlace
 from tests.support.clock import ManualClock
-from tests.support.postgres import Server
+from tests.support.stores import Places
 
 ENGINES = ("sqlite", "postgres")
 ROWS, PAGE = 30, 10
 STEPS = 8
 """The target is there, the source closed, four pages and the commits in the target, the target open."""
-
-Places = Callable[[str], StorePlace]
-
-
-@pytest.fixture
-def places(tmp_path: Path, clock: ManualClock, request: pytest.FixtureRequest) -> Places:
-    """Return what gives a new place of an engine; each database has a schema of its own, and another name."""
-    numbers = count()
-
-    def new(engine: str) -> StorePlace:
-        if engine == "sqlite":
-            return SqliteFile(tmp_path / f"{next(numbers)}.db", clock)
-        server: Server = request.getfixturevalue("postgres")
-        host = ("127.0.0.1", "localhost")[next(numbers) % 2]
-        return PostgresDatabase(f"{server.address(server.new_schema())} host={host}", clock)
-
-    return new
 
 
 async def fill(place: StorePlace, clock: ManualClock) -> StoreContents:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +13,12 @@ from orrery.adapters.sqlite import SqliteStore, create
 from orrery.adapters.sqlite.place import SqliteFile
 from orrery.app.store_place import back_up, file_place, put_in_place
 from orrery.ports.clock import Clock
-from orrery.ports.store import Committed, Put, Store, StoreEntry
+from orrery.ports.store import Committed, Put, Store, StoreEntry, StorePlace
 
 ADAPTERS = ("memory", "sqlite")
+
+Places = Callable[[str], StorePlace]
+"""Returns a new place of an engine, `sqlite` or `postgres`."""
 
 
 @asynccontextmanager

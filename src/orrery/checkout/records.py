@@ -165,7 +165,8 @@ class Reversal(Record):
     @property
     def every_dispute(self) -> tuple[PaymentDispute, ...]:
         """Return the disputes, with what an earlier release knew of its latest one."""
-        if self.dispute is None:
+        known = {one.dispute_id: one for one in self.disputes}
+        if self.dispute is None or (self.dispute_id is None and known):
             return self.disputes
         latest = PaymentDispute(
             dispute_id=self.dispute_id,
@@ -177,12 +178,10 @@ class Reversal(Record):
         )
         if latest.takes_money and not latest.is_decided:
             latest = latest.change(taken_at=self.dispute_at)
-        known = {one.dispute_id: one for one in self.disputes}
-        if self.dispute_id not in known:
-            return (*self.disputes, latest) if self.dispute_id or not known else self.disputes
-        if latest.is_decided and not known[self.dispute_id].is_decided:  # an earlier release ran again meanwhile
-            known[self.dispute_id] = known[self.dispute_id].change(status=self.dispute)
-        return tuple(known.values())
+        same = known.get(self.dispute_id, latest)
+        if latest.is_decided and not same.is_decided:  # an earlier release ran again meanwhile
+            same = same.change(status=self.dispute)
+        return tuple((known | {self.dispute_id: same}).values())
 
 
 class UnreadableEvent(Record):

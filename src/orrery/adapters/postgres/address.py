@@ -13,7 +13,6 @@ from orrery.errors import Invalid
 _CONNECTION = {
     "application_name": "orrery",
     "client_encoding": "UTF8",
-    "connect_timeout": 5,  # for each host; a frozen one may be the first
     "target_session_attrs": "read-write",
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -30,9 +29,13 @@ _EXPLICIT = {"hostaddr": "", "port": "5432", "options": "", "sslmode": "prefer"}
 """What is given goes before a variable of the environment, and before the service that `PGSERVICE` names."""
 
 
-def connect(connection_string: str) -> psycopg.Connection:
-    """Connect to whichever server takes writes; each statement is a transaction unless one is begun."""
-    return psycopg.connect(make_conninfo(connection_string, **_CONNECTION), autocommit=True)
+def connect(connection_string: str, seconds: int = 5) -> psycopg.Connection:
+    """Connect to whichever server takes writes; each statement is a transaction unless one is begun.
+
+    `seconds` is what each host has: a frozen one may be the first.
+    """
+    given = make_conninfo(connection_string, **_CONNECTION, connect_timeout=seconds)
+    return psycopg.connect(given, autocommit=True)
 
 
 def each_host(connection_string: str) -> list[str]:

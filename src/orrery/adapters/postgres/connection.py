@@ -13,17 +13,12 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from orrery.adapters.postgres.address import connect, each_host
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import (
-    HOLD,
-    OLDEST_SERVER,
-    SCHEMA_VERSION,
-    VERSIONS_PER_SECOND,
-    verify,
-)
+from orrery.adapters.postgres.schema import COUNT_ON, MARK, OLDEST_SERVER, SCHEMA_VERSION, SHARE, verify
 from orrery.adapters.postgres.standby import POOLER
 from orrery.adapters.postgres.trouble import is_of_server
 from orrery.errors import OrreryError, StoreUnavailable
 from orrery.ports.clock import Clock
+from orrery.store_calls import version_floor
 
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
@@ -34,7 +29,6 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
-_SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
 _WAITS = """
 SELECT set_config('lock_timeout', %(ms)s, false), set_config('idle_in_transaction_session_timeout', %(ms)s, false)
 """
@@ -46,13 +40,8 @@ FROM pg_stat_activity WHERE pid = pg_backend_pid()
 """
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
 # The column `closed` is not there in the schema before.
-_TURN = """
-SELECT schema, to_jsonb(orrery_store) ->> 'closed', epoch, timeline,
-  left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
-FROM orrery_store FOR UPDATE
-"""
+_TURN = f"SELECT schema, to_jsonb(orrery_store) ->> 'closed', epoch, timeline, {MARK} FROM orrery_store FOR UPDATE"  # noqa: S608  a literal of ours
 _BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
-_COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
 Opened = tuple[psycopg.Connection, socket.socket]
 """A connection, and a second handle of its socket."""
@@ -160,7 +149,7 @@ class StoreConnection:
         connection.add_notice_handler(self._hear)
         self._refuse(connection)
         _ = connection.execute(_SETTINGS)
-        _ = connection.execute(_SHARE)
+        _ = connection.execute(SHARE)
         _ = connection.execute(_WAITS, {"ms": f"{self._deadline.limit * 1000 * 5 // 6:.0f}"})
         self._pass_barrier(connection)
 
@@ -196,8 +185,7 @@ class StoreConnection:
             verify(schema, closed)
             self._seen.refuse_another(epoch, mark)
             if known != mark:
-                floor = int(self._clock.now().timestamp()) * VERSIONS_PER_SECOND
-                _ = connection.execute(_COUNT_ON, (floor,))
+                _ = connection.execute(COUNT_ON, (version_floor(self._clock.now()),))
             _ = connection.execute(_BARRIER, (mark,))
         if self.warned:
             raise StoreUnavailable("The store's database ended the wait for its standby: see its log.")

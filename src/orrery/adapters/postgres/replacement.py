@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from orrery.adapters.postgres.schema import TABLES, VERSIONS_PER_SECOND, make
+from orrery.adapters.postgres.schema import TABLES, make
 from orrery.adapters.postgres.transfer import (
     Transfer,
     count_on,
@@ -15,6 +15,7 @@ from orrery.adapters.postgres.transfer import (
 )
 from orrery.errors import Invalid, StoreMissing
 from orrery.ports.store import StoreContents
+from orrery.store_calls import version_floor
 
 _KEPT = "orrery_entries_before_restore, orrery_commits_before_restore"
 _KEPT_THERE = "SELECT to_regclass('orrery_entries_before_restore') IS NOT NULL"
@@ -53,7 +54,7 @@ def replace(connection_string: str, contents: StoreContents, now: datetime, *, r
         else:
             make(target.connection)
         fill(target, contents)
-        count_on(target, int(now.timestamp()) * VERSIONS_PER_SECOND)
+        count_on(target, version_floor(now))
         target.commit(_UNKNOWN)
 
 

@@ -19,13 +19,16 @@ SCHEMA_VERSION: Final = 2
 OLDEST_SERVER = 130000
 """The first release of PostgreSQL whose statements these are, as its number is reported."""
 
-VERSIONS_PER_SECOND = 2**20
-"""After a change of timeline, the store counts on from this many versions for each second since 1970: more than
-the lost server can have given out."""
-
 HOLD: Final = "5724763940357931008 + 'orrery_store'::regclass::oid::bigint"
 """The number of the advisory lock that each connection shares, and that keeps a restore out while one has it: the
 letters Orry, and the store's own number. No promise about what is stored follows from it."""
+
+SHARE: Final = f"SELECT pg_advisory_lock_shared({HOLD})"
+
+MARK: Final = "left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid"
+"""The mark of the history: the server's timeline, and the store's own number, which a dump does not keep."""
+
+COUNT_ON: Final = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
 # Keys and ids are bytes: text cannot hold a NUL, and orders by a locale. Times are microseconds since 1970.
 # The one row of orrery_store is the turn: each group of commits locks it, over all nodes. A row lock, because an
@@ -55,10 +58,7 @@ CREATE SEQUENCE orrery_versions CACHE 1;
 """
 
 # With the mark of the history: a failover that loses all since then shows by it.
-_FIRST = """
-INSERT INTO orrery_store (schema, epoch, seen, timeline) SELECT
-  %s, 1, 0, left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid
-"""
+_FIRST = f"INSERT INTO orrery_store (schema, epoch, seen, timeline) SELECT %s, 1, 0, {MARK}"
 _TABLES_THERE = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 """

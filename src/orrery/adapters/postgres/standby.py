@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import psycopg
 
+from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.errors import StoreUnavailable
 
@@ -45,7 +46,7 @@ def explained(connection_string: str, deadline: Deadline, error: StoreUnavailabl
     try:
         with (
             suppress(psycopg.Error),
-            psycopg.connect(connection_string, connect_timeout=_SOON, target_session_attrs="read-write") as found,
+            connect(connection_string, _SOON) as found,
             socket.socket(fileno=os.dup(found.fileno())) as line,
             deadline.over(line),
         ):

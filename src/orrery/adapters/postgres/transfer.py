@@ -13,7 +13,7 @@ import psycopg
 
 from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import HOLD, verify
+from orrery.adapters.postgres.schema import COUNT_ON, HOLD, SHARE, verify
 from orrery.adapters.postgres.trouble import nothing_is_stored, unavailable
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import StoreContents, StoredCommit, StoredRow
@@ -23,12 +23,10 @@ _LIMIT = timedelta(seconds=60)
 
 _PAGE = 1000
 
-_SHARE = f"SELECT pg_advisory_lock_shared({HOLD})"
 _SEIZE = f"SELECT pg_advisory_xact_lock({HOLD})"
 _FOUND = "SELECT to_regclass('orrery_store') IS NOT NULL"
 _SCHEMA = "SELECT schema, to_jsonb(orrery_store) ->> 'closed' FROM orrery_store"
 _LAST = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM orrery_versions"
-_COUNT_ON = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 _ROWS = "SELECT key, value, version, expires_at FROM orrery_entries WHERE key > %b ORDER BY key"
 _COMMITS = "SELECT id, version, committed_at FROM orrery_commits ORDER BY version"
 
@@ -107,7 +105,7 @@ def reading(
     """
     with transfer(connection_string) as source:
         _ = require_store(source, may_be_closed=may_be_closed)
-        _ = source.execute(_SHARE)  # first: a snapshot from before a restore shows none of its tables
+        _ = source.execute(SHARE)  # first: a snapshot from before a restore shows none of its tables
         _ = source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         rows, commits = source.select("rows", _ROWS, (after,)), source.select("commits", _COMMITS)
         yield StoreContents(map(StoredRow._make, rows), map(StoredCommit._make, commits), last_version_of(source))
@@ -147,7 +145,7 @@ def fill(target: Transfer, contents: StoreContents) -> None:
 
 def count_on(target: Transfer, version: int) -> None:
     """Have the next commit get a greater version than `version`, and than any before."""
-    _ = target.execute(_COUNT_ON, (version,))
+    _ = target.execute(COUNT_ON, (version,))
 
 
 def last_version_of(source: Transfer) -> int:

@@ -59,10 +59,8 @@ def load(path: Path, contents: StoreContents, *, may_be_closed: bool = False) ->
 def fill(database: Database, contents: StoreContents) -> None:
     """Add `contents` in one transaction."""
     _ = database.execute("BEGIN IMMEDIATE")
-    _ = database.executemany(
-        "INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, ?, ?)", contents.rows
-    )
-    _ = database.executemany("INSERT INTO commits (id, version, committed_at) VALUES (?, ?, ?)", contents.commits)
+    _ = database.executemany(_ADD_ROW, contents.rows)
+    _ = database.executemany(_ADD_COMMIT, contents.commits)
     count_on(database, contents.last_version)
     _ = database.execute("COMMIT")
 

@@ -31,10 +31,7 @@ from orrery.adapters.sqlite.file import (
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import StoreContents
-
-VERSIONS_PER_SECOND = 2**20
-"""A restored store counts on from this many versions for each second since 1970: more than any lost file can
-have given out, though it cannot be read any more, and below 2**53 for two centuries."""
+from orrery.store_calls import version_floor
 
 
 def write_snapshot(contents: StoreContents, target: Path, source: object) -> None:
@@ -152,9 +149,8 @@ def _refuse_empty(copy: Path, source: object) -> None:
 def _count_on(new: Path, *, beyond: int, clock: Clock) -> None:
     with closing(connect(new, BUSY_TIMEOUT)) as database:
         make_durable(database)
-        floor = int(clock.now().timestamp()) * VERSIONS_PER_SECOND
         _ = database.execute("BEGIN")
-        count_on(database, max(floor, beyond))
+        count_on(database, max(version_floor(clock.now()), beyond))
         _ = database.execute("COMMIT")
 
 

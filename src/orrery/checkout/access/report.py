@@ -17,6 +17,7 @@ MOST_KEPT = 50
 """How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 PANEL = "Payments and access"
+_WELL = "What is paid has access, and what has access is paid"
 
 PART, DISPUTES = "payments and access", "disputes"
 """The parts of the findings."""
@@ -107,7 +108,7 @@ class ReconciliationReport:
 def findings_of(last: LastReconciliation) -> list[Finding]:
     """Return what needs the owner, for `orrery doctor`; pushes have reported it already."""
     wrong = len(last.unreadable) + last.without_access + last.without_payment
-    why = _headline(last) if wrong else "What is paid has access, and what has access is paid."
+    why = _headline(last) if wrong else f"{_WELL}."
     todo = "See `orrery checkout reconcile`." if wrong else ""
     found = [Finding(PART, "broken" if wrong else "ok", why, todo, essential=False, told=True)]
     if last.disputes:
@@ -133,7 +134,7 @@ def panel_of(last: LastReconciliation, now: datetime) -> Panel:
     if now - last.at > LATE:
         todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
         return Panel(PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
-    return Panel(PANEL, "What is paid has access, and what has access is paid", "good", ran)
+    return Panel(PANEL, _WELL, "good", ran)
 
 
 def _headline(last: LastReconciliation) -> str:

@@ -52,9 +52,7 @@ def command(
         checkout = checkout_of(services)
         stored, livemode = checkout.stored, checkout.plan.livemode
         now = stored.clock.now()
-        chosen = [period_of(period, now)] if period else periods(now)
-        if listed and not period:
-            chosen = [period_of("30d", now)]
+        chosen = [period_of(period or "30d", now)] if period or listed else periods(now)
         booked = await read_bookings(stored, min(one.since for one in chosen), livemode=livemode)
         return chosen, booked, services[References]
 
