@@ -73,3 +73,4 @@ async def test_a_charge_and_a_payment_name_their_session() -> None:
     gone_back = Reversal(payment_intent="pi_9", session_id="cs_9", charge_id="ch_3", currency="usd")
     await shop.store.commit([Put("taken-back:pi_9", gone_back.to_bytes())])
     assert await shop.lookup.named("ch_3") == "cs_9"
+    assert await shop.lookup.named("ch_1") == "cs_1"  # what went back is another charge's
