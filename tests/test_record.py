@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import AwareDatetime
 
 from orrery.approvals.chain import LogEntry, first_break, following
-from orrery.approvals.progress import IntentProgress, Use
+from orrery.approvals.progress import IntentProgress, TargetUse
 from orrery.record import Code, Id, Personal, PersonalText, Record, RecordPart, Sealed, personal_fields
 from orrery.runtime.operations import Intent
 
@@ -99,7 +99,7 @@ def test_an_erasure_drops_unknown_fields() -> None:
 
 def test_unknown_fields_stay_through_the_steps_of_an_intent() -> None:
     """What later releases have written beside the notes of an intent stays when it goes on."""
-    use = Use(state="done", changed_at=NOON, note="n")
+    use = TargetUse(state="done", changed_at=NOON, note="n")
     progress = IntentProgress(intent_id="in-1", digest="d", changed_at=NOON, note="n", uses={"cs_1": use})
     stored = progress.to_bytes().replace(b'"note":"n"', b'"note":"n","more":"x@buyer.example"')
     read = IntentProgress.from_bytes(stored)

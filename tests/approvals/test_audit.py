@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.approvals.approval_log import HEAD, LOG
-from orrery.approvals.audit import Head, read_head
+from orrery.approvals.audit import PushedHead, read_head
 from orrery.approvals.chain import LogEntry, following
 from orrery.errors import Invalid, NotConfigured, StoreUnavailable
 from orrery.ports.store import Delete, Put
@@ -200,7 +200,7 @@ async def test_the_head_that_the_owner_remembers(desk: Desk) -> None:
     entries = await desk.log()
     for entry in (entries[0], entries[-1]):
         assert (await desk.approvals.verify(read_head(entry.head))).remembered is True
-    for head in (Head(11, "0" * 16), Head(3, entries[3].hash[:16])):
+    for head in (PushedHead(11, "0" * 16), PushedHead(3, entries[3].hash[:16])):
         verified = await desk.approvals.verify(head)
         assert (verified.remembered, verified.holds) == (False, False)
 
@@ -257,4 +257,4 @@ def test_no_head(text: str) -> None:
 
 def test_a_head_as_it_is_pasted() -> None:
     """Capital digits and white space around a head do not matter."""
-    assert read_head(" 12:0123456789ABCDEF\n") == Head(12, "0123456789abcdef")
+    assert read_head(" 12:0123456789ABCDEF\n") == PushedHead(12, "0123456789abcdef")

@@ -246,7 +246,7 @@ CASES: dict[str, Callable[[WallClock], Case]] = {
     "Holder.until": lease,
     "Notification.due_at": messages,
     "IntentProgress.changed_at": operation_under_way,
-    "Use.changed_at": operation_under_way,
+    "TargetUse.changed_at": operation_under_way,
     "IntentProgress.statement": standing_approval,
     "Announcement.at": announcement,
     "Announcement.until": announcement,

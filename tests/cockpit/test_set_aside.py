@@ -12,7 +12,7 @@ from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.ledger import NewItem
 from orrery.cockpit.rows import LEDGER_ACCOUNT, RowId
 from orrery.cockpit.set_aside import KEEP_DONE, LONGEST, Set, SetAsides, asked_for
-from orrery.cockpit.waiting import Aside
+from orrery.cockpit.waiting import SetAsideUntil
 from orrery.errors import StoreUnavailable
 from orrery.ports.comms.errors import RowGone
 from orrery.ports.comms.messages import UNKNOWN, Standing
@@ -81,7 +81,7 @@ async def test_it_comes_back(desk: Desk) -> None:
 async def test_the_last_word_of_a_person_counts(desk: Desk) -> None:
     """What is done may be set aside; another day takes the place of the first. Each answer has what was before."""
     orders: list[tuple[Set, date | None]] = [("done", None), ("later", IN_A_WEEK), ("later", TOMORROW)]
-    before: Aside | None = None
+    before: SetAsideUntil | None = None
     for what, until in orders:
         assert await desk.actions.set_aside(corp("mail-1"), what, until) == before
         before = asked_for(what, until)
@@ -148,7 +148,7 @@ async def test_items_of_the_ledger(desk: Desk) -> None:
     assert await changes(desk, row_id, "done", None)
     assert "Call Bo" not in await subjects(desk)
     assert await subjects(desk, listed=False) == ["Call Bo"]
-    assert await desk.actions.set_aside(row_id, "undo", None) == Aside()
+    assert await desk.actions.set_aside(row_id, "undo", None) == SetAsideUntil()
     assert "Call Bo" in await subjects(desk)
     assert not await changes(desk, row_id, "undo", None)
 

@@ -7,7 +7,16 @@ from typing import get_args
 
 import pytest
 
-from orrery.cockpit.waiting import WORDS, Aside, NotListed, Reason, is_over, midnight_after, own_reason_of, why_not
+from orrery.cockpit.waiting import (
+    WORDS,
+    NotListed,
+    Reason,
+    SetAsideUntil,
+    is_over,
+    midnight_after,
+    own_reason_of,
+    why_not,
+)
 from orrery.ports.comms.messages import UNKNOWN, MailboxMessage, Person, Source, Standing
 from tests.support.clock import START
 from tests.support.mailboxes import a_message
@@ -95,10 +104,10 @@ def test_only_meetings_are_over() -> None:
 
 
 ASIDES = {
-    "done": (Aside(), "done"),
-    "until tomorrow": (Aside(TODAY + timedelta(days=1)), "later"),
-    "until today": (Aside(TODAY), None),
-    "until a day that is over": (Aside(date(2020, 1, 1)), None),
+    "done": (SetAsideUntil(), "done"),
+    "until tomorrow": (SetAsideUntil(TODAY + timedelta(days=1)), "later"),
+    "until today": (SetAsideUntil(TODAY), None),
+    "until a day that is over": (SetAsideUntil(date(2020, 1, 1)), None),
 }
 
 
@@ -114,7 +123,7 @@ def test_what_a_person_said(name: str) -> None:
 def test_it_comes_back_at_midnight() -> None:
     """That of this machine, whatever the zone of the clock is."""
     midnight = START.astimezone().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    aside, before = Aside(midnight.date()), midnight - timedelta(seconds=1)
+    aside, before = SetAsideUntil(midnight.date()), midnight - timedelta(seconds=1)
     assert aside.holds(before.astimezone(UTC))
     assert not aside.holds(midnight.astimezone(UTC))
     assert midnight_after(before.astimezone(UTC)) == midnight

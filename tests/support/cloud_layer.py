@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from orrery.gateway.cloud.survey import Activity, Survey
-from orrery.gateway.cloud.wanted import CONDITIONS, Wanted, webhook_name
+from orrery.gateway.cloud.wanted import CONDITIONS, WantedResources, webhook_name
 from orrery.ports.cloud import (
     CONTRIBUTOR,
     RUNTIME,
@@ -29,7 +29,7 @@ URI = "https://webhooks.example/webhooks?token=not-a-real-one"
 IDENTITY = Identity(f"{GROUP}/identities/gateway-restarter", "the-client", "the-principal")
 GRANT = Grant(f"{MACHINE}/roleAssignments/1", MACHINE, CONTRIBUTOR)
 
-WANTED = Wanted(
+WANTED = WantedResources(
     "gateway-restarter",
     "gateway-automation",
     "restart-gateway",

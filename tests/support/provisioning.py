@@ -18,7 +18,7 @@ from orrery.gateway.cloud.plan import CloudPlan, planned
 from orrery.gateway.cloud.provision import Provisioning
 from orrery.gateway.cloud.restart import restart
 from orrery.gateway.cloud.runbook import rendered
-from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.cloud.wanted import WantedResources
 from orrery.ports.cloud.machine import MachineReply, Step
 from orrery.ports.health import Finding
 from orrery.sandbox.app import Service
@@ -57,7 +57,7 @@ class Layer:
     folder: Path
     cloud: AzureCloud
     names: Names
-    wanted: Wanted = WANTED
+    wanted: WantedResources = WANTED
     said: list[str] = field(default_factory=list[str])
 
     @property

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from orrery.tenants.claims import SKEW, Expected, judge_access, judge_sign_in
+from orrery.tenants.claims import SKEW, ExpectedClaims, judge_access, judge_sign_in
 from orrery.tenants.errors import SignInRefused
 from tests.support.tables import each_case
 
 TENANT, OTHER = "00000000-0000-4000-8000-0000000000a0", "00000000-0000-4000-8000-0000000000b0"
 CLIENT, PERSON = "00000000-0000-4000-8000-0000000000a1", "00000000-0000-4000-8000-0000000000a2"
-EXPECTED = Expected("https://login.example", TENANT, CLIENT, "ann@corp.example")
+EXPECTED = ExpectedClaims("https://login.example", TENANT, CLIENT, "ann@corp.example")
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 AT = int(NOW.timestamp())
 HOME = f"{PERSON}.{TENANT}"

@@ -36,7 +36,7 @@ class Rights:
     """The result of trying the rights: missing and superfluous ones; `unclear` ones got no usable answer."""
 
     may: Sequence[str]
-    lacking: Sequence[KeyRight]
+    missing: Sequence[KeyRight]
     too_many: Sequence[str]
     unclear: Sequence[str]
 
@@ -85,7 +85,7 @@ async def try_rights(reads: ProcessorReads, processor: Processor, now: datetime)
     }
     return Rights(
         may=[name for name, answer in answers.items() if answer == "may"],
-        lacking=[right for right in used if answers[right.name] == "may not"],
+        missing=[right for right in used if answers[right.name] == "may not"],
         too_many=[name for name, answer in unneeded.items() if answer == "may"],
         unclear=[name for name, answer in (answers | unneeded).items() if answer == "unclear"],
     )
@@ -146,7 +146,7 @@ class KeyProbe:
 
 def _rights_remarks(rights: Rights) -> Iterator[Remark]:
     yield Remark(f"may read {_listed(rights.may)}" if rights.may else "may read nothing that is used")
-    for right in rights.lacking:
+    for right in rights.missing:
         if right.needed:
             yield Remark(f"may not read {right.name}: {right.without}", f"Give it the right to read {right.name}.")
         else:

@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from orrery.approvals.approval_log import HEAD, TOO_BUSY, ApprovalLog
-from orrery.approvals.audit import AuditResult, Head, audit
+from orrery.approvals.audit import AuditResult, PushedHead, audit
 from orrery.approvals.chain import SignedStatement
 from orrery.approvals.execution import Executor, OperationCall
 from orrery.approvals.intent_store import VOID, IntentStore, KnownIntent
@@ -232,7 +232,9 @@ class Approvals:
         """
         await self._intents.erase(intent_id, normal_reason(reason), self._clock.now())
 
-    async def verify(self, remembered: Head | None = None, signatures: Signatures | None = None) -> AuditResult:
+    async def verify(
+        self, remembered: PushedHead | None = None, signatures: Signatures | None = None
+    ) -> AuditResult:
         """Check the whole log, the owner's signatures in it, and every intent.
 
         `remembered` is a head from an earlier push; `signatures` may know keys that are no longer in use.

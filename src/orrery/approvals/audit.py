@@ -22,19 +22,19 @@ _HEAD = re.compile(rf"(?P<number>[1-9][0-9]{{0,11}}):(?P<hash>[0-9a-f]{{{SHORT}}
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class PushedHead:
     """A head of the log from a push: the number of the last entry then, and the beginning of its hash."""
 
     number: int
     hash: str
 
 
-def read_head(text: str) -> Head:
+def read_head(text: str) -> PushedHead:
     """Return a head as a push contains it, `NUMBER:HASH`; raise `Invalid` for any other text."""
     found = _HEAD.fullmatch(text.strip().lower())
     if found is None:
         raise Invalid(f"A head is a number, a colon and {SHORT} hexadecimal digits, as in a push.")
-    return Head(int(found["number"]), found["hash"])
+    return PushedHead(int(found["number"]), found["hash"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ async def audit(
     proposals: Sequence[KnownIntent],
     erased: AbstractSet[str],
     signatures: Signatures,
-    remembered: Head | None,
+    remembered: PushedHead | None,
 ) -> AuditResult:
     """Return the result of the check.
 
@@ -100,7 +100,7 @@ async def audit(
     )
 
 
-def _is_in(entries: Sequence[LogEntry], broken: int | None, head: Head) -> bool:
+def _is_in(entries: Sequence[LogEntry], broken: int | None, head: PushedHead) -> bool:
     sound = (entry for entry in entries if broken is None or entry.number < broken)
     return any(entry.number == head.number and entry.hash.startswith(head.hash) for entry in sound)
 

@@ -53,7 +53,7 @@ AFTER: Mapping[EntryKind, IntentState | None] = {
 _USED = ("started", "unknown", "done")
 
 
-class Use(RecordPart):
+class TargetUse(RecordPart):
     """The state of one target of a standing approval; `note` is the latest sentence about it."""
 
     state: UseState
@@ -76,9 +76,9 @@ class IntentProgress(Record):
     note: PersonalText = ""
     statement: Sentence = ""
     signature: Id = ""
-    uses: Mapping[Id, Use] = {}
+    uses: Mapping[Id, TargetUse] = {}
 
-    def of_target(self, target: str) -> "IntentProgress | Use | None":
+    def of_target(self, target: str) -> "IntentProgress | TargetUse | None":
         """Return the state of one target of a standing approval, or without a target that of the intent itself."""
         return self.uses.get(target) if target else self
 
@@ -86,7 +86,7 @@ class IntentProgress(Record):
         """Return a copy with another outcome for a target, or without a target for the intent itself."""
         if not target:
             return self.change(state=state, changed_at=at, note=note)
-        use = self.uses.get(target) or Use(state="started", changed_at=at)
+        use = self.uses.get(target) or TargetUse(state="started", changed_at=at)
         return self.change(uses={**self.uses, target: use.change(state=state, changed_at=at, note=note)})
 
     def as_logged(self, logged: "IntentProgress") -> "IntentProgress":
@@ -157,12 +157,12 @@ def begun_again(entries: Iterable[LogEntry]) -> Iterator[int]:
         _follow(logged, entry)
 
 
-def is_open(state: IntentProgress | Use | None) -> bool:
+def is_open(state: IntentProgress | TargetUse | None) -> bool:
     """Return whether an operation was started and its outcome is not known."""
     return state is not None and state.state in ("started", "unknown")
 
 
-def may_be_under_way(state: IntentProgress | Use, now: datetime) -> bool:
+def may_be_under_way(state: IntentProgress | TargetUse, now: datetime) -> bool:
     """Return whether its last call may still arrive."""
     # After a clock was put back, `changed_at` may be years ahead: the owner must not wait for it.
     return abs(now - state.changed_at) < UNDER_WAY

@@ -13,7 +13,7 @@ from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, CockpitRow, RowId, diges
 from orrery.cockpit.schema import HeadRead
 from orrery.cockpit.set_aside import Set, SetAsides
 from orrery.cockpit.settings import CockpitSettings
-from orrery.cockpit.waiting import Aside
+from orrery.cockpit.waiting import SetAsideUntil
 from orrery.ports.comms.errors import MailboxRefused
 from orrery.ports.comms.mailboxes import Mailbox, MailboxDraft, MessageBody, ReplyRequest
 from orrery.ports.comms.messages import MailboxMessage
@@ -95,7 +95,7 @@ class Actions:
             )
         )
 
-    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> Aside | None:
+    async def set_aside(self, row_id: RowId, what: Set, until: date | None) -> SetAsideUntil | None:
         """Mark a row as done, set it aside until a day, or take both back; return its state before.
 
         Raises `RowGone`, `WrongDay` and the errors of the mailbox and the store.
@@ -105,10 +105,10 @@ class Actions:
             days = self.comms.inbox_of(row_id).mailbox.days_of(row_id.source)
             return await self.set_asides.set(row, what, until, days)
         if what == "done":
-            return None if await self.ledger.act(row_id.source_id, "dismiss") else Aside()
+            return None if await self.ledger.act(row_id.source_id, "dismiss") else SetAsideUntil()
         was_done = what == "undo" and await self.ledger.act(row_id.source_id, "undo")
         before = await self.set_asides.set(row, what, until, 0)
-        return Aside() if was_done else before
+        return SetAsideUntil() if was_done else before
 
     async def act(self, row_id: RowId, action: Action) -> bool:
         """Dismiss a row of the action ledger or undo that; return whether anything changed.

@@ -14,7 +14,7 @@ from orrery.cockpit.order import in_order
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, CockpitRow, RowId, merged, newest_first, row_of
 from orrery.cockpit.senders import Senders
-from orrery.cockpit.set_aside import Asides, SetAsides
+from orrery.cockpit.set_aside import SetAsideRows, SetAsides
 from orrery.cockpit.waiting import NotListed, Reason, why_not
 from orrery.errors import NotFound, StoreError
 from orrery.ports.clock import Clock
@@ -75,7 +75,7 @@ class Comms:
         try:
             found, asides = await self._ledger.all(), await self._set_asides.known()
         except StoreError as error:
-            items, tasks, asides = list[CockpitRow](), list[str](), Asides()
+            items, tasks, asides = list[CockpitRow](), list[str](), SetAsideRows()
             ledger = _ledger_state("failed", str(error), None, 0, 0)
         else:
             opened = [one for one in found.records if not one.record.dismissed_at]
@@ -179,7 +179,7 @@ class Comms:
 
 
 def _sorted_out(
-    rows: Iterable[CockpitRow], now: datetime, asides: Asides
+    rows: Iterable[CockpitRow], now: datetime, asides: SetAsideRows
 ) -> tuple[list[CockpitRow], list[tuple[CockpitRow, Reason]]]:
     """Return the rows that wait, and the others with why not; of a conversation the newest that waits is listed.
 

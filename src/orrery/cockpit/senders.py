@@ -13,7 +13,7 @@ from orrery.syntax.track import Track
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSenders:
     """What was read of a track, the people in it, and the first alarm of each row that has one, by its key."""
 
     rows: Sequence[Sequence[CockpitRow]]
@@ -27,7 +27,7 @@ class Senders:
     """The people of each track, as the rows show them; made again when these change."""
 
     inboxes: Sequence[Inbox]
-    _known: dict[Track, Known] = field(default_factory=dict[Track, Known])
+    _known: dict[Track, KnownSenders] = field(default_factory=dict[Track, KnownSenders])
 
     async def people(self, track: Track) -> Correspondents:
         """Return with whom mail was exchanged in a track."""
@@ -38,7 +38,7 @@ class Senders:
         tracks: set[Track] = {one.mailbox.track for one in self.inboxes}
         return {key: words for track in tracks for key, words in (await self._of(track)).alarms.items()}
 
-    async def _of(self, track: Track) -> Known:
+    async def _of(self, track: Track) -> KnownSenders:
         inboxes = [one for one in self.inboxes if one.mailbox.track == track]
         rows, before = [one.rows for one in inboxes], self._known.get(track)
         written_to = [person for one in inboxes for person in one.written_to]
@@ -62,8 +62,8 @@ def _known(
     here: Iterable[str],
     elsewhere: Iterable[str],
     written_to: Sequence[Person],
-) -> Known:
+) -> KnownSenders:
     every = [row for several in rows for row in several]
     people = Correspondents((row.message for row in every), here, elsewhere, written_to)
     found = ((row, alarms_of(row.message, people)) for row in every)
-    return Known(rows, written_to, people, {row.id: some[0].words for row, some in found if some})
+    return KnownSenders(rows, written_to, people, {row.id: some[0].words for row, some in found if some})

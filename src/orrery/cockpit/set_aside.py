@@ -7,7 +7,7 @@ from typing import Literal
 from orrery.cockpit.errors import WrongDay
 from orrery.cockpit.records import SetAside
 from orrery.cockpit.rows import CockpitRow, RowId, digest_of
-from orrery.cockpit.waiting import Aside, is_over
+from orrery.cockpit.waiting import SetAsideUntil, is_over
 from orrery.ports.clock import Clock
 from orrery.ports.store import Conflict, Store
 from orrery.runtime.collection import Collection, commit, compare_and_set
@@ -31,25 +31,25 @@ def _life(record: SetAside) -> timedelta:
     return max(record.until - record.set_at.date(), timedelta()) + timedelta(days=2)
 
 
-class Asides:
+class SetAsideRows:
     """What is set aside: by the keys of the rows, each with its source's id.
 
     Of 50,000 rows only those are looked up whose source's id is among `source_ids`: a key takes long to make.
     """
 
-    def __init__(self, held: Mapping[str, tuple[str, Aside]] | None = None) -> None:
+    def __init__(self, held: Mapping[str, tuple[str, SetAsideUntil]] | None = None) -> None:
         self.held = held or {}
         self.source_ids = frozenset(source_id for source_id, _ in self.held.values())
 
-    def of(self, row_id: RowId) -> Aside | None:
+    def of(self, row_id: RowId) -> SetAsideUntil | None:
         """Return the state of a row."""
         found = self.held.get(_key_of(row_id))
         return found[1] if found else None
 
 
-def asked_for(what: Set, until: date | None) -> Aside | None:
+def asked_for(what: Set, until: date | None) -> SetAsideUntil | None:
     """Return the state that a request asks for."""
-    return None if what == "undo" else Aside(until)
+    return None if what == "undo" else SetAsideUntil(until)
 
 
 def _key_of(row_id: RowId) -> str:
@@ -62,21 +62,23 @@ class SetAsides:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._known: Asides | None = None
+        self._known: SetAsideRows | None = None
         self.records = Collection(store, clock, SetAside, PREFIX, life=_life)
 
     def now(self) -> datetime:
         """Return the time by which a row comes back."""
         return self._clock.now()
 
-    async def known(self) -> Asides:
+    async def known(self) -> SetAsideRows:
         """Return what is set aside; raise the store's errors."""
         if self._known is None:
             found = (await self.records.all()).records
-            self._known = Asides({one.id: (one.record.source_id, Aside(one.record.until)) for one in found})
+            self._known = SetAsideRows(
+                {one.id: (one.record.source_id, SetAsideUntil(one.record.until)) for one in found}
+            )
         return self._known
 
-    async def set(self, row: CockpitRow, what: Set, until: date | None, days: int) -> Aside | None:
+    async def set(self, row: CockpitRow, what: Set, until: date | None, days: int) -> SetAsideUntil | None:
         """Set a row aside, or take that back; return its state before.
 
         `days` is how far back its mailbox lists it. Raises `WrongDay` for a day on which it would not come back.
@@ -90,7 +92,7 @@ class SetAsides:
             await self._store_as(row, new)
         return before
 
-    async def _store_as(self, row: CockpitRow, new: Aside | None) -> None:
+    async def _store_as(self, row: CockpitRow, new: SetAsideUntil | None) -> None:
         record_id = _key_of(row.id)
         now, source_id = self._clock.now(), row.id.source_id
         record = SetAside(track=row.id.track, source_id=source_id, until=new.until, set_at=now) if new else None
@@ -102,7 +104,7 @@ class SetAsides:
 
         _ = await compare_and_set(attempt, _BUSY)
         held = {key: one for key, one in (await self.known()).held.items() if key != record_id}
-        self._known = Asides(held | ({record_id: (source_id, new)} if new else {}))
+        self._known = SetAsideRows(held | ({record_id: (source_id, new)} if new else {}))
 
     def _check(self, row: CockpitRow, until: date, days: int) -> None:
         today, message = self._clock.now().astimezone().date(), row.message

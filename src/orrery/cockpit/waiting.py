@@ -45,7 +45,7 @@ WORDS: Mapping[Reason, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class SetAsideUntil:
     """That a person has set a row aside: until a day on which it comes back, or with None as done."""
 
     until: date | None = None
@@ -84,7 +84,7 @@ def own_reason_of(message: MailboxMessage, watched: frozenset[str]) -> Reason | 
 
 
 def why_not(
-    message: MailboxMessage, own_reason: Reason | None, now: datetime, aside: Aside | None
+    message: MailboxMessage, own_reason: Reason | None, now: datetime, aside: SetAsideUntil | None
 ) -> Reason | None:
     """Return why a message does not wait now: a person's word, then the time, then its own reason."""
     if aside is not None and aside.holds(now):

@@ -153,8 +153,8 @@ class QuotaBudget(Record):
         earlier = {scope: block for scope, block in self.blocks.items() if block.since < sent}
         own = scopes_of(query)
         past = {earlier[scope].reason for scope in own if query == TOTAL and scope in earlier}
-        mended = {reason for reason in past if PAUSES[reason].by_owner}
-        lifted = {scope for scope, block in earlier.items() if scope in own or block.reason in mended}
+        fixed = {reason for reason in past if PAUSES[reason].by_owner}
+        lifted = {scope for scope, block in earlier.items() if scope in own or block.reason in fixed}
         return corrected.change(
             blocks={scope: block for scope, block in self.blocks.items() if scope not in lifted},
             failing=self.failing and query != TOTAL,

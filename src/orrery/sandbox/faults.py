@@ -159,7 +159,7 @@ Instead = Callable[[], Response]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FaultKind:
     """A kind of fault: which requests it strikes, and when.
 
     It strikes requests of the groups in `of`: before the operation, which is not carried out (`instead` is the
@@ -173,15 +173,15 @@ class Kind:
     spoil: Spoil | None = None
 
 
-def _before(of: str, words: str, instead: Instead | None = None) -> Kind:
-    return Kind(tuple(of.split(", ")), words, instead=instead)
+def _before(of: str, words: str, instead: Instead | None = None) -> FaultKind:
+    return FaultKind(tuple(of.split(", ")), words, instead=instead)
 
 
-def _after(of: str, words: str, spoil: Spoil | None = None) -> Kind:
-    return Kind(tuple(of.split(", ")), words, after=True, spoil=spoil)
+def _after(of: str, words: str, spoil: Spoil | None = None) -> FaultKind:
+    return FaultKind(tuple(of.split(", ")), words, after=True, spoil=spoil)
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FaultKind] = {
     "latency": _before("processor", "The processor answers after `value` seconds (default 1)."),
     "rate_limit": _before("processor", "The processor answers 429 before it looks at the request."),
     "server_error": _before(

@@ -11,7 +11,7 @@ from orrery.ports.private_file import PrivateFile
 from orrery.ports.scanned import Source
 from orrery.scanner.deployment import PublicDestination, Push, Sources
 from orrery.scanner.findings import ScanFinding
-from orrery.scanner.pushed import Looked, News, PushedFindings
+from orrery.scanner.pushed import PushedFindings, SearchedDestination, UnpushedFindings
 from orrery.scanner.scanning import Scan
 from orrery.syntax.lines import one_line
 
@@ -21,12 +21,14 @@ MOST_LINES, LONGEST_LINE = 12, 160
 COMMAND = "orrery tenants scan --destinations"
 
 
-def look(places: Iterable[PublicDestination], compose: Callable[[], Scan], sources: Sources) -> Iterator[Looked]:
+def look(
+    places: Iterable[PublicDestination], compose: Callable[[], Scan], sources: Sources
+) -> Iterator[SearchedDestination]:
     """Yield one look at each place; a scan that cannot begin is the trouble of all of them."""
     try:
         scan = compose()
     except OrreryError as error:
-        yield from (Looked(one.name, trouble=str(error)) for one in places)
+        yield from (SearchedDestination(one.name, trouble=str(error)) for one in places)
         return
     for one in places:
         yield _looked(one, scan, sources)
@@ -38,21 +40,21 @@ def _sources(place: PublicDestination, sources: Sources) -> Iterator[Source]:
     yield sources.files([place.folder])
 
 
-def _looked(place: PublicDestination, scan: Scan, sources: Sources) -> Looked:
+def _looked(place: PublicDestination, scan: Scan, sources: Sources) -> SearchedDestination:
     found: dict[ScanFinding, None] = {}
     try:
         if not place.folder.is_dir():
-            return Looked(place.name, trouble="Its folder is missing.")
+            return SearchedDestination(place.name, trouble="Its folder is missing.")
         for source in _sources(place, sources):
             found |= dict.fromkeys(scan.findings(source))
     except OrreryError as error:
-        return Looked(place.name, tuple(found), str(error))
+        return SearchedDestination(place.name, tuple(found), str(error))
     except OSError as error:
-        return Looked(place.name, tuple(found), f"Its folder cannot be read: {error.strerror}.")
-    return Looked(place.name, tuple(found))
+        return SearchedDestination(place.name, tuple(found), f"Its folder cannot be read: {error.strerror}.")
+    return SearchedDestination(place.name, tuple(found))
 
 
-def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) -> list[str]:
+def notify(looked: Sequence[SearchedDestination], file: PrivateFile, push: Push, now: str) -> list[str]:
     """Push what is new, and remember what was accepted; return why something was not, to be tried again.
 
     Raises `NotConfigured` when the file of what was pushed cannot be used.
@@ -81,7 +83,7 @@ def notify(looked: Sequence[Looked], file: PrivateFile, push: Push, now: str) ->
     return failed
 
 
-def _of_findings(news: News) -> Iterator[OutgoingMessage]:
+def _of_findings(news: UnpushedFindings) -> Iterator[OutgoingMessage]:
     if not news.findings:
         return
     counts = Counter(name for name, _ in news.findings)
@@ -94,7 +96,7 @@ def _of_findings(news: News) -> Iterator[OutgoingMessage]:
     yield _message("leak", title, body, "urgent")
 
 
-def _of_troubles(news: News) -> Iterator[OutgoingMessage]:
+def _of_troubles(news: UnpushedFindings) -> Iterator[OutgoingMessage]:
     if not news.troubles:
         return
     by_reason: dict[str, list[str]] = {}
@@ -105,7 +107,7 @@ def _of_troubles(news: News) -> Iterator[OutgoingMessage]:
     yield _message("no-scan", "The search for leaks has a gap", body, "high")
 
 
-def _of_return(news: News) -> Iterator[OutgoingMessage]:
+def _of_return(news: UnpushedFindings) -> Iterator[OutgoingMessage]:
     if news.searched_again:
         body = f"{', '.join(news.searched_again)}: the search for leaks works again."
         yield _message("scan-again", "The search for leaks is whole again", body, "low")

@@ -8,7 +8,7 @@ from orrery.errors import OrreryError
 from orrery.ports.scanner import NO_NAMES
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.hooks import HOOKS, Hooks, HookState
-from orrery.scanner.pushed import Looked
+from orrery.scanner.pushed import SearchedDestination
 
 
 def states(folder: Path, deployment: ScanDeployment, settings: Path | None = None) -> Mapping[Path, HookState]:
@@ -17,21 +17,23 @@ def states(folder: Path, deployment: ScanDeployment, settings: Path | None = Non
     return {one.folder.path / hook: one.state(hook) for one in every for hook in HOOKS}
 
 
-def gaps(config: Path | None, deployment: ScanDeployment) -> Iterator[Looked]:
+def gaps(config: Path | None, deployment: ScanDeployment) -> Iterator[SearchedDestination]:
     """Yield a look at the watch-list and one at the hooks: each with its trouble, or none.
 
     A trouble names no place, which may have a customer's name in it and goes to a push server and into logs;
     `detail` has the places.
     """
     with suppress(OrreryError):  # what cannot be loaded is the trouble of each destination
-        yield Looked("watch-list", trouble=NO_NAMES if deployment.load(config).policy.is_blind else "")
+        yield SearchedDestination(
+            "watch-list", trouble=NO_NAMES if deployment.load(config).policy.is_blind else ""
+        )
     folders = deployment.protected().all(config)
     wrong = {str(one): why for one in folders if (why := _wrong(one, deployment))}
     why = (
         f"Protected repositories: {len(folders)}; of these {len(wrong)} without a hook, or with another program's "
         "in its place, or core.hooksPath leads past it. See: orrery tenants hooks list"
     )
-    yield Looked("hooks", trouble=why if wrong else "", detail=str(wrong))
+    yield SearchedDestination("hooks", trouble=why if wrong else "", detail=str(wrong))
 
 
 def _wrong(folder: Path, deployment: ScanDeployment) -> str:

@@ -19,7 +19,7 @@ _DIGITS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class SearchedDestination:
     """One look at a destination: what was found, and why it could not be searched to its end, if so.
 
     `detail` of a trouble is never pushed; a trouble is another one when its detail is.
@@ -32,7 +32,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class UnpushedFindings:
     """What the owner was not notified of yet."""
 
     findings: Sequence[tuple[str, ScanFinding]]
@@ -73,7 +73,7 @@ class PushedFindings:
         }
         return json.dumps(content).encode()
 
-    def news(self, looked: Iterable[Looked]) -> News:
+    def news(self, looked: Iterable[SearchedDestination]) -> UnpushedFindings:
         """Return what is new since the last push."""
         every = list(looked)
         known = {one.name: self.findings.get(one.name, frozenset()) for one in every}
@@ -84,10 +84,10 @@ class PushedFindings:
                     _ = fresh.setdefault((one.name, digest), (one.name, found))
         changed = {one.name: one.trouble for one in every if one.trouble and self._is_new(one)}
         again = [one.name for one in every if not one.trouble and one.name in self.troubles]
-        return News([*fresh.values()], changed, again)
+        return UnpushedFindings([*fresh.values()], changed, again)
 
     def after(
-        self, looked: Iterable[Looked], ended: str, *, findings: bool, troubles: bool, again: bool
+        self, looked: Iterable[SearchedDestination], ended: str, *, findings: bool, troubles: bool, again: bool
     ) -> "PushedFindings":
         """Return what was pushed after a round: of what is new only that whose push was accepted.
 
@@ -98,18 +98,18 @@ class PushedFindings:
         trouble = {one.name: self._trouble(one, pushed=troubles, again=again) for one in every}
         return PushedFindings(self.key, kept, {name: text for name, text in trouble.items() if text}, ended)
 
-    def _kept(self, one: Looked, *, pushed: bool) -> frozenset[str]:
+    def _kept(self, one: SearchedDestination, *, pushed: bool) -> frozenset[str]:
         before, now = self.findings.get(one.name, frozenset[str]()), frozenset(map(self._id, one.findings))
         there = before if one.trouble else before & now
         return there | now if pushed else there
 
-    def _trouble(self, one: Looked, *, pushed: bool, again: bool) -> str:
+    def _trouble(self, one: SearchedDestination, *, pushed: bool, again: bool) -> str:
         before = self.troubles.get(one.name, "")
         if one.trouble:
             return self._digest(one.trouble + one.detail) if pushed or not self._is_new(one) else before
         return "" if again else before
 
-    def _is_new(self, one: Looked) -> bool:
+    def _is_new(self, one: SearchedDestination) -> bool:
         return self.troubles.get(one.name) != self._digest(one.trouble + one.detail)
 
     def _id(self, finding: ScanFinding) -> str:

@@ -36,7 +36,7 @@ _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 @dataclass(slots=True)
-class Searched:
+class SearchedAmount:
     """How much was searched."""
 
     items: int = 0
@@ -68,7 +68,7 @@ def json_of(finding: ScanFinding) -> str:
     return json.dumps({**asdict(finding), "do": REMEDIES[finding.kind]}).replace("\x7f", "\\u007f")
 
 
-def summary(findings: Sequence[ScanFinding], searched: Searched, notes: Iterable[str]) -> Iterator[str]:
+def summary(findings: Sequence[ScanFinding], searched: SearchedAmount, notes: Iterable[str]) -> Iterator[str]:
     """Yield the lines behind the findings."""
     kinds: list[Kind] = list(dict.fromkeys(one.kind for one in findings))
     if kinds:
@@ -86,7 +86,7 @@ def summary(findings: Sequence[ScanFinding], searched: Searched, notes: Iterable
 
 
 def json_summary(
-    findings: Sequence[ScanFinding], searched: Searched, notes: Iterable[str], *, knows_names: bool
+    findings: Sequence[ScanFinding], searched: SearchedAmount, notes: Iterable[str], *, knows_names: bool
 ) -> str:
     """Return the last line of JSON."""
     counts = {"findings": len(findings), "items": searched.items, "bytes": searched.bytes}

@@ -21,7 +21,7 @@ _MEMBER = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedClaims:
     """What the tokens of one account must hold. The GUIDs are in lower case."""
 
     authority: str
@@ -87,7 +87,7 @@ class _Claims:
         return dict(pairs)
 
 
-def judge_sign_in(id_claims: bytes, home_account: str, expected: Expected, now: datetime) -> str:
+def judge_sign_in(id_claims: bytes, home_account: str, expected: ExpectedClaims, now: datetime) -> str:
     """Return the object id of the person who signed in, or raise `SignInRefused`, which names the claim.
 
     `id_claims` come from a verified id token; `home_account` from the answer that it came with.
@@ -126,7 +126,7 @@ class Access:
 
 
 def judge_access(
-    payload: bytes | None, granted: Iterable[str], object_id: str, expected: Expected, now: datetime
+    payload: bytes | None, granted: Iterable[str], object_id: str, expected: ExpectedClaims, now: datetime
 ) -> Access:
     """Return the claims of an access token, or raise `SignInRefused`, which names the claim.
 
@@ -150,7 +150,7 @@ def judge_access(
     return Access(scopes, _judge_times(claims, now))
 
 
-def _refuse_guest(claims: _Claims, expected: Expected) -> None:
+def _refuse_guest(claims: _Claims, expected: ExpectedClaims) -> None:
     if claims.has("idp"):
         claims.require("idp", expected.issuers, "names another tenant: the account is a guest in this one")
     if claims.has("acct") and claims.number("acct") != _MEMBER:

@@ -13,7 +13,7 @@ How = Literal["is in", "holds", "is in or holds what overlaps with"]
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedDestination:
     """A destination that a place touches, and how."""
 
     how: How
@@ -41,7 +41,7 @@ class Gate:
             if foreign := sorted(given - {one.track}):
                 raise TrackRefused(f"{place} {one}: data of track {foreign[0]} cannot go there.")
 
-    def touched_by(self, place: Path) -> list[Touched]:
+    def touched_by(self, place: Path) -> list[TouchedDestination]:
         """Return each destination that a place is in or that is in it, and those that overlap with these.
 
         So where the destinations of two tracks overlap, neither takes anything.
@@ -50,19 +50,19 @@ class Gate:
         further = self._touched([one.destination.folder for one in near if one.destination.folder])
         known = [one.destination for one in near]
         return near + [
-            Touched("is in or holds what overlaps with", one.track, one.destination)
+            TouchedDestination("is in or holds what overlaps with", one.track, one.destination)
             for one in further
             if one.destination not in known
         ]
 
-    def _touched(self, places: list[Path]) -> Iterator[Touched]:
+    def _touched(self, places: list[Path]) -> Iterator[TouchedDestination]:
         for track, one in self.settings.destinations():
             if one.folder is None:
                 continue
             if any(is_within(place, one.folder) for place in places):
-                yield Touched("is in", track, one)
+                yield TouchedDestination("is in", track, one)
             elif any(is_within(one.folder, place) for place in places):
-                yield Touched("holds", track, one)
+                yield TouchedDestination("holds", track, one)
 
 
 def overlap(one: Path, other: Path) -> bool:

@@ -10,7 +10,7 @@ from orrery.ports.identity import Authority, DeviceCode, IdentityProvider, Signe
 from orrery.ports.private_file import SignInFileUnusable
 from orrery.syntax.track import Track
 from orrery.tenants.accounts import TrackAccount, accounts, resolve
-from orrery.tenants.claims import Expected, judge_access, judge_sign_in
+from orrery.tenants.claims import ExpectedClaims, judge_access, judge_sign_in
 from orrery.tenants.settings import TenantsSettings, TrackSettings
 from orrery.tenants.sign_in_file import SignIn, SignInFile
 
@@ -103,8 +103,8 @@ class SignIns:
         """Return the file of a track's sign-ins."""
         return SignInFile(self.files, track, self.settings.require(track))
 
-    def _expected(self, account: TrackAccount, track: TrackSettings) -> Expected:
-        return Expected(self.settings.authority.rstrip("/"), track.tenant, track.client, account.name)
+    def _expected(self, account: TrackAccount, track: TrackSettings) -> ExpectedClaims:
+        return ExpectedClaims(self.settings.authority.rstrip("/"), track.tenant, track.client, account.name)
 
 
 def _authority(track: TrackSettings) -> Authority:

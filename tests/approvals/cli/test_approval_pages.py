@@ -8,10 +8,10 @@ import pytest
 from pydantic import JsonValue
 
 from orrery.approvals.approvals import KnownIntent
-from orrery.approvals.audit import AuditResult, Head
+from orrery.approvals.audit import AuditResult, PushedHead
 from orrery.approvals.chain import LogEntry
 from orrery.approvals.cli.approval_pages import changes, intent_row, log_row, print_intent, print_outcome, verdict
-from orrery.approvals.progress import IntentProgress, Use
+from orrery.approvals.progress import IntentProgress, TargetUse
 from orrery.runtime.console.tables import note, show, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.operations import Intent
@@ -39,7 +39,7 @@ PROGRESS = IntentProgress(
     changed_at=START,
     note=HOSTILE,
     state="failed",
-    uses={HOSTILE: Use(state="done", changed_at=START, note=HOSTILE)},
+    uses={HOSTILE: TargetUse(state="done", changed_at=START, note=HOSTILE)},
 )
 ENTRY = LogEntry(
     number=1, at=START, kind="failed", intent_id=INTENT.id, operation=HOSTILE, digest=INTENT.digest(), note=HOSTILE
@@ -176,11 +176,11 @@ def test_log_rows_of_what_is_gone() -> None:
         (AuditResult(3, "3:0", None, (), "", (), ("in-1",), None), None, "gone or not to be read: in-1."),
         (replace(HELD, repeated=(4,)), None, "after the end: entry 4. A signature counts once."),
         (replace(HELD, erased=("in-1", "in-2")), None, "Erased, with only the log left of them: in-1, in-2."),
-        (replace(HELD, remembered=True), Head(2, "0"), "is in it; 1 entries follow."),
-        (replace(HELD, remembered=False), Head(9, "0"), "entries are lost or exchanged"),
+        (replace(HELD, remembered=True), PushedHead(2, "0"), "is in it; 1 entries follow."),
+        (replace(HELD, remembered=False), PushedHead(9, "0"), "entries are lost or exchanged"),
     ],
 )
-def test_the_verdict(verified: AuditResult, head: Head | None, said: str) -> None:
+def test_the_verdict(verified: AuditResult, head: PushedHead | None, said: str) -> None:
     """What a look through the log has shown is said in plain sentences, and never more than that."""
     sentences = " ".join(verdict(verified, head))
     assert said in sentences
@@ -194,5 +194,7 @@ def test_a_standing_approval_says_what_to_type(capsys: pytest.CaptureFixture[str
     assert "type the command again" in capsys.readouterr().out
     print_outcome(approved, goes_on=True)
     assert capsys.readouterr().out == "Approved, for 24 hours from your signature.\n"
-    print_outcome(approved.model_copy(update={"uses": {"cs_1": Use(state="done", changed_at=START, note="")}}))
+    print_outcome(
+        approved.model_copy(update={"uses": {"cs_1": TargetUse(state="done", changed_at=START, note="")}})
+    )
     assert "type the command again" not in capsys.readouterr().out

@@ -58,14 +58,14 @@ def test_a_key_with_what_is_used_and_no_more(tmp_path: Path) -> None:
     """Nothing lacks, nothing is too much."""
     rights = found(tmp_path, PERMISSIONS)
     assert set(rights.may) == set(PERMISSIONS.values())
-    assert (rights.lacking, rights.too_many, rights.unclear) == ([], [], [])
+    assert (rights.missing, rights.too_many, rights.unclear) == ([], [], [])
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_a_right_that_lacks(tmp_path: Path, permission: str) -> None:
     """Each right that is missing is named, and no other."""
     rights = found(tmp_path, set(PERMISSIONS) - {permission})
-    assert [one.name for one in rights.lacking] == [PERMISSIONS[permission]]
+    assert [one.name for one in rights.missing] == [PERMISSIONS[permission]]
 
 
 @pytest.mark.parametrize("permission", UNNEEDED)
@@ -80,4 +80,4 @@ def test_no_answer_is_no_verdict(tmp_path: Path) -> None:
     with nobody_listening() as port:
         rights = of(f"http://127.0.0.1:{port}", MovableClock(tmp_path / "clock"))
     assert set(rights.unclear) == {*PERMISSIONS.values(), *UNNEEDED.values()}
-    assert (rights.may, rights.lacking, rights.too_many) == ([], [], [])
+    assert (rights.may, rights.missing, rights.too_many) == ([], [], [])

@@ -56,7 +56,7 @@ class BadRequest(MailboxRefused):
     """Graph does not understand the request (400), such as a link that it has given itself."""
 
 
-class Changed(MailboxUnreachable):
+class ChangedMeanwhile(MailboxUnreachable):
     """What was to be changed has changed meanwhile (412)."""
 
 
@@ -132,7 +132,7 @@ class GraphSession:
         return await self._ask("POST", self._base + path, None, body, ())
 
     async def patch(self, path: str, body: Json, etag: str = "") -> Json:
-        """Change something; raise `Changed` when it is no longer what `etag` was."""
+        """Change something; raise `ChangedMeanwhile` when it is no longer what `etag` was."""
         return await self._ask("PATCH", self._base + path, None, body, (), etag)
 
     async def _ask(
@@ -207,7 +207,7 @@ def _content(answer: Answer) -> Json:
     if status == HTTPStatus.GONE:
         raise StateLost(f"{WHO} must be read again.")
     if status == HTTPStatus.PRECONDITION_FAILED:
-        raise Changed(f"{WHO} has changed meanwhile: try again.")
+        raise ChangedMeanwhile(f"{WHO} has changed meanwhile: try again.")
     if status == HTTPStatus.FORBIDDEN:
         raise MailboxRefused(f"{WHO} refuses it{code}: the app has no permission for it, or the account has none.")
     if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -12,8 +12,8 @@ from orrery.adapters.microsoft_mailbox.shapes import (
     Attendee,
     Body,
     EventMessage,
+    GraphDateTime,
     Meeting,
-    When,
     items_of,
     next_of,
     person_of,
@@ -142,5 +142,5 @@ def _answer(one: Attendee) -> tuple[Person, str]:
     return person, _ANSWERS.get(response or "", "needs-action")
 
 
-def _at(when: When | None) -> datetime | None:
+def _at(when: GraphDateTime | None) -> datetime | None:
     return when.date_time.replace(tzinfo=UTC) if when else None

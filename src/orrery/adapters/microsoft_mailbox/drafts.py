@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from orrery.adapters.microsoft_mailbox.client import Changed, GraphSession, Json, segment
+from orrery.adapters.microsoft_mailbox.client import ChangedMeanwhile, GraphSession, Json, segment
 from orrery.adapters.microsoft_mailbox.shapes import items_of
 from orrery.ports.comms.errors import MailboxRefused, MailboxUnreachable
 from orrery.ports.comms.mailboxes import MailboxDraft, ReplyRequest
@@ -103,7 +103,7 @@ class Drafts:
                 return
             try:
                 _ = await self.session.patch(path, {"isRead": False}, str(now.get("@odata.etag", "")))
-            except Changed:
+            except ChangedMeanwhile:
                 continue
             return
 

@@ -144,7 +144,7 @@ class Chat(GraphShape):
     members: Lenient[tuple[Member, ...]] = None
 
 
-class When(GraphShape):
+class GraphDateTime(GraphShape):
     """A moment of a calendar: `date_time` is without a zone, which is UTC, as asked for."""
 
     date_time: datetime
@@ -176,8 +176,8 @@ class Meeting(GraphShape):
 
     id: str = Field(min_length=1)
     subject: str | None = None
-    start: When
-    end: Lenient[When] = None
+    start: GraphDateTime
+    end: Lenient[GraphDateTime] = None
     is_all_day: Lenient[bool] = None
     is_cancelled: Lenient[bool] = None
     is_organizer: Lenient[bool] = None
@@ -195,8 +195,8 @@ class EventMessage(GraphShape):
     meeting_message_type: Lenient[str] = None
     subject: Lenient[str] = None
     sender: Lenient[Recipient] = Field(None, alias="from")
-    start_date_time: Lenient[When] = None
-    end_date_time: Lenient[When] = None
+    start_date_time: Lenient[GraphDateTime] = None
+    end_date_time: Lenient[GraphDateTime] = None
     is_all_day: Lenient[bool] = None
     location: Lenient[MeetingLocation] = None
 

@@ -15,7 +15,7 @@ from orrery.runtime.console.terminal import new_console, visible
 
 if TYPE_CHECKING:
     from orrery.approvals.approvals import IntentProgress, KnownIntent
-    from orrery.approvals.audit import AuditResult, Head
+    from orrery.approvals.audit import AuditResult, PushedHead
     from orrery.approvals.chain import LogEntry
 
 _STYLES = {"+": "green", "-": "red"}
@@ -97,7 +97,7 @@ def log_row(
     return entry.model_dump(exclude={"v"}) | {"intent": entry.intent_id, "reason": reason}
 
 
-def verdict(verified: "AuditResult", remembered: "Head | None") -> Iterator[str]:
+def verdict(verified: "AuditResult", remembered: "PushedHead | None") -> Iterator[str]:
     """Yield the results of the log's check, one sentence each."""
     if verified.head and verified.broken_at is None:
         whole = ", and signatures and intents agree with it" if verified.holds else ""

@@ -17,7 +17,7 @@ from orrery.syntax.track import Track
 if TYPE_CHECKING:
     from orrery.cockpit.ledger import Ledger
     from orrery.cockpit.records import LedgerItem
-    from orrery.cockpit.set_aside import Asides
+    from orrery.cockpit.set_aside import SetAsideRows
     from orrery.runtime.collection import RecordPage, StoredRecord
     from orrery.runtime.console.runner import Services
 
@@ -97,7 +97,7 @@ def list_items(
     show(rows, _COLUMNS, as_json=as_json, empty="Nothing waits.", unreadable=found.unreadable)
 
 
-async def _known(services: "Services") -> "tuple[RecordPage[LedgerItem], Asides, datetime]":
+async def _known(services: "Services") -> "tuple[RecordPage[LedgerItem], SetAsideRows, datetime]":
     from orrery.cockpit.set_aside import SetAsides  # noqa: PLC0415  it loads the store's records
 
     asides = services[SetAsides]

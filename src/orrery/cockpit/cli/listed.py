@@ -5,13 +5,13 @@ from datetime import datetime
 
 from orrery.cockpit.records import LedgerItem
 from orrery.cockpit.rows import LEDGER, LEDGER_ACCOUNT, RowId
-from orrery.cockpit.set_aside import Asides
+from orrery.cockpit.set_aside import SetAsideRows
 from orrery.cockpit.waiting import NotListed, Reason
 from orrery.runtime.collection import StoredRecord
 
 
 def sorted_out(
-    items: Sequence[StoredRecord[LedgerItem]], asides: Asides, now: datetime
+    items: Sequence[StoredRecord[LedgerItem]], asides: SetAsideRows, now: datetime
 ) -> tuple[list[StoredRecord[LedgerItem]], NotListed]:
     """Return the items that wait, and how many do not, by reason."""
     waiting, reasons = list[StoredRecord[LedgerItem]](), list[Reason]()

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from html import unescape
 
-from orrery.cockpit.plain_text.hiding import MAY_HIDE, NOTHING, Hiding, Style, sheet_hides, style_of
+from orrery.cockpit.plain_text.hiding import MAY_HIDE, NOTHING, ElementStyle, Hiding, sheet_hides, style_of
 
 DEEPEST = 256
 """Elements open at a time. Source: half of what Chromium allows; a long thread of replies has about 100."""
@@ -203,7 +203,7 @@ class _Bounds:
         elif name not in _VOID:
             self._inline(name, style, hidden=hidden)
 
-    def _inline(self, name: str, style: Style, *, hidden: bool) -> None:
+    def _inline(self, name: str, style: ElementStyle, *, hidden: bool) -> None:
         """Leave the element out; what it hides stays hidden until it ends, or the block that it is in."""
         if style is not NOTHING:
             self.hiding.enter(name, len(self.open), style, is_block=False)
@@ -272,7 +272,7 @@ def _attributes(name: str, written: str) -> dict[str, str] | None:
     return found
 
 
-def _style(attributes: dict[str, str] | None) -> Style:
+def _style(attributes: dict[str, str] | None) -> ElementStyle:
     if not attributes:
         return NOTHING
     return style_of(*(attributes.get(name, "") for name in ("style", "bgcolor", "color")))

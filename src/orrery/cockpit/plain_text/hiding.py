@@ -48,7 +48,7 @@ _WHITE = _NAMED["white"]
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ElementStyle:
     """The style of one element. `is_gone`: nothing in it is seen; the rest may be taken back further inside."""
 
     is_gone: bool = False
@@ -59,19 +59,19 @@ class Style:
     has_picture: bool = False
 
 
-NOTHING = Style()
+NOTHING = ElementStyle()
 """Of an element without a style, always this one."""
 
 
 @lru_cache(maxsize=4096)
-def style_of(style: str, ground: str = "", colour: str = "") -> Style:
+def style_of(style: str, ground: str = "", colour: str = "") -> ElementStyle:
     """Return what the attributes `style`, `bgcolor` and `color` of an element hide or show."""
     declared = {
         name.lower(): value.replace("!important", "").strip().lower()
         for name, value in _DECLARATION.findall(_COMMENT.sub(" ", style[:_LONGEST_STYLE]))
     }
     behind = declared.get("background-color") or declared.get("background", ground.lower())
-    found = Style(
+    found = ElementStyle(
         is_gone=_is_gone(declared),
         is_tiny=_is_tiny(declared.get("font-size") or declared.get("font", "")),
         is_unseen={"hidden": True, "collapse": True, "visible": False}.get(declared.get("visibility", "")),
@@ -144,7 +144,7 @@ class _Layer:
     name: str
     depth: int
     level: int
-    style: Style
+    style: ElementStyle
 
 
 @dataclass(slots=True)
@@ -164,9 +164,11 @@ class Hiding:
     _layers: list[_Layer] = field(default_factory=list[_Layer])
     hides: bool = False
 
-    def enter(self, name: str, depth: int, style: Style, *, is_block: bool) -> None:
+    def enter(self, name: str, depth: int, style: ElementStyle, *, is_block: bool) -> None:
         """Begin an element with a style."""
-        around = self._layers[-1].style if self._layers else Style(ground=None if self.has_sheet else _WHITE)
+        around = (
+            self._layers[-1].style if self._layers else ElementStyle(ground=None if self.has_sheet else _WHITE)
+        )
         self._layers.append(_Layer(name, depth, 0 if is_block else 1, _inside(around, style)))
         self._look()
 
@@ -213,9 +215,9 @@ class Hiding:
 
 
 @lru_cache(maxsize=4096)
-def _inside(around: Style, style: Style) -> Style:
+def _inside(around: ElementStyle, style: ElementStyle) -> ElementStyle:
     """Return what holds in an element of this style."""
-    return Style(
+    return ElementStyle(
         is_tiny=around.is_tiny if style.is_tiny is None else style.is_tiny,
         is_unseen=around.is_unseen if style.is_unseen is None else style.is_unseen,
         colour=style.colour or around.colour,

@@ -29,7 +29,7 @@ from orrery.gateway.cloud.settings import CloudSettings
 from orrery.gateway.cloud.status import rows
 from orrery.gateway.cloud.status import status as status_of
 from orrery.gateway.cloud.survey import Activity, Survey
-from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.cloud.wanted import WantedResources
 from orrery.gateway.timeline.cloud_events import job_events, machine_events
 from orrery.gateway.timeline.outages import outages
 from orrery.ports.clock import Clock
@@ -82,7 +82,7 @@ class _Connected:
     cloud: Cloud
     uri: WebhookUri
     clock: Clock
-    wanted: Wanted
+    wanted: WantedResources
 
     @property
     def provisioning(self) -> Provisioning:
@@ -99,7 +99,7 @@ class _Connected:
 def _connected(runner: Runner) -> _Connected:
     settings = runner.section(CloudSettings)
     settings.require()
-    wanted = Wanted(
+    wanted = WantedResources(
         settings.identity,
         settings.account,
         settings.runbook,

@@ -8,7 +8,7 @@ from orrery.errors import Invalid
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE, Ping, diagnosis
 from orrery.gateway.cloud.plan import PARTS, ResourceChange, RunbookText, current_webhook, planned
 from orrery.gateway.cloud.survey import Activity, Survey, known
-from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.cloud.wanted import WantedResources
 from orrery.ports.cloud import Alert, Kind, RunbookJob, Webhook
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
@@ -47,7 +47,7 @@ class GuestReport:
 
 def findings(
     found: Survey,
-    wanted: Wanted,
+    wanted: WantedResources,
     text: RunbookText,
     activity: Activity,
     guest: GuestReport | Invalid | None = None,
@@ -124,7 +124,7 @@ def _resource(change: ResourceChange) -> Finding:
     return _broken(part, f"{change.name}: {' '.join(change.why)}", APPLY)
 
 
-def _webhook(found: Survey, wanted: Wanted, changes: Sequence[ResourceChange]) -> Iterator[Finding]:
+def _webhook(found: Survey, wanted: WantedResources, changes: Sequence[ResourceChange]) -> Iterator[Finding]:
     current = current_webhook(found, wanted)
     for change in changes:
         if change.kind != "webhook":

@@ -11,7 +11,7 @@ from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.cloud.survey import Survey, UnknownPart, known
 from orrery.gateway.cloud.wanted import (
     CONDITIONS,
-    Wanted,
+    WantedResources,
     is_own,
     same_id,
     webhook_name,
@@ -79,7 +79,7 @@ PARTS: Mapping[Kind, str] = {
 """What each resource is called as a part."""
 
 
-def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = False) -> CloudPlan:
+def planned(found: Survey, wanted: WantedResources, text: RunbookText, *, rotate: bool = False) -> CloudPlan:
     """Return the plan; with `rotate` the webhook is replaced although it works."""
 
     def judged(kind: Kind, name: str, judge: Callable[[], Iterable[ResourceChange]]) -> Iterable[ResourceChange]:
@@ -107,7 +107,7 @@ def planned(found: Survey, wanted: Wanted, text: RunbookText, *, rotate: bool = 
     return CloudPlan(changes, tuple(_troubles(found, wanted)), tuple(found.gaps))
 
 
-def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
+def current_webhook(found: Survey, wanted: WantedResources) -> Webhook | None:
     """Return the webhook that the action group calls, else the one whose URI is kept here; raise `CloudError`."""
     by_name = {one.name.lower(): one for one in known(found.webhooks)}
     kept = by_name.get(webhook_name(wanted.webhook, found.uri)) if found.uri else None
@@ -121,24 +121,24 @@ def current_webhook(found: Survey, wanted: Wanted) -> Webhook | None:
     return next(iter([*newest_first, *([kept] if kept else []), *called]), None)
 
 
-def _called(found: Survey, wanted: Wanted) -> dict[str, str]:
+def _called(found: Survey, wanted: WantedResources) -> dict[str, str]:
     """Return the URIs that the action group calls, by the names that their webhooks would have."""
     group = known(found.action_group)
     return {webhook_name(wanted.webhook, uri): uri for uri in (group.uris if group else ())}
 
 
-def uri_of(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
+def uri_of(webhook: Webhook, found: Survey, wanted: WantedResources) -> str:
     """Return the URI of a webhook that is kept here or that the action group calls."""
     if webhook.name.lower() == webhook_name(wanted.webhook, found.uri):
         return found.uri
     return _called(found, wanted)[webhook.name.lower()]
 
 
-def is_called(webhook: Webhook, found: Survey, wanted: Wanted) -> bool:
+def is_called(webhook: Webhook, found: Survey, wanted: WantedResources) -> bool:
     return webhook.name.lower() in _called(found, wanted)
 
 
-def why_unusable(webhook: Webhook, found: Survey, wanted: Wanted) -> str:
+def why_unusable(webhook: Webhook, found: Survey, wanted: WantedResources) -> str:
     """Return in a sentence why a webhook must be replaced, or nothing."""
     if webhook.expires_at <= found.at:
         return f"It expired on {webhook.expires_at:%Y-%m-%d}."
@@ -161,11 +161,11 @@ def _change(kind: Kind, name: str, *, there: bool, why: Iterable[str]) -> Resour
     return ResourceChange(kind, name, "update" if found else "keep", found)
 
 
-def _identity(found: Survey, wanted: Wanted) -> ResourceChange:
+def _identity(found: Survey, wanted: WantedResources) -> ResourceChange:
     return _change("identity", wanted.identity, there=known(found.identity) is not None, why=())
 
 
-def _account(found: Survey, wanted: Wanted) -> ResourceChange:
+def _account(found: Survey, wanted: WantedResources) -> ResourceChange:
     account, identity = known(found.account), known(found.identity)
 
     def why() -> Iterable[str]:
@@ -184,7 +184,7 @@ def _role(found: Survey) -> ResourceChange:
     return _change("role", "Virtual Machine Contributor", there=has_role, why=())
 
 
-def _runbook(found: Survey, wanted: Wanted, text: RunbookText) -> ResourceChange:
+def _runbook(found: Survey, wanted: WantedResources, text: RunbookText) -> ResourceChange:
     runbook, identity = known(found.runbook), known(found.identity)
 
     def why() -> Iterable[str]:
@@ -202,7 +202,7 @@ def _same_text(one: str | None, other: str) -> bool:
     return (one or "").replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
 
 
-def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[ResourceChange]:
+def _webhooks(found: Survey, wanted: WantedResources, *, rotate: bool) -> Iterable[ResourceChange]:
     current = current_webhook(found, wanted)
     if current is None:
         # A URI without a webhook is that of an `apply` that was cut off: it is used.
@@ -228,14 +228,14 @@ def _webhooks(found: Survey, wanted: Wanted, *, rotate: bool) -> Iterable[Resour
             yield ResourceChange("webhook", one.name, "keep", (why,))
 
 
-def overlap_end(found: Survey, wanted: Wanted) -> datetime:
+def overlap_end(found: Survey, wanted: WantedResources) -> datetime:
     """Return when old webhooks may go: a while after the current one was made, if the action group calls it."""
     current = current_webhook(found, wanted)
     called = current is not None and is_called(current, found, wanted)
     return (current.created_at if current and called else found.at) + OVERLAP
 
 
-def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
+def left_behind(found: Survey, wanted: WantedResources) -> list[Webhook]:
     """Return our webhooks but the current one; one that starts another runbook may be of another machine."""
     current = current_webhook(found, wanted)
     return [
@@ -247,7 +247,7 @@ def left_behind(found: Survey, wanted: Wanted) -> list[Webhook]:
     ]
 
 
-def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> ResourceChange:
+def _action_group(found: Survey, wanted: WantedResources, *, rotate: bool) -> ResourceChange:
     group, current = known(found.action_group), current_webhook(found, wanted)
 
     def why() -> Iterable[str]:
@@ -265,7 +265,7 @@ def _action_group(found: Survey, wanted: Wanted, *, rotate: bool) -> ResourceCha
     return _change("action-group", wanted.action_group, there=group is not None, why=why())
 
 
-def _alert(found: Survey, wanted: Wanted, kind: AlertKind) -> ResourceChange:
+def _alert(found: Survey, wanted: WantedResources, kind: AlertKind) -> ResourceChange:
     alert = known(found.alerts[kind])
 
     def why() -> Iterable[str]:
@@ -287,13 +287,13 @@ def _folded(conditions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(name.lower(), value.lower()) for name, value in conditions}
 
 
-def _troubles(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
+def _troubles(found: Survey, wanted: WantedResources) -> Iterable[PlanTrouble]:
     for rule in (_of_machine, _of_rights, _of_runbook):
         with suppress(CloudError):  # it is a gap of the plan
             yield from rule(found, wanted)
 
 
-def _of_machine(found: Survey, _: Wanted) -> Iterable[PlanTrouble]:
+def _of_machine(found: Survey, _: WantedResources) -> Iterable[PlanTrouble]:
     if known(found.machine) is None:
         yield PlanTrouble(
             "machine",
@@ -302,7 +302,7 @@ def _of_machine(found: Survey, _: Wanted) -> Iterable[PlanTrouble]:
         )
 
 
-def _of_rights(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
+def _of_rights(found: Survey, wanted: WantedResources) -> Iterable[PlanTrouble]:
     for grant in known(found.grants):
         if _is_the_one(grant, found.machine_id):
             continue
@@ -314,7 +314,7 @@ def _of_rights(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
         )
 
 
-def _of_runbook(found: Survey, wanted: Wanted) -> Iterable[PlanTrouble]:
+def _of_runbook(found: Survey, wanted: WantedResources) -> Iterable[PlanTrouble]:
     runbook = known(found.runbook)
     if runbook and runbook.runtime != RUNTIME:
         yield PlanTrouble(

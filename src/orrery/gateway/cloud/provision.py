@@ -24,7 +24,7 @@ from orrery.gateway.cloud.plan import (
 )
 from orrery.gateway.cloud.restart import TEST, TEST_MESSAGE
 from orrery.gateway.cloud.survey import Survey, known
-from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, Wanted, webhook_name
+from orrery.gateway.cloud.wanted import CONDITIONS, WEBHOOK_LIFETIME, WantedResources, webhook_name
 from orrery.ports.clock import Clock
 from orrery.ports.cloud import RUNTIME, Cloud, Identity, Kind, RunbookJob, Webhook, WebhookUri
 from orrery.ports.cloud.errors import CloudRefused
@@ -79,7 +79,7 @@ class Provisioning:
     cloud: Cloud
     uri: WebhookUri
     clock: Clock
-    wanted: Wanted
+    wanted: WantedResources
     text: RunbookText
     report: Report
     wait: Callable[[float], None]

@@ -5,7 +5,7 @@ from typing import Literal
 
 from orrery.gateway.cloud.plan import current_webhook
 from orrery.gateway.cloud.survey import ALERTS, Activity, Survey
-from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.cloud.wanted import WantedResources
 from orrery.ports.cloud import Alert, RunbookJob
 from orrery.ports.cloud.errors import CloudError
 from orrery.ports.health import Finding
@@ -25,7 +25,7 @@ _REPORTED_ELSEWHERE = frozenset({"machine", "health", "service", "jobs", "webhoo
 
 def report(
     found: Survey,
-    wanted: Wanted,
+    wanted: WantedResources,
     activity: Activity,
     findings: Sequence[Finding],
     outage: Mapping[str, str | None] | None,
@@ -52,7 +52,7 @@ def report(
     }
 
 
-def _expiry(found: Survey, wanted: Wanted) -> dict[str, str | None]:
+def _expiry(found: Survey, wanted: WantedResources) -> dict[str, str | None]:
     try:
         webhook = current_webhook(found, wanted)
     except CloudError:

@@ -7,7 +7,7 @@ from orrery.gateway.cloud.findings import FREE_CALLS, FREE_MINUTES
 from orrery.gateway.cloud.plan import current_webhook
 from orrery.gateway.cloud.report import alert_state
 from orrery.gateway.cloud.survey import Activity, Survey, known
-from orrery.gateway.cloud.wanted import Wanted
+from orrery.gateway.cloud.wanted import WantedResources
 from orrery.ports.cloud.errors import CloudError
 
 LABELS = {
@@ -25,7 +25,7 @@ LABELS = {
 _OF = {"job_minutes": f" of {FREE_MINUTES} free ones", "webhook_calls": f" of {FREE_CALLS:,} free ones"}
 
 
-def status(found: Survey, wanted: Wanted, seen: Activity) -> dict[str, object]:
+def status(found: Survey, wanted: WantedResources, seen: Activity) -> dict[str, object]:
     """Return the values by their names; None is one that there is not."""
 
     def expires() -> datetime | None:

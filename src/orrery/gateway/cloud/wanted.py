@@ -29,7 +29,7 @@ _DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedResources:
     """The names in the settings, and the text of the runbook once the identity is known."""
 
     identity: str

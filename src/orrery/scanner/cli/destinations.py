@@ -9,7 +9,7 @@ from orrery.scanner.cli.arguments import explain, put
 from orrery.scanner.deployment import ScanDeployment
 from orrery.scanner.destinations import look, notify
 from orrery.scanner.protection import gaps
-from orrery.scanner.pushed import Looked
+from orrery.scanner.pushed import SearchedDestination
 from orrery.scanner.report import json_of, line_of
 from orrery.scanner.scanning import Scan
 
@@ -37,7 +37,7 @@ def scan_destinations(
     return int(bool(failed) or any(one.findings or one.trouble for one in looked))
 
 
-def _print(looked: Looked, *, as_json: bool) -> None:
+def _print(looked: SearchedDestination, *, as_json: bool) -> None:
     for finding in looked.findings:
         put(
             json.dumps({"destination": looked.name, **json.loads(json_of(finding))})

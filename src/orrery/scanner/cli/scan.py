@@ -16,7 +16,7 @@ from orrery.scanner.deployment import Loaded, ScanDeployment, Sources
 from orrery.scanner.detectors.all import detectors
 from orrery.scanner.detectors.secrets import SecretDetector
 from orrery.scanner.findings import ScanFinding
-from orrery.scanner.report import Searched, json_of, json_summary, line_of, summary
+from orrery.scanner.report import SearchedAmount, json_of, json_summary, line_of, summary
 from orrery.scanner.rules import secret_rules
 from orrery.scanner.scanning import Scan
 
@@ -42,7 +42,7 @@ def command(arguments: Sequence[str], deployment: ScanDeployment) -> int:
     if loaded.policy.is_blind and not options.without_watch_list and _is_of_a_hook(options):
         raise NotConfigured(NO_NAMES)
     source = _source(options, deployment.sources)
-    searched, found = Searched(), list[ScanFinding]()
+    searched, found = SearchedAmount(), list[ScanFinding]()
     with shown_progress(source.bytes, quiet=options.quiet) as progress:
         scan = _composed(loaded, options, searched, progress)
         for one in chain(loaded.allowances.baseline.refused, scan.findings(source)):
@@ -72,7 +72,7 @@ def _check(options: Namespace, deployment: ScanDeployment) -> int:
 
     def compose(loaded: Loaded) -> Scan:
         with shown_progress(None) as progress:
-            return _composed(loaded, options, Searched(), progress)
+            return _composed(loaded, options, SearchedAmount(), progress)
 
     return check(options.config, deployment, compose, as_json=options.json)
 
@@ -83,7 +83,7 @@ def _round(options: Namespace, deployment: ScanDeployment) -> int:
     _refuse_paths(options.paths)
 
     def compose() -> Scan:
-        return _composed(deployment.load(options.config), options, Searched(), progress)
+        return _composed(deployment.load(options.config), options, SearchedAmount(), progress)
 
     with shown_progress(None) as progress:
         return scan_destinations(
@@ -91,7 +91,7 @@ def _round(options: Namespace, deployment: ScanDeployment) -> int:
         )
 
 
-def _composed(loaded: Loaded, options: Namespace, searched: Searched, progress: ScanProgress) -> Scan:
+def _composed(loaded: Loaded, options: Namespace, searched: SearchedAmount, progress: ScanProgress) -> Scan:
     def count(size: int) -> None:
         searched.count(size)
         progress.advance(size)

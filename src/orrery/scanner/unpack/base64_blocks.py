@@ -141,7 +141,7 @@ def is_mixed(block: bytes) -> bool:
     return 10 * min(small, capital) >= len(plain) and 4 * max(small, capital) <= 3 * len(plain)
 
 
-class Together:
+class AlignedBlocks:
     """Blocks that are decoded in one text, at each of the four alignments."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:

@@ -193,7 +193,7 @@ def _may_be_file(run: Run) -> bool:
 
 def _telling(runs: Sequence[Run], strings: list[bytes]) -> set[Run]:
     """Return the blocks that may be a text as a whole, or a packed stream; add to `strings` what others encode."""
-    together = base64_blocks.Together([run.octets for run in runs])
+    together = base64_blocks.AlignedBlocks([run.octets for run in runs])
     found, parts = set[int](), list[tuple[int, bytes]]()
     for start, octets in together.decoded() if runs else ():
         for one in _READABLE.finditer(octets):
