@@ -22,7 +22,7 @@ def avoided() -> list[str]:
 
 
 def names(path: Path) -> Iterator[str]:
-    """Yield the names that a module gives and uses, its own among them, in small letters with a low line between words."""
+    """Yield the names that a module gives and uses, its own among them, as words with low lines between."""
     yield path.stem
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         for field in ("name", "id", "attr", "arg"):
