@@ -21,7 +21,7 @@ from orrery.trust import WELL_KNOWN
 YEAR = 365 * 24 * 3600.0
 
 _ACCOUNT = "Microsoft.Automation/automationAccounts/gateway-automation"
-_ANEW = (f"{_ACCOUNT}/webhooks/from-the-alert", "Microsoft.Insights/actionGroups/gateway-alerts")
+_REPLACED = (f"{_ACCOUNT}/webhooks/from-the-alert", "Microsoft.Insights/actionGroups/gateway-alerts")
 """A webhook's expiry cannot be changed; a new action group is called at once."""
 
 _AT_FIRST: list[Document] = json.loads((WEB / "cloud.json").read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ _AT_FIRST: list[Document] = json.loads((WEB / "cloud.json").read_text(encoding="
 def provision(cloud: Cloud, owner: str) -> None:
     """Put every resource; the webhook is a new one, valid for a year, and the action group calls it."""
     providers = f"{cloud.config.group_id}/providers"
-    for replaced in _ANEW:
+    for replaced in _REPLACED:
         _ = cloud.remove(f"{providers}/{replaced}")
     names: Document = {"owner": owner, "machine": cloud.config.machine_id, "providers": providers}
     names["expires"] = timestamp(cloud.now().at + YEAR)
