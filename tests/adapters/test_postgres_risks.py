@@ -17,7 +17,7 @@ SOUND = Setup(
     now=NOW,
     flushes=True,
     vacuums=True,
-    waits_for_standbys=True,
+    awaited_standbys=1,
     standbys=1,
     bytes_behind=0,
     seconds_behind=0,
@@ -33,8 +33,8 @@ SOUND = Setup(
     [
         (SOUND, []),
         (replace(SOUND, standbys=2, now=NOW + 2 * SECOND), []),
-        (replace(SOUND, waits_for_standbys=False, standbys=0), ["waits for no standby"]),
-        (replace(SOUND, waits_for_standbys=False), ["waits for no standby"]),
+        (replace(SOUND, awaited_standbys=0, standbys=0), ["waits for no standby"]),
+        (replace(SOUND, awaited_standbys=0), ["waits for no standby"]),
         (replace(SOUND, flushes=False), ["does not flush"]),
         (replace(SOUND, bytes_behind=64 * MIB, seconds_behind=10), []),
         (replace(SOUND, bytes_behind=64 * MIB + 1), ["64 MiB or 0 s behind"]),
@@ -51,7 +51,7 @@ SOUND = Setup(
         (replace(SOUND, oldest_transaction=3600), []),
         (replace(SOUND, oldest_transaction=3 * 3600), ["is 3 h old"]),
         (
-            replace(SOUND, waits_for_standbys=False, standbys=0, flushes=False, now=0),
+            replace(SOUND, awaited_standbys=0, standbys=0, flushes=False, now=0),
             ["does not flush", "waits for no standby", "differ"],
         ),
     ],

@@ -53,7 +53,7 @@ class Shop:
     def require(self, *names: str) -> None:
         """Fail unless just these risks are reported, and a standby is there where one is waited for."""
         setup = self.setup()
-        assert bool(setup.standbys) == setup.waits_for_standbys
+        assert setup.standbys == setup.awaited_standbys
         assert [one.name for one in risks(setup, setup.now)] == [*names]
 
 

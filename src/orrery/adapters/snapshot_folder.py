@@ -1,10 +1,12 @@
 """A folder of dated snapshots: the newest stay, and their names contain the times of their creation."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import rmtree
+
+from orrery.durable import working_folder
 
 _FORM = "orrery-%Y%m%dT%H%M%SZ.db"
 _NAME = re.compile(r"orrery-\d{8}T\d{6}Z\.db")
@@ -32,13 +34,12 @@ class SnapshotFolder:
     def thin_out(self) -> int:
         """Delete all but the newest, and return how many; raise `OSError`.
 
-        What a killed run has left goes, too: no other run would make a snapshot of that name.
+        What a killed run has left goes, too; a running one holds its folder.
         """
-        found = sorted(self._snapshots())
         for folder in self.path.glob(".orrery-*.db.unfinished"):
-            if found and folder.name < f".{found[-1].name}":
-                rmtree(folder)
-        old = found[: -self.keep]
+            with suppress(BlockingIOError), working_folder(folder):
+                pass
+        old = sorted(self._snapshots())[: -self.keep]
         for file in old:
             file.unlink()
         return len(old)

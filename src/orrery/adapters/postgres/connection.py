@@ -1,7 +1,5 @@
 """One connection to the database, opened when it is needed, replaced after an error, and ended at a deadline."""
 
-import os
-import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,14 +9,12 @@ import psycopg
 from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8BinaryDumper
 
-from orrery.adapters.postgres.address import connect, each_host
+from orrery.adapters.postgres.barrier import Opened, first_host, pass_barrier
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import COUNT_ON, MARK, OLDEST_SERVER, SCHEMA_VERSION, SHARE, verify
+from orrery.adapters.postgres.schema import OLDEST_SERVER, SCHEMA_VERSION, SHARE, verify
 from orrery.adapters.postgres.standby import POOLER
-from orrery.adapters.postgres.trouble import is_of_server
-from orrery.errors import OrreryError, StoreUnavailable
+from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
-from orrery.store_calls import version_floor
 
 LIMIT = timedelta(seconds=6)
 """How long a call may wait for the database."""
@@ -29,43 +25,45 @@ SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off
 """
 """The plans of an empty table must not stay: the statements are made for lookups by key."""
 
-_WAITS = """
-SELECT set_config('lock_timeout', %(ms)s, false), set_config('idle_in_transaction_session_timeout', %(ms)s, false)
-"""
-"""Sooner than the deadline: a call that waits for a lock learns why, and half a commit does not hold the turn."""
+LOCK_WAIT = "SELECT set_config('lock_timeout', %s, false)"
+"""Sooner than the deadline: a call that waits for a lock learns why."""
+
+_IDLE = "SELECT set_config('idle_in_transaction_session_timeout', %s, false)"
+"""Half a commit does not hold the turn."""
 
 _FOUND = """
 SELECT to_regclass('orrery_store') IS NOT NULL, pid, backend_start
 FROM pg_stat_activity WHERE pid = pg_backend_pid()
 """
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND backend_start = %s"
-# The column `closed` is not there in the schema before.
-_TURN = f"SELECT schema, to_jsonb(orrery_store) ->> 'closed', epoch, timeline, {MARK} FROM orrery_store FOR UPDATE"  # noqa: S608  a literal of ours
-_BARRIER = "UPDATE orrery_store SET seen = seen + 1, timeline = %s"
-
-Opened = tuple[psycopg.Connection, socket.socket]
-"""A connection, and a second handle of its socket."""
 
 
 @dataclass(slots=True)
 class SeenStore:
-    """What the connections of one process have seen of the store: its epoch, the newest history, and its host."""
+    """What the connections of one process have seen of the store: its epoch, its history's mark, and its host."""
 
     epoch: int | None = None
-    timeline: str = ""
+    mark: str = ""
     host: int = 0
     """Which host of the address served the store last."""
 
     def refuse_another(self, epoch: int, mark: str) -> None:
         """Raise `StoreUnavailable` for a store that was restored, or that a failover has left behind."""
-        timeline = mark.partition(":")[0]
         if self.epoch not in (None, epoch):
             raise StoreUnavailable("The store was restored while it was in use: restart what uses it.")
-        if timeline < self.timeline:
+        if _timeline(mark) < _timeline(self.mark):
             raise StoreUnavailable(
                 "The store's database went back to a server that a failover had left behind: stop that server."
             )
-        self.epoch, self.timeline = epoch, timeline
+
+
+def patience(limit: timedelta) -> str:
+    """Return how long a server waits, in milliseconds, for a call that has `limit`."""
+    return f"{limit.total_seconds() * 1000 * 5 // 6:.0f}"
+
+
+def _timeline(mark: str) -> str:
+    return mark.partition(":")[0]
 
 
 class StoreConnection:
@@ -77,8 +75,8 @@ class StoreConnection:
         self._deadline = deadline
         self._seen = seen
         self._opened: Opened | None = None
-        self._backend: tuple[int, datetime] | None = None
-        """The newest process of the server for this connection, and when it began."""
+        self._backends: dict[int, tuple[int, datetime]] = {}
+        """By the number of a host, its newest process for this connection that was used, and when it began."""
         self.other: StoreConnection | None = None
         self.is_expired = False
         """Whether the connection is to be opened again before it is used."""
@@ -116,44 +114,28 @@ class StoreConnection:
             opened[1].close()
 
     def _connect(self) -> Opened:
-        """Connect to the first host that serves the store, from the one on that served it last.
+        opened, self._seen.host = first_host(self._connection_string, self._deadline, self._begin, self._seen.host)
+        return opened
 
-        A server that a failover left behind may take a connection, and then wait for a standby for ever.
-        """
-        hosts, errors = each_host(self._connection_string), list[Exception]()
-        for number in (*range(self._seen.host, len(hosts)), *range(self._seen.host)):
-            try:
-                opened = self._connect_to(hosts[number])
-            except (psycopg.Error, OrreryError) as error:
-                errors.append(error)
-            else:
-                self._seen.host = number
-                return opened
-        raise next(filter(is_of_server, errors), errors[-1])
-
-    def _connect_to(self, host: str) -> Opened:
-        connection = connect(host)
-        line = socket.socket(fileno=os.dup(connection.fileno()))
-        try:
-            with self._deadline.over(line):
-                self._begin(connection)
-        except BaseException:
-            connection.close()
-            line.close()
-            raise
-        return connection, line
-
-    def _begin(self, connection: psycopg.Connection) -> None:
+    def _begin(self, connection: psycopg.Connection, host: int) -> None:
         self.warned = False  # of the connection before, whose end the server may have announced
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # else each size is another statement
-        connection.add_notice_handler(self._hear)
-        self._refuse(connection)
+        backend = self._refuse(connection)
+        # The server's process of the connection before may have a commit still to carry out. One that has begun
+        # with it holds the turn, and the barrier waits for that.
+        if host in self._backends:
+            _ = connection.execute(_END, self._backends[host])
         _ = connection.execute(_SETTINGS)
         _ = connection.execute(SHARE)
-        _ = connection.execute(_WAITS, {"ms": f"{self._deadline.limit * 1000 * 5 // 6:.0f}"})
-        self._pass_barrier(connection)
+        for setting in (LOCK_WAIT, _IDLE):
+            _ = connection.execute(setting, (patience(timedelta(seconds=self._deadline.limit)),))
+        # What a server shows is kept once a standby has it: one that was left behind is of no use to the next.
+        self._seen.epoch, self._seen.mark = pass_barrier(connection, self._judge, self._clock.now())
+        self._backends[host] = backend
+        connection.add_notice_handler(self._hear)
 
-    def _refuse(self, connection: psycopg.Connection) -> None:
+    def _refuse(self, connection: psycopg.Connection) -> tuple[int, datetime]:
+        """Return the server's process, and when it began; raise for a server, or an address, of no use."""
         if connection.info.server_version < OLDEST_SERVER:
             raise StoreUnavailable(
                 f"The store's database is PostgreSQL {connection.info.server_version // 10000}: "
@@ -162,33 +144,13 @@ class StoreConnection:
         found = connection.execute(_FOUND).fetchone()
         if found is None or found[1] != connection.info.backend_pid:
             raise StoreUnavailable(POOLER)
-        self._end_former(connection, found[1:])
         if not found[0]:
             verify(None)
+        return found[1:]
 
-    def _end_former(self, connection: psycopg.Connection, backend: tuple[int, datetime]) -> None:
-        """End the server's process of the connection before this one: it may have a commit still to carry out.
-
-        One that has begun with it holds the turn, and the barrier waits for that.
-        """
-        if self._backend:
-            _ = connection.execute(_END, self._backend)
-        self._backend = backend
-
-    def _pass_barrier(self, connection: psycopg.Connection) -> None:
-        """Wait until a standby has all that this server shows, and count on after a change of timeline.
-
-        A server that was killed shows commits after its restart that its standby may never have got.
-        """
-        with connection.transaction():
-            schema, closed, epoch, known, mark = connection.execute(_TURN).fetchone() or (None, None, 0, "", "")
-            verify(schema, closed)
-            self._seen.refuse_another(epoch, mark)
-            if known != mark:
-                _ = connection.execute(COUNT_ON, (version_floor(self._clock.now()),))
-            _ = connection.execute(_BARRIER, (mark,))
-        if self.warned:
-            raise StoreUnavailable("The store's database ended the wait for its standby: see its log.")
+    def _judge(self, schema: int | None, closed: str | None, epoch: int, mark: str) -> None:
+        verify(schema, closed)
+        self._seen.refuse_another(epoch, mark)
 
     def _hear(self, notice: Diagnostic) -> None:
         self.warned = self.warned or notice.severity_nonlocalized == "WARNING"

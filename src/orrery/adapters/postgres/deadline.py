@@ -27,15 +27,15 @@ class Deadline:
         self._thread.start()
 
     @contextmanager
-    def over(self, line: socket.socket) -> Generator[None]:
-        """Shut `line` down unless the block ends in time.
+    def over(self, line: socket.socket, limit: timedelta | None = None) -> Generator[None]:
+        """Shut `line` down unless the block ends in time, or within another `limit`.
 
         It is a second handle of the connection's socket: the client library may close the first at any time, and
         its number would be another's.
         """
         call = next(self._calls)
         with self._changed:
-            self._running[call] = monotonic() + self.limit, line
+            self._running[call] = monotonic() + (limit.total_seconds() if limit else self.limit), line
             if self._idle:  # else it wakes before this deadline in any case
                 self._changed.notify()
         try:

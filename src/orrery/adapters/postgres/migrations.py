@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, LiteralString
 
 from orrery.adapters.postgres.transfer import Transfer, require_store, transfer
+from orrery.ports.clock import Clock
 
 _MIGRATIONS: Final[Mapping[int, LiteralString]] = {2: "ALTER TABLE orrery_store ADD COLUMN closed text"}
 """The statements that lead to each schema from the one before. A release reads its own schema and the one before,
@@ -13,12 +14,12 @@ so that the nodes may be replaced one by one: what a node of the release before 
 _TURN = "BEGIN; SET LOCAL lock_timeout = '2s'; LOCK TABLE orrery_store IN ACCESS EXCLUSIVE MODE"
 
 
-def migrate(connection_string: str) -> list[int]:
+def migrate(connection_string: str, clock: Clock) -> list[int]:
     """Bring the store to the newest schema, each step in a transaction, and return those that it went through.
 
     What uses the store goes on. Raises `StoreMissing`, and `StoreUnavailable`: what was done until then stays.
     """
-    with transfer(connection_string) as target:
+    with transfer(connection_string, clock) as target:
         _ = require_store(target)
         return [schema for schema, statements in _MIGRATIONS.items() if _step(target, schema, statements)]
 

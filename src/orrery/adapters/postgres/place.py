@@ -10,9 +10,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
 from orrery.adapters.postgres.closing import close, closed, remove
+from orrery.adapters.postgres.creation import create, new_schema
 from orrery.adapters.postgres.migrations import migrate
 from orrery.adapters.postgres.replacement import last_version, remains, replace
-from orrery.adapters.postgres.schema import create, new_schema
 from orrery.adapters.postgres.store import PostgresStore
 from orrery.adapters.postgres.transfer import load, reading
 from orrery.ports.clock import Clock
@@ -49,34 +49,34 @@ class PostgresDatabase:
         return await PostgresStore.open(self.connection_string, self.clock)
 
     def closed(self) -> str | None:
-        return closed(self.connection_string)
+        return closed(self.connection_string, self.clock)
 
     def close(self, why: str | None) -> None:
-        close(self.connection_string, why)
+        close(self.connection_string, self.clock, why)
 
     def set_aside(self) -> None:
         """Leave it where it is: a process that opens it learns why it is closed."""
 
     def remove(self) -> None:
-        remove(self.connection_string)
+        remove(self.connection_string, self.clock)
 
     def reading(self, after: bytes = b"", *, may_be_closed: bool = False) -> AbstractContextManager[StoreContents]:
-        return reading(self.connection_string, after, may_be_closed=may_be_closed)
+        return reading(self.connection_string, self.clock, after, may_be_closed=may_be_closed)
 
     def migrate(self) -> list[int]:
-        return migrate(self.connection_string)
+        return migrate(self.connection_string, self.clock)
 
     def load(self, contents: StoreContents, *, may_be_closed: bool = False) -> None:
-        load(self.connection_string, contents, may_be_closed=may_be_closed)
+        load(self.connection_string, self.clock, contents, may_be_closed=may_be_closed)
 
     def last_version(self, at_least: int) -> int | None:
-        return last_version(self.connection_string, at_least)
+        return last_version(self.connection_string, self.clock, at_least)
 
     def replace(self, contents: StoreContents, *, read_at: int | None = None) -> None:
-        replace(self.connection_string, contents, self.clock.now(), read_at=read_at)
+        replace(self.connection_string, self.clock, contents, read_at=read_at)
 
     def remains(self) -> list[str]:
-        return remains(self.connection_string)
+        return remains(self.connection_string, self.clock)
 
     def beyond_scrub(self, *, is_scrubbed: bool) -> list[str]:
         first = "" if is_scrubbed else ", after the owner of its tables has typed VACUUM"

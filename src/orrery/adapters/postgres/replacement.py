@@ -1,8 +1,9 @@
 """Another store in the place of the one in a database, in one transaction; what was there before is kept."""
 
-from datetime import datetime
+import psycopg
 
-from orrery.adapters.postgres.schema import TABLES, make
+from orrery.adapters.postgres.creation import make
+from orrery.adapters.postgres.schema import TABLES
 from orrery.adapters.postgres.transfer import (
     Transfer,
     count_on,
@@ -13,7 +14,8 @@ from orrery.adapters.postgres.transfer import (
     seize,
     transfer,
 )
-from orrery.errors import Invalid, StoreMissing
+from orrery.errors import Invalid, StoreMissing, StoreUnavailable
+from orrery.ports.clock import Clock
 from orrery.ports.store import StoreContents
 from orrery.store_calls import version_floor
 
@@ -23,6 +25,17 @@ _SET_ASIDE = """
 ALTER TABLE IF EXISTS orrery_entries RENAME TO orrery_entries_before_restore;
 ALTER TABLE IF EXISTS orrery_commits RENAME TO orrery_commits_before_restore
 """
+_GRANTED = """
+DO $$ DECLARE granted text; BEGIN FOR granted IN
+  SELECT format('GRANT %%s ON %%I TO %%s', privilege_type, name,
+    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
+  FROM unnest(ARRAY['orrery_entries', 'orrery_commits']) AS name
+  JOIN pg_class ON pg_class.oid = (name || '_before_restore')::regclass, aclexplode(relacl)
+  WHERE grantee <> relowner
+LOOP EXECUTE granted; END LOOP; END $$
+"""
+"""The new tables are for the users of the old ones: a service need not be their owner."""
+
 _TURN = "SELECT epoch FROM orrery_store FOR UPDATE"
 _UNKNOWN = (
     "Whether the store was replaced is not known: restore again. "
@@ -31,12 +44,12 @@ _UNKNOWN = (
 _NEXT_EPOCH = "UPDATE orrery_store SET epoch = epoch + 1"
 
 
-def last_version(connection_string: str, at_least: int) -> int | None:
+def last_version(connection_string: str, clock: Clock, at_least: int) -> int | None:
     """Return the newest version that was given out; None without a store that gave out `at_least`.
 
     Raises `StoreUnavailable` where the database cannot be asked, or has a store of another release.
     """
-    with transfer(connection_string) as source:
+    with transfer(connection_string, clock) as source:
         try:
             _ = require_store(source)
         except StoreMissing:
@@ -45,16 +58,21 @@ def last_version(connection_string: str, at_least: int) -> int | None:
     return last if last >= at_least else None
 
 
-def replace(connection_string: str, contents: StoreContents, now: datetime, *, read_at: int | None = None) -> None:
+def replace(connection_string: str, clock: Clock, contents: StoreContents, *, read_at: int | None = None) -> None:
     """See `StorePlace.replace`: the tables of before are renamed, and the epoch is another one."""
-    with transfer(connection_string) as target:
+    with transfer(connection_string, clock) as target:
         _ = target.execute("BEGIN")
         if is_there(target):
-            _set_aside(target, read_at)
+            try:
+                _set_aside(target, read_at)
+            except psycopg.errors.InsufficientPrivilege:
+                raise StoreUnavailable(
+                    "The user in the address does not own the store's tables: restore as their owner."
+                ) from None
         else:
             make(target.connection)
         fill(target, contents)
-        count_on(target, version_floor(now))
+        count_on(target, version_floor(clock.now()))
         target.commit(_UNKNOWN)
 
 
@@ -71,11 +89,12 @@ def _set_aside(target: Transfer, read_at: int | None) -> None:
         raise Invalid("The store changed while it was restored: stop the service, and restore again.")
     _ = target.execute(_SET_ASIDE)
     _ = target.execute(TABLES)
+    _ = target.execute(_GRANTED)
     _ = target.execute(_NEXT_EPOCH)
 
 
-def remains(connection_string: str) -> list[str]:
+def remains(connection_string: str, clock: Clock) -> list[str]:
     """Name the tables that `replace` has kept."""
-    with transfer(connection_string) as source:
+    with transfer(connection_string, clock) as source:
         is_kept = source.execute(_KEPT_THERE)[0][0]
     return [f"a former store in the database (`DROP TABLE {_KEPT}` deletes it)"] if is_kept else []

@@ -42,7 +42,7 @@ class Setup:
     now: int
     flushes: bool
     vacuums: bool
-    waits_for_standbys: bool
+    awaited_standbys: int
     standbys: int
     bytes_behind: int
     seconds_behind: float
@@ -80,7 +80,7 @@ def _of_losses(setup: Setup) -> Iterator[StoreRisk]:
             "The store's database does not flush what it commits: a power cut can lose sales.",
             "Set `fsync = on` in its postgresql.conf, and restart it.",
         )
-    if not setup.waits_for_standbys:
+    if not setup.awaited_standbys:
         yield StoreRisk(
             "standby",
             "The store's database waits for no standby: the loss of its machine loses sales.",

@@ -1,18 +1,8 @@
-"""The tables of the store, made on request only."""
+"""The tables of the store, and the numbers of their schema."""
 
-import secrets
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Final
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.sql import SQL, Identifier
-
-from orrery.adapters.postgres.address import connect
-from orrery.adapters.postgres.standby import refuse_unusable
-from orrery.adapters.postgres.trouble import unavailable
-from orrery.errors import Invalid, StoreMissing, StoreUnavailable
+from orrery.errors import StoreMissing, StoreUnavailable
 
 SCHEMA_VERSION: Final = 2
 
@@ -27,6 +17,15 @@ SHARE: Final = f"SELECT pg_advisory_lock_shared({HOLD})"
 
 MARK: Final = "left(pg_walfile_name(pg_current_wal_lsn()), 8) || ':' || 'orrery_store'::regclass::oid"
 """The mark of the history: the server's timeline, and the store's own number, which a dump does not keep."""
+
+AWAITED: Final = r"""
+CASE WHEN current_setting('synchronous_standby_names') = '' THEN 0 ELSE coalesce((regexp_match(
+  current_setting('synchronous_standby_names'), '^\s*(?:ANY|FIRST)?\s*(\d+)\s*\(', 'i'))[1]::int, 1) END
+"""
+"""For how many standbys each commit waits."""
+
+ANSWERING: Final = "sync_state IS NULL OR sync_state IN ('sync', 'quorum')"
+"""Which standbys count; of one whose state a plain user does not see, that it is connected."""
 
 COUNT_ON: Final = "SELECT setval('orrery_versions', greatest(last_value, %s)) FROM orrery_versions"
 
@@ -45,7 +44,7 @@ CREATE INDEX ON orrery_entries (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE orrery_commits (id bytea PRIMARY KEY, version bigint NOT NULL, committed_at bigint NOT NULL);
 CREATE INDEX ON orrery_commits (committed_at);
 """
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE orrery_store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   schema int NOT NULL,
@@ -58,59 +57,7 @@ CREATE SEQUENCE orrery_versions CACHE 1;
 """
 
 # With the mark of the history: a failover that loses all since then shows by it.
-_FIRST = f"INSERT INTO orrery_store (schema, epoch, seen, timeline) SELECT %s, 1, 0, {MARK}"
-_TABLES_THERE = """
-SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
-"""
-
-_NO_SCHEMA = (
-    "The user in the address may not make a schema: as the owner of the database, type "
-    "`GRANT CREATE ON DATABASE NAME TO USER;`, or name a user who may."
-)
-
-
-def create(connection_string: str) -> None:
-    """Make an empty store in an empty schema of the database.
-
-    Raises `Invalid` where any table is already, and `StoreUnavailable`; nothing was made then.
-    """
-    try:
-        with connect(connection_string) as connection, connection.transaction():
-            refuse_unusable(connection)
-            make(connection)
-    except psycopg.Error as error:
-        raise unavailable(error) from error
-
-
-def make(connection: psycopg.Connection) -> None:
-    """Make an empty store within a transaction; raise `Invalid` where any table is already."""
-    tables = [str(name) for (name,) in connection.execute(_TABLES_THERE).fetchall()]
-    if "orrery_store" in tables:
-        raise Invalid("There is a store in this database already: nothing was made.")
-    if tables:
-        raise Invalid("The database has tables of another program: give Orrery an empty one; nothing was made.")
-    _ = connection.execute(_SCHEMA)
-    _ = connection.execute(TABLES)
-    _ = connection.execute(_FIRST, (SCHEMA_VERSION,))
-
-
-@contextmanager
-def new_schema(connection_string: str) -> Generator[str]:
-    """Yield a connection string whose tables are in a new schema of the database, which is dropped in the end."""
-    schema = f"orrery_scratch_{secrets.token_hex(8)}"
-    given = conninfo_to_dict(connection_string).get("options") or ""
-    try:
-        with connect(connection_string) as connection:
-            refuse_unusable(connection)
-            _ = connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
-            try:
-                yield make_conninfo(connection_string, options=f"{given} -c search_path={schema}")
-            finally:
-                _ = connection.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(schema)))
-    except psycopg.errors.InsufficientPrivilege:
-        raise StoreUnavailable(_NO_SCHEMA) from None
-    except psycopg.Error as error:
-        raise unavailable(error) from error
+FIRST = f"INSERT INTO orrery_store (schema, epoch, seen, timeline) SELECT %s, %s, 0, {MARK}"
 
 
 def verify(schema: int | None, closed: str | None = None) -> None:

@@ -3,42 +3,45 @@
 import os
 import socket
 from contextlib import suppress
+from typing import Final
 
 import psycopg
 
 from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
+from orrery.adapters.postgres.schema import ANSWERING, AWAITED
 from orrery.errors import StoreUnavailable
 
-_WAITS = (
-    "The store's database waits for a standby, and none that it waits for is connected, so every sale waits: "
-    "start the standby, or make a new one."
-)
 POOLER = (
     "The address of the store leads to a connection pooler: "
     "give the server's own address, since a pooler drops the settings of a connection."
 )
-_LOOK = """
-SELECT pg_backend_pid(), current_setting('synchronous_standby_names') <> '' AND NOT EXISTS (
-  SELECT FROM pg_stat_replication WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')
-)
-"""
+_LOOK: Final = f"""
+SELECT pg_backend_pid(), {AWAITED}, count(*) FILTER (WHERE {ANSWERING}) FROM pg_stat_replication
+"""  # noqa: S608  literals of ours
 _SOON = 2
 """Seconds for a server to answer: where it does not even do that, the reason is another one."""
 
 
-def refuse_without_standby(*, waits: bool) -> None:
+def refuse_without_standbys(awaited: int, connected: int) -> None:
     """Raise `StoreUnavailable` where no commit returns."""
-    if waits:
-        raise StoreUnavailable(_WAITS)
+    if connected < awaited:
+        raise StoreUnavailable(
+            f"The store's database waits for {_number(awaited)}, and {connected or 'none'} that it waits for is "
+            "connected, so every sale waits: start the standby, or make a new one."
+        )
+
+
+def _number(standbys: int) -> str:
+    return "a standby" if standbys == 1 else f"{standbys} standbys"
 
 
 def refuse_unusable(connection: psycopg.Connection) -> None:
     """Raise `StoreUnavailable` for a pooler, and where a first commit would wait for ever."""
-    process, waits = connection.execute(_LOOK).fetchone() or (0, False)
+    process, awaited, connected = connection.execute(_LOOK).fetchone() or (0, 0, 0)
     if process != connection.info.backend_pid:
         raise StoreUnavailable(POOLER)
-    refuse_without_standby(waits=waits)
+    refuse_without_standbys(awaited, connected)
 
 
 def explained(connection_string: str, deadline: Deadline, error: StoreUnavailable) -> StoreUnavailable:

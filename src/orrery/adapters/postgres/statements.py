@@ -1,5 +1,9 @@
 """The statements of the store: a wave of commits in one, and what reads."""
 
+from typing import Final
+
+from orrery.adapters.postgres.schema import ANSWERING, AWAITED
+
 # A wave holds commits of which none reads or writes what another of them writes, so one snapshot serves all.
 # Keys are looked up in subqueries: where a join is planned while a table is small, each wave reads all of it.
 # `given` is an array, NULL for a commit that was refused: a join by the number was most of the time of a wave.
@@ -64,14 +68,14 @@ GET = f"{_COLUMNS} WHERE key = ANY (%b::bytea[]) AND {_ALIVE}"
 SCAN = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key LIMIT %b"
 SCAN_REVERSE = f"{_COLUMNS} WHERE key >= %b AND key < %b AND {_ALIVE} ORDER BY key DESC LIMIT %b"
 # A plain user sees of standbys that they are connected, and no transaction of another user.
-INSPECT = """
+INSPECT: Final = f"""
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END,
   current_setting('server_version_num')::int, quote_ident(current_user), pg_has_role('pg_read_all_stats', 'USAGE'),
   pg_database_size(current_database()), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   current_setting('fsync')::boolean, current_setting('autovacuum')::boolean,
-  current_setting('synchronous_standby_names') <> '', standbys.*, slots.*, transactions.*, dead.*
+  {AWAITED}, standbys.*, slots.*, transactions.*, dead.*
 FROM orrery_versions, (
-  SELECT count(*) FILTER (WHERE sync_state IS NULL OR sync_state IN ('sync', 'quorum')),
+  SELECT count(*) FILTER (WHERE {ANSWERING}),
     coalesce(max(behind) FILTER (WHERE sync_state <> 'async'), 0)::bigint,
     coalesce(extract(epoch FROM max(replay_lag) FILTER (WHERE sync_state <> 'async')), 0)::float
   FROM pg_stat_replication, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS behind
@@ -89,4 +93,4 @@ FROM orrery_versions, (
   SELECT coalesce(sum(n_dead_tup), 0)::bigint, coalesce(sum(n_live_tup), 0)::bigint FROM pg_stat_all_tables
   WHERE relid IN ('orrery_entries'::regclass, 'orrery_commits'::regclass)
 ) AS dead
-"""
+"""  # noqa: S608  literals of ours

@@ -9,13 +9,13 @@ from typing import Self
 
 import psycopg
 
-from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.reader import Get, Reader, Rows, Select
 from orrery.adapters.postgres.risks import Setup, risks, summary
-from orrery.adapters.postgres.standby import explained, refuse_without_standby
+from orrery.adapters.postgres.standby import explained, refuse_without_standbys
 from orrery.adapters.postgres.statements import INSPECT, SCAN, SCAN_REVERSE
+from orrery.adapters.postgres.transfer import transfer
 from orrery.adapters.postgres.trouble import unavailable
 from orrery.adapters.postgres.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -32,6 +32,9 @@ from orrery.ports.store import (
 )
 from orrery.store_calls import Request, commit_ids, entry_of, microseconds, scan_bounds
 
+_VACUUM = 100
+"""How many times longer than a call a VACUUM may take: ten minutes, some gigabytes."""
+
 
 class PostgresStore:
     """A `Store` in one database, for any number of processes on any number of machines; get one from `open`."""
@@ -47,6 +50,7 @@ class PostgresStore:
     ) -> None:
         self._connection_string = connection_string
         self._deadline = deadline
+        self._limit = timedelta(seconds=deadline.limit)
         self._clock = clock
         self._reader = Reader(reading, loop)
         writing = StoreConnection(connection_string, clock, deadline, seen)
@@ -116,7 +120,7 @@ class PostgresStore:
             raise await asyncio.to_thread(explained, self._connection_string, self._deadline, error) from error
         last_version, *found = rows[0]
         setup = Setup(*found)
-        refuse_without_standby(waits=setup.waits_for_standbys and not setup.standbys)
+        refuse_without_standbys(setup.awaited_standbys, setup.standbys)
         return Inspection(
             last_version, None, self._writer.failed, tuple(risks(setup, time.time_ns() // 1000)), summary(setup)
         )
@@ -134,13 +138,10 @@ class PostgresStore:
 
     def _vacuum(self) -> bool:
         skipped: list[object] = []
-        try:
-            with connect(self._connection_string) as connection:
-                connection.add_notice_handler(skipped.append)  # such as: another's table is left out
-                _ = connection.execute("SET lock_timeout = '5s'")
-                _ = connection.execute("VACUUM orrery_entries")
-        except psycopg.Error as error:
-            raise unavailable(error) from error
+        with transfer(self._connection_string, self._clock, limit=self._limit) as target:
+            target.connection.add_notice_handler(skipped.append)  # such as: another's table is left out
+            _ = target.execute("SET lock_timeout = '5s'")
+            _ = target.execute("VACUUM orrery_entries", limit=self._limit * _VACUUM)
         return not skipped
 
     async def _read(self, query: Get | Select) -> Rows:

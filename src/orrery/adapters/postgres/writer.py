@@ -7,6 +7,7 @@ from typing import cast
 
 import psycopg
 
+from orrery.adapters.postgres.barrier import ENDED_WAIT
 from orrery.adapters.postgres.connection import StoreConnection
 from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
 from orrery.adapters.postgres.trouble import is_of_one_request, is_repeatable, lost, nothing_is_stored, unavailable
@@ -71,6 +72,8 @@ class Writer:
         with self._connection.opened() as connection:
             try:
                 found = self._send(connection, groups, now)
+            except CommitLost:
+                raise
             except Exception as error:
                 if nothing_is_stored(error):
                     raise
@@ -88,7 +91,7 @@ class Writer:
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
         if self._connection.warned:
-            raise CommitLost(StoreUnavailable("The store's database ended the wait for its standby."))
+            raise CommitLost(StoreUnavailable(ENDED_WAIT))
         return {
             id(request): answer
             for (group, _), cursor in zip(groups, cursors, strict=True)

@@ -1,9 +1,8 @@
 """Snapshots of a store in use, and restoring one: after a kill there is the old file or the new one."""
 
 import os
-import shutil
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -28,6 +27,7 @@ from orrery.adapters.sqlite.file import (
     verify_own_log,
     why_closed,
 )
+from orrery.durable import working_folder
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import StoreContents
@@ -120,14 +120,13 @@ def copies_beside(path: Path) -> list[Path]:
 
 @contextmanager
 def _scratch(target: Path) -> Generator[Path, None, None]:
-    """Yield the name of a temporary file on the disk of `target`; the one of a killed run is deleted first."""
-    directory = target.with_name(f".{target.name}.unfinished")
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(mode=0o700)
-    try:
+    """Yield the name of a temporary file on the disk of `target`; raise `Invalid` while another command has it."""
+    with ExitStack() as stack:
+        try:
+            directory = stack.enter_context(working_folder(target.with_name(f".{target.name}.unfinished")))
+        except BlockingIOError:
+            raise Invalid(f"Another command is writing {target.name}: let it end first.") from None
         yield directory / "new"
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _write(contents: StoreContents, new: Path) -> None:

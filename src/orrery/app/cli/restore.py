@@ -1,9 +1,8 @@
 """`orrery restore`: replaces the store with a snapshot, without sending a notification twice or losing one."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,8 @@ from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.store_place import clock_of, put_in_place, remains_of, store_place
-from orrery.errors import RecordUnreadable, StoreError, StoreMissing
+from orrery.durable import working_folder
+from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreMissing, StoreUnavailable
 from orrery.ports.store import Store, StorePlace
 from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.privacy import Privacy
@@ -75,13 +75,15 @@ def _report(settings: Settings, secrets: Secrets, erased: _Erased | None) -> Non
 
 @contextmanager
 def _workshop(store: Path) -> Generator[Path]:
-    """Yield a folder for a copy of the store, on its disk; that of a killed run is deleted first."""
-    directory = store.with_name(f".{store.name}.restoring")
-    shutil.rmtree(directory, ignore_errors=True)
-    try:
+    """Yield a folder for a copy of the store, on its disk; raise `Invalid` while another restore has it."""
+    with ExitStack() as stack:
+        try:
+            directory = stack.enter_context(working_folder(store.with_name(f".{store.name}.restoring")))
+        except BlockingIOError:
+            raise Invalid("Another restore of this store is at work: let it end first.") from None
+        except OSError as error:
+            raise StoreUnavailable(f"Nothing can be written beside {store}: {error.strerror}.") from None
         yield directory / store.name
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 async def _prepared(
