@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orrery.adapters.snapshot_folder import SnapshotFolder
+from orrery.durable import working_folder
 
 NOW = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
 
@@ -40,3 +41,17 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     """Without the folder there is no snapshot."""
     assert SnapshotFolder(tmp_path / "gone", 1).newest() is None
+
+
+def test_a_running_backup_stays(tmp_path: Path) -> None:
+    """What a killed one has left goes; one that is still at work has its file, whichever ends first."""
+    folder = SnapshotFolder(tmp_path, 1)
+    folder.file_at(NOW).touch()
+    left, running = (tmp_path / f".orrery-{day}T030405Z.db.unfinished" for day in (20261119, 20261120))
+    left.mkdir()
+    (left / "new").touch()
+    with working_folder(running):
+        (running / "new").touch()
+        folder.thin_out()
+        assert (running / "new").exists()
+        assert not left.exists()

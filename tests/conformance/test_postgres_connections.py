@@ -7,12 +7,16 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
-from orrery.adapters.postgres import PostgresStore
-from orrery.adapters.postgres.connection import LIMIT
+from orrery.adapters.postgres import PostgresStore, create
+from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
+from orrery.adapters.postgres.deadline import Deadline
+from orrery.adapters.postgres.transfer import transfer
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import MINIMUM_TTL, Absent, Committed, Conflict, Delete, Put, Store
 from tests.support.clock import ManualClock, WallClock, settled
+from tests.support.postgres import running_postgres
 from tests.support.postgres_schema import SOON, Schema
 from tests.support.relayed import relayed
 from tests.support.waiting import until
@@ -81,6 +85,50 @@ async def conflict_while_stalled(store: Store, other: Store, stalled: set[int]) 
     finally:
         for pid in stalled:
             os.kill(pid, signal.SIGCONT)
+
+
+async def test_a_commit_that_stalls_while_another_host_is_tried(schema: Schema, clock: ManualClock) -> None:
+    """What is to end once this host answers again is not forgotten for a host that was of no use."""
+    with running_postgres() as left_behind:
+        create(left_behind.address())
+        left_behind.name_standbys("nobody")
+        both = make_conninfo(
+            schema.address, host="127.0.0.1,127.0.0.1", port=f"{schema.server.port},{left_behind.port}"
+        )
+        seen, deadline = SeenStore(), Deadline(LIMIT)
+        connection = StoreConnection(both, clock, deadline, seen)
+        with connection.opened() as opened:
+            stalled = opened.info.backend_pid
+            os.kill(stalled, signal.SIGSTOP)
+            opened.pgconn.send_query(b"INSERT INTO orrery_entries VALUES ('late', '', 1, NULL)")
+            opened.pgconn.flush()
+        connection.drop()
+        seen.host = 1  # as after a moment in which the first one was not reached
+        with connection.opened() as opened:
+            assert opened.info.port == schema.server.port
+        os.kill(stalled, signal.SIGCONT)
+        deadline.close()
+        await asyncio.to_thread(until, lambda: stalled not in connections(schema))
+        assert schema.rows("SELECT key FROM orrery_entries") == []
+
+
+async def test_a_store_that_was_made_again(schema: Schema, clock: ManualClock) -> None:
+    """A node that had the lost one open does not take it for that."""
+    async with schema.opened(clock, LIMIT) as store:
+        await store.commit([Put("a", b"")])
+        schema.change("DROP TABLE orrery_store, orrery_entries, orrery_commits; DROP SEQUENCE orrery_versions")
+        create(schema.address)
+        with pytest.raises(StoreUnavailable):
+            await store.commit([Put("b", b"")])
+        with pytest.raises(StoreUnavailable, match="was restored"):
+            await store.commit([Put("b", b"")])
+    assert schema.rows("SELECT key FROM orrery_entries") == []
+
+
+async def test_a_command_that_takes_too_long(schema: Schema, clock: ManualClock) -> None:
+    """A call of a command ends by its limit, whatever the server does."""
+    with pytest.raises(StoreUnavailable), transfer(schema.address, clock) as target:
+        _ = target.execute("SELECT pg_sleep(60)", limit=timedelta(seconds=0.2))
 
 
 def connections(schema: Schema) -> set[int]:

@@ -234,3 +234,21 @@ def expect_a_pooler(use: Callable[[], object]) -> None:
     with pytest.raises(StoreUnavailable) as refused:
         use()
     assert "connection pooler" in str(refused.value)
+
+
+@pytest.mark.parametrize("names", ["ANY 2 (b, c)", "FIRST 2 (b, c)", "2 (b, c)"])
+def test_fewer_standbys_than_are_waited_for(shop: Shop, names: str) -> None:
+    """Every sale waits then, though one is connected."""
+    carry_out(shop.address, setting("synchronous_standby_names", names))
+    try:
+        eventually(lambda: expect_awaited(shop, 2))
+        with pytest.raises(StoreUnavailable, match="waits for 2 standbys, and 1 that it waits for is connected"):
+            shop.look(timedelta(seconds=1))
+    finally:
+        carry_out(shop.address, setting("synchronous_standby_names", "b"))
+        eventually(lambda: expect_awaited(shop, 1))
+
+
+def expect_awaited(shop: Shop, count: int) -> None:
+    """Fail unless each commit waits for so many standbys."""
+    assert shop.setup().awaited_standbys == count

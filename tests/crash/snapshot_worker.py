@@ -1,6 +1,7 @@
 """A program that `test_postgres_snapshots.py` starts, and kills: `snapshot_worker.py MODE DATABASE FILE ROWS`.
 
-It saves the store in a database, or brings it back; it prints `there` after so many rows, and waits for a line.
+It saves the store in a database, brings it back, or makes one for a trial; it prints `there`, after so many rows,
+and waits for a line.
 """
 
 import sys
@@ -34,6 +35,9 @@ if __name__ == "__main__":
     if mode == "backup":
         with place.reading() as found:
             write_snapshot(halting(found, int(rows)), Path(file), place)
+    elif mode == "scratch":
+        with place.scratch():
+            list(halted())
     else:
         with reading_snapshot(Path(file)) as found:
             place.replace(halting(found, int(rows)))

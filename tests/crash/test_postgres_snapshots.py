@@ -206,3 +206,45 @@ def test_without_room(server: Server, place: PostgresDatabase, tmp_path: Path) -
 def options_of(place: PostgresDatabase) -> str:
     """Return the options of a connection, which name the schema."""
     return str(conninfo_to_dict(place.connection_string)["options"])
+
+
+def test_the_first_restore_after_a_failover(server: Server, place: PostgresDatabase, tmp_path: Path) -> None:
+    """The versions count on before they are compared, so that it is not taken for a change of the store."""
+    snapshot = tmp_path / "snapshot.db"
+    saved, _ = went_on(place, snapshot)
+    with server.connected() as connection:
+        schema = options_of(place).rpartition("search_path=")[2]
+        connection.execute(f"UPDATE {schema}.orrery_store SET timeline = '00000000:1'".encode())  # noqa: S608  a name of ours
+    read_at = place.last_version(0)
+    asyncio.run(opened_once(place))
+    put_in_place(snapshot, place, read_at=read_at)
+    assert held(place) == saved
+
+
+async def opened_once(place: PostgresDatabase) -> None:
+    """Open the store, as a restore does to read the messages in it."""
+    store = await place.open()
+    await store.close()
+
+
+def test_a_killed_trial_leaves_no_schema(server: Server, place: PostgresDatabase) -> None:
+    """The next one drops it, and not that of one which is at work."""
+    with working(WORKER, "scratch", server.address(), Path("none"), "0") as worker:
+        assert worker.line() == "there"
+        with PostgresDatabase(server.address(), place.clock).scratch():
+            assert scratch_schemas(server) == 2
+        worker.kill()
+    eventually(lambda: expect_one_scratch(server))
+
+
+def expect_one_scratch(server: Server) -> None:
+    """Fail unless a new trial is the only one."""
+    with PostgresDatabase(server.address(), SystemClock()).scratch():
+        assert scratch_schemas(server) == 1
+
+
+def scratch_schemas(server: Server) -> int:
+    """Return how many schemas of trials there are."""
+    with server.connected() as connection:
+        found = connection.execute("SELECT FROM pg_namespace WHERE starts_with(nspname, 'orrery_scratch_')")
+        return len(found.fetchall())

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from anyio.lowlevel import checkpoint
 
 from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres import PostgresStore, create
+from orrery.adapters.postgres.place import PostgresDatabase
+from orrery.app.store_place import back_up, put_in_place
 from orrery.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from orrery.ports.store import Committed, Put, Store
 from tests.support.postgres import Server, a_pair, skip_without_postgres, together
@@ -190,7 +193,7 @@ async def test_a_wait_for_the_standby_that_is_ended_is_no_success(pair: tuple[Se
         await asyncio.to_thread(standby.freeze)
         waiting = asyncio.ensure_future(store.commit([Put("b", b"")]))
         await asyncio.to_thread(eventually, lambda: cancel_the_wait(primary))
-        with pytest.raises(OutcomeUnknown):
+        with pytest.raises(OutcomeUnknown, match="ended the wait for its standby"):
             await waiting
         await asyncio.to_thread(standby.freeze, signal.SIGCONT)
         assert isinstance(await store.commit([Put("c", b"")]), Committed)
@@ -289,3 +292,52 @@ async def test_a_server_that_waits_for_a_standby_is_passed_over(pair: tuple[Serv
         assert entry.version == outcome.version
     async with opened(primary, standby, limit=SOON) as store:
         assert await store.get("b") == entry
+
+
+async def test_commands_leave_a_server_that_a_failover_left_behind(
+    pair: tuple[Server, Server], tmp_path: Path
+) -> None:
+    """They go where a service goes: what is saved, vacuumed and replaced is the store that sells."""
+    primary, standby = pair
+    place = PostgresDatabase(together(primary, standby), SystemClock())
+    await asyncio.to_thread(standby.wait_for_none)
+    await asyncio.to_thread(standby.promote)
+    async with opened(primary, standby, limit=SOON) as store:
+        outcome = await store.commit([Put("sale", b"")])
+        assert isinstance(outcome, Committed)
+        assert place.last_version(0) == outcome.version
+        await asyncio.to_thread(back_up, place, tmp_path / "snapshot.db")
+        assert await store.scrub()
+    assert (vacuumed(primary), vacuumed(standby)) == (False, True)
+    await asyncio.to_thread(put_in_place, tmp_path / "snapshot.db", place)
+    assert len(place.remains()) == 1
+    async with opened(standby) as store:
+        assert await store.get("sale") is not None
+    assert place.closed() is None
+    assert place.migrate() == []
+
+
+def vacuumed(server: Server) -> bool:
+    """Return whether the entries were vacuumed by a command."""
+    with server.connected() as connection:
+        found = connection.execute(
+            "SELECT last_vacuum IS NOT NULL FROM pg_stat_user_tables WHERE relname LIKE 'orrery_entries%'"
+        ).fetchall()
+    return (True,) in found
+
+
+def test_a_backup_without_the_standby_is_refused(pair: tuple[Server, Server], tmp_path: Path) -> None:
+    """Nothing tells such a server from one that a failover left behind: the owner is told what is missing."""
+    primary, standby = pair
+    standby.kill()
+    place = PostgresDatabase(primary.address(), SystemClock())
+    eventually(lambda: expect_none_connected(primary))
+    with pytest.raises(StoreUnavailable, match="waits for a standby"):
+        back_up(place, tmp_path / "snapshot.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def expect_none_connected(primary: Server) -> None:
+    """Fail while the primary counts a standby."""
+    with primary.connected() as connection:
+        assert connection.execute("SELECT FROM pg_stat_replication").fetchall() == []
