@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.durable import UNFINISHED, replace, working_folder
+from orrery.durable import UNFINISHED, replace
 
 
 @pytest.fixture
@@ -29,17 +29,3 @@ def test_what_cannot_be_replaced_leaves_nothing(file: Path) -> None:
     with pytest.raises(IsADirectoryError):
         replace(file, b"new")
     assert [*file.parent.iterdir()] == [file]
-
-
-def test_a_working_folder_has_one_holder(tmp_path: Path) -> None:
-    """Another is refused and changes nothing in it; what a killed one left is deleted, its folders too."""
-    path = tmp_path / "unfinished"
-    (path / "left").mkdir(parents=True)
-    (path / "left" / "file").touch()
-    with working_folder(path):
-        assert list(path.iterdir()) == []
-        (path / "new").touch()
-        with pytest.raises(BlockingIOError), working_folder(path):
-            pass
-        assert (path / "new").exists()
-    assert not path.exists()

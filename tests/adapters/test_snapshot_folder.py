@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orrery.adapters.snapshot_folder import SnapshotFolder
-from orrery.durable import working_folder
+from orrery.working_folder import working_folder
 
 NOW = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
 

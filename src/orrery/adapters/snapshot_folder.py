@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orrery.durable import working_folder
+from orrery.working_folder import working_folder
 
 _FORM = "orrery-%Y%m%dT%H%M%SZ.db"
 _NAME = re.compile(r"orrery-\d{8}T\d{6}Z\.db")

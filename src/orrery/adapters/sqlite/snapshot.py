@@ -27,11 +27,11 @@ from orrery.adapters.sqlite.file import (
     verify_own_log,
     why_closed,
 )
-from orrery.durable import working_folder
 from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.clock import Clock
 from orrery.ports.store import StoreContents
 from orrery.store_calls import version_floor
+from orrery.working_folder import working_folder
 
 
 def write_snapshot(contents: StoreContents, target: Path, source: object) -> None:

@@ -12,12 +12,12 @@ from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.store_place import clock_of, put_in_place, remains_of, store_place
-from orrery.durable import working_folder
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreMissing, StoreUnavailable
 from orrery.ports.store import Store, StorePlace
 from orrery.runtime.console.tables import left_out, note
 from orrery.runtime.privacy import Privacy
 from orrery.runtime.restored import ReplacedStore, Restoration, RestoreResult
+from orrery.working_folder import working_folder
 
 _Erased = tuple[int, list[RecordUnreadable]]
 """How many erasures were repeated, and why others were not."""
