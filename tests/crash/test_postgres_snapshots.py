@@ -106,7 +106,7 @@ def test_killed_while_it_commits(server: Server, place: PostgresDatabase, tmp_pa
     try:
         with working(WORKER, "restore", place.connection_string, snapshot, "0") as worker:
             assert worker.line() == "there"
-            server.name_standbys("nobody")
+            server.lose_its_standby()
             worker.go()
             eventually(lambda: await_standby(server))
             worker.kill()
@@ -132,7 +132,7 @@ def test_a_wait_that_was_ended_is_no_success(server: Server, place: PostgresData
     went_on(place, snapshot)
 
     def standby_lost() -> Iterator[StoredRow]:
-        server.name_standbys("nobody")
+        server.lose_its_standby()
         yield from ()
 
     def restore() -> None:

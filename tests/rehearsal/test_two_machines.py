@@ -20,6 +20,9 @@ from tests.systemd.host import Host, booted_together, refused
 
 PAGE = ROOT / "docs/how-to/two-machines-and-a-witness.md"
 ADDRESSES = {"db-a.example": "10.77.0.11", "db-b.example": "10.77.0.12", "witness.example": "10.77.0.13"}
+SPARE = {"spare.example": "10.77.0.14"}
+"""What the owner buys when a machine is lost; it takes that one's name and address then."""
+
 DEAD = ROOT / "docs/how-to/when-a-database-machine-is-dead.md"
 STEP_7 = "7. The shop, on its own machine"
 NEEDED = ("/usr/bin/etcd", "/usr/bin/etcdctl", "/usr/bin/patroni", "/usr/lib/postgresql/15/bin/postgres")
@@ -117,6 +120,22 @@ class Cluster:
         self.until([looking, seen], name)
         self.follow(last, name)
 
+    def replace_b(self) -> None:
+        """Do what the page has for a machine that does not come back."""
+        first, seen, starting, *_ = section(DEAD, "A machine is lost for good")
+        self.follow([first, seen], "db-a")
+        spare, address = self.hosts["spare"], ADDRESSES["db-b.example"]
+        spare.run(
+            f"ip address add {address}/24 dev eth0; ip address del 10.77.0.14/24 dev eth0; hostname db-b.example"
+        )
+        names, etcd, postgresql, _certificates, agreement, patroni, *_ = steps(PAGE).values()
+        self.follow([*names, *etcd, *postgresql], "spare")
+        for file in ("authority.crt", "db-b.crt", "db-b.key"):
+            spare.write(f"/etc/database-tls/{file}", self.hosts["db-a"].run(f"cat /etc/database-authority/{file}"))
+        self.follow([agreement[0], starting], "spare")
+        self.follow(patroni[:1], "spare")
+        self.until(section(DEAD, "When the machine is back")[:2], "db-a")
+
     def until(self, pieces: Sequence[Piece], name: str) -> None:
         """Type it again until the machine shows what the page shows."""
         eventually(lambda: self.owners[name].follow(pieces), pause=2)
@@ -131,13 +150,13 @@ def cluster() -> Generator[Cluster]:
     if missing := [program for program in NEEDED if not Path(program).exists()]:
         pytest.skip(f"no {missing[0]} here; to have it, type: sudo apt-get install -y {PACKAGES}")
     with ExitStack() as stack:
-        running = stack.enter_context(booted_together(Path("/"), ROOT, ADDRESSES))
+        running = stack.enter_context(booted_together(Path("/"), ROOT, ADDRESSES | SPARE))
         hosts = {name.partition(".")[0]: host for name, host in running.items()}
         owners = {
             name: Owner(
                 host,
                 Typist(stack.enter_context(host.terminal("root")), patience=20),
-                {"ME=db-a ": f"ME={name} "},
+                {"ME=db-a ": f"ME={'db-b' if name == 'spare' else name} "},
                 {},
                 LEFT_OUT,
             )
@@ -165,6 +184,8 @@ def test_two_machines_and_a_witness(cluster: Cluster, capsys: pytest.CaptureFixt
     shop = cluster.owners["witness"]
     shop.ends = {"as_orrery doctor": 1}
     shop.follow([*section(DEAD, "Look")[:1], Seen(("database standby broken",))])
+    cluster.replace_b()
+    shop.follow([*section(DEAD, "Look")[:1], Seen(("database ok",))])
     with capsys.disabled():
         print(f"\nThe primary hung, the owner typed at once: {decided}; a power cut, not strict: {alone}.")  # noqa: T201  what is measured
 

@@ -6,7 +6,7 @@ import pwd
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -19,7 +19,7 @@ import pytest
 from orrery.adapters.postgres import PostgresStore, create
 from orrery.ports.clock import Clock
 from tests.support.ports import free_ports
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually, until
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda one: float(one.parent.name))
 _IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  a fact about the test run
@@ -33,6 +33,9 @@ wal_retrieve_retry_interval = 200ms
 logging_collector = off
 {more}
 """
+
+_SETTLED = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND (state = 'idle' OR wait_event = 'SyncRep')"
+_END_WAITING = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'SyncRep'"
 
 _names = count()
 _kept: list[ExitStack] = []
@@ -138,6 +141,20 @@ class Server:
     def wait_for_none(self) -> None:
         """Have no commit wait for a standby from now on."""
         self.name_standbys("")
+
+    def lose_its_standby(self) -> None:
+        """Have each commit wait for a standby that is not there; return once one does."""
+        self.name_standbys("nobody")
+        eventually(self._require_waiting)
+
+    def _require_waiting(self) -> None:
+        with self.connected() as looking, closing(psycopg.connect(self.address(), autocommit=True)) as committing:
+            process = committing.info.backend_pid
+            committing.pgconn.send_query(b"SELECT pg_logical_emit_message(true, '', '')")
+            committing.pgconn.flush()
+            until(lambda: looking.execute(_SETTLED, (process,)).fetchone())
+            ended = looking.execute(_END_WAITING, (process,)).fetchall()
+        assert ended == [(True,)]
 
     def name_standbys(self, names: str) -> None:
         """Have each commit wait for one of these standbys from now on."""
