@@ -26,7 +26,7 @@ SHORTEST_DEFLATED: Final = 7
 
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _BESIDE: Final = b"."
-_PLAIN: Final = ALPHABET + b"-_= \t\r\n" + _BESIDE
+_PLAIN: Final = ALPHABET + b"-_= \t\r\n"
 _WRAPPED: Final = re.compile(WRAP)
 _OF_WRAPS: Final = b" \t\r\n>|*#;%\"'+.,\\"
 
@@ -145,7 +145,7 @@ class AlignedBlocks:
     """Blocks that are decoded in one text, at each of the four alignments."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
-        plain = _stripped(_BESIDE.join(blocks)).split(_BESIDE)
+        plain = _standard(_BESIDE.join(map(_unwrapped, blocks))).split(_BESIDE)
         begins = accumulate((len(one) + len(_APART) for one in plain), initial=0)
         self._places = [(begin, begin + len(one)) for begin, one in zip(begins, plain, strict=False)]
         self._plain = _APART.join(plain) + _APART
@@ -189,8 +189,15 @@ def decode(block: bytes) -> bytes:
 
 
 def _stripped(block: bytes) -> bytes:
-    if block.translate(None, _PLAIN):  # quoted, commented, or within a string
-        block = _WRAPPED.sub(b"", block)
+    return _standard(_unwrapped(block))
+
+
+def _unwrapped(block: bytes) -> bytes:
+    """Return a block without what it is wrapped in: few are quoted, commented, or within a string."""
+    return _WRAPPED.sub(b"", block) if block.translate(None, _PLAIN) else block
+
+
+def _standard(block: bytes) -> bytes:
     return block.translate(STANDARD, b" \t\r\n\\=")
 
 
