@@ -6,7 +6,7 @@ a text in which the common search found something is searched by itself, with it
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -79,17 +79,18 @@ class Batch:
         """Return whether it is time to search."""
         return self.size >= LARGEST
 
-    def matches(self) -> Iterator[tuple[TextOfItem, Match]]:
-        """Yield what is in the texts, and forget them."""
-        texts, self.texts, self.size = self.texts, [], 0
-        for number, detectors in self._touched(texts).items():
-            one = texts[number]
-            for detector in detectors:
-                for match in detector.matches(one.view.text, one.path):
-                    yield one, match
+    def matches(self) -> list[tuple[TextOfItem, Match]]:
+        """Return what is in the texts."""
+        return [
+            (self.texts[number], match)
+            for number, detectors in self._touched().items()
+            for detector in detectors
+            for match in detector.matches(self.texts[number].view.text, self.texts[number].path)
+        ]
 
-    def _touched(self, texts: Sequence[TextOfItem]) -> dict[int, list[Detector]]:
+    def _touched(self) -> dict[int, list[Detector]]:
         """Return the texts in which something may be, by their numbers, each with who may find it."""
+        texts = self.texts
         if len(texts) <= 1:
             return {number: [*self.detectors] for number in range(len(texts))}
         # A block with many control characters is read in another way: a neighbour's must not decide how.

@@ -78,7 +78,10 @@ class FingerprintKey:
 
 
 class Detector(Protocol):
-    """Searches one text, UTF-8 or of an unknown encoding with 8 bits, of about a megabyte at most."""
+    """Searches one text, UTF-8 or of an unknown encoding with 8 bits, of about a megabyte at most.
+
+    Two threads may ask one detector at the same time.
+    """
 
     def matches(self, text: bytes, place: str | None) -> Iterator[Match]:
         """Yield what must not be public.

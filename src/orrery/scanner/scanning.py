@@ -1,6 +1,7 @@
 """One scan: every text of a source is searched by every detector."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from orrery.ports.scanned import Item, NotRead, Source
@@ -24,34 +25,54 @@ class Scan:
     progress: Callable[[int], None] = lambda _: None
 
     def findings(self, source: Source) -> Iterator[ScanFinding]:
-        """Yield what must not be public, and what could not be searched."""
+        """Yield what must not be public, and what could not be searched.
+
+        While the main thread reads and unpacks, a second one searches what was unpacked before: RE2 lets both run.
+        """
+        with ThreadPoolExecutor(1) as aside:
+            before = aside.submit(list[tuple[TextOfItem, Match]])
+            for one in self._unpacked(source):
+                if isinstance(one, ScanFinding):
+                    yield one
+                    continue
+                searched, before = before, aside.submit(one.matches)
+                yield from self._found(searched.result(), source)
+            yield from self._found(before.result(), source)
+
+    def _unpacked(self, source: Source) -> Iterator[Batch | ScanFinding]:
+        """Yield full batches and the last one, and what could not be unpacked."""
         batch = Batch(self.detectors)
         for item in source.items():
             if isinstance(item, NotRead):
                 yield ScanFinding("unreadable", self._masked(item.place), why=item.why)
                 continue
-            yield from self._of_item(item, batch, source)
+            for one in self._of_item(item, source):
+                if isinstance(one, ScanFinding):
+                    yield one
+                    continue
+                batch.add(one)
+                if batch.is_full:
+                    yield batch
+                    batch = Batch(self.detectors)
             self.progress(item.size)
-        yield from self._searched(batch, source)
+        yield batch
 
-    def _of_item(self, item: Item, batch: Batch, source: Source) -> Iterator[ScanFinding]:
+    def _of_item(self, item: Item, source: Source) -> Iterator[TextOfItem | ScanFinding]:
         subject = Subject(item.place, item.name, item.object)
         if item.name and not item.is_named_elsewhere:
             name = View("", item.name.encode(errors="surrogateescape"), 0)
-            batch.add(TextOfItem(subject, name, item.name, f"the name of {item.place}"))
+            yield TextOfItem(subject, name, item.name, f"the name of {item.place}")
         for view in views(item.name, item.content):
             if isinstance(view, NotRead):
                 place = self._masked(_joined(item.place, view.place))
                 yield from _reported([ScanFinding("unreadable", place, why=view.why)], subject, source)
-                continue
-            batch.add(TextOfItem(subject, view, _joined(item.name, view.part), _joined(item.place, view.part)))
-            if batch.is_full:
-                yield from self._searched(batch, source)
+            else:
+                yield TextOfItem(subject, view, _joined(item.name, view.part), _joined(item.place, view.part))
 
-    def _searched(self, batch: Batch, source: Source) -> Iterator[ScanFinding]:
+    def _found(self, matches: Sequence[tuple[TextOfItem, Match]], source: Source) -> Iterator[ScanFinding]:
         found = dict[Subject, dict[ScanFinding, None]]()
         places = dict[str, str]()
-        for text, match in batch.matches():
+        for text, match in matches:
             if text.place not in places:
                 places[text.place] = self._masked(text.place)
             judged = list(self._judged(text, match, places[text.place]))

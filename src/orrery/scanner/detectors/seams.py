@@ -70,26 +70,24 @@ _SHORTCUT = compiled(rf"{_LETTER} ?\[{_LETTER}[^\[\]\n\x00]*\]|\](?:\[[^\[\]\n\x
 """A link that is one only because the text defines where it leads, at its end mostly."""
 
 _ONE_TEXT = re.compile(
-    "(?=[-<&\\\\`\"'!\\[\\]*~^_=+|\xc2\xe2])(?:{})".format(
-        "|".join(
-            (
-                _BREAK,
-                *(f"{hyphen}{_ENDS_LINE[: -len(_LETTER)]}(?={_LETTER})" for hyphen in _HYPHENS),
-                *(f"{one}{_CONTINUES[: -len(_LETTER)]}(?={_LETTER})" for one in (r"\\", "`")),
-                *_LITERALS,
-                *(f"{quote}(?<={word}{quote})(?={_LETTER})" for quote in "\"'" for word in _WORD_BEFORE),
-                r"\[\^[^\[\]\n]+\]",
-                r"!\[(?=[^\[\]\n]*\])",
-                r"\[(?=[^\[\]\n]*\]|!?\[)",
-                r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]\n]*\]|)",
-                *(rf"{mark}[*_~`^]*" for mark in (r"\*", "~", "`", r"\^")),
-                rf"_(?:[*_~`^]+|(?!{_LETTER})|(?<!{_LETTER}_))",
-                _PAIRED,
-            )
+    "|".join(
+        (
+            _BREAK,
+            *(f"{hyphen}{_ENDS_LINE[: -len(_LETTER)]}(?={_LETTER})" for hyphen in _HYPHENS),
+            *(f"{one}{_CONTINUES[: -len(_LETTER)]}(?={_LETTER})" for one in (r"\\", "`")),
+            *_LITERALS,
+            *(f"{quote}(?<={word}{quote})(?={_LETTER})" for quote in "\"'" for word in _WORD_BEFORE),
+            r"\[\^[^\[\]\n]+\]",
+            r"!\[(?=[^\[\]\n]*\])",
+            r"\[(?=[^\[\]\n]*\]|!?\[)",
+            r"\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\[[^\[\]\n]*\]|)",
+            *(rf"{mark}[*_~`^]*" for mark in (r"\*", "~", "`", r"\^")),
+            rf"_(?:[*_~`^]+|(?!{_LETTER})|(?<!{_LETTER}_))",
+            _PAIRED,
         )
     ).encode("latin-1")
 )
-"""What a reader does not see. Each branch begins with its character, and others are passed by at once."""
+"""What a reader does not see. Each branch begins with a character of its own, so `re` passes others by at once."""
 
 _FIRST_EDGE = re.compile(rb"[^0-9A-Za-z\x80-\xff@.-]")
 _LAST_EDGE = re.compile(rb".*[^0-9A-Za-z\x80-\xff@.-]", re.DOTALL)

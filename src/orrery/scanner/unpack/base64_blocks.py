@@ -12,7 +12,10 @@ from orrery.scanner.regex import Regex, compiled, outermost, places
 from orrery.scanner.unpack.inflating import begins_raw
 from orrery.scanner.unpack.view import changed, until
 
-WRAP: Final = rb"(?:[ \t]*\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"'])"
+_WRAP: Final = rb"\r?\n[ \t]*(?:[>|*#;%] ?)?|(?:\\r)?\\n|[\"'][ \t]*[+.,\\]?[ \t]*\r?\n[ \t]*[\"']"
+"""A wrap without the blanks before it: from each of them `re` would read all that follow."""
+
+WRAP: Final = rb"(?:[ \t]*" + _WRAP + b")"
 """Where a form is wrapped: at the end of a line, quoted, commented or not, and between strings of a program."""
 
 JUDGED: Final = 8
@@ -26,8 +29,8 @@ SHORTEST_DEFLATED: Final = 7
 
 _ANY: Final = rb"(?:[A-Za-z0-9+/_-]|\\/)"
 _BESIDE: Final = b"."
-_PLAIN: Final = ALPHABET + b"-_= \t\r\n" + _BESIDE
-_WRAPPED: Final = re.compile(WRAP)
+_PLAIN: Final = ALPHABET + b"-_= \t\r\n"
+_WRAPPED: Final = re.compile(_WRAP)
 _OF_WRAPS: Final = b" \t\r\n>|*#;%\"'+.,\\"
 
 LONGEST_WRAP: Final = 256
@@ -106,7 +109,7 @@ FIXED: Final = _BEGINS + _FIXED + _REST + b"{%d,}" % (SHORTEST_DEFLATED - 3) + _
 
 _FIXED_CODES: Final = compiled(FIXED + b"={0,2}")
 _OWN_CODES: Final = compiled(_BEGINS + _OWN + _REST + b"{%d,}={0,2}" % (LONG_DEFLATED - 2))
-_STARTS: Final = re.compile(b"(?:[/_-]|" + WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
+_STARTS: Final = re.compile(b"(?:[/_-]|" + _WRAP + b")(?=" + _FIXED + b"|" + _OWN + b")")
 _ENDS_FIXED: Final = (b"A", b"B", b"E", b"Q")
 _TRIED: Final = 32
 _PARTS: Final = 16
@@ -145,7 +148,7 @@ class AlignedBlocks:
     """Blocks that are decoded in one text, at each of the four alignments."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
-        plain = _stripped(_BESIDE.join(blocks)).split(_BESIDE)
+        plain = _standard(_BESIDE.join(map(_unwrapped, blocks))).split(_BESIDE)
         begins = accumulate((len(one) + len(_APART) for one in plain), initial=0)
         self._places = [(begin, begin + len(one)) for begin, one in zip(begins, plain, strict=False)]
         self._plain = _APART.join(plain) + _APART
@@ -189,8 +192,15 @@ def decode(block: bytes) -> bytes:
 
 
 def _stripped(block: bytes) -> bytes:
-    if block.translate(None, _PLAIN):  # quoted, commented, or within a string
-        block = _WRAPPED.sub(b"", block)
+    return _standard(_unwrapped(block))
+
+
+def _unwrapped(block: bytes) -> bytes:
+    """Return a block without what it is wrapped in: few are quoted, commented, or within a string."""
+    return _WRAPPED.sub(b"", block) if block.translate(None, _PLAIN) else block
+
+
+def _standard(block: bytes) -> bytes:
     return block.translate(STANDARD, b" \t\r\n\\=")
 
 
