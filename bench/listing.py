@@ -10,10 +10,7 @@ from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 from bench.events import session_of
-from bench.large_store import named, number_of
-
-MONTHS = 12
-"""In which all sales were made."""
+from bench.large_store import MONTHS, named, number_of
 
 _PAGE = 100
 
@@ -33,7 +30,7 @@ class Listing(ThreadingHTTPServer):
         asked = parse_qs(query)
         if asked.get("status") != ["complete"]:
             return range(0)
-        first = number_of(asked["starting_after"][0]) + 1 if "starting_after" in asked else 0
+        first = number_of(asked["starting_after"][0]) // MONTHS + 1 if "starting_after" in asked else 0
         return range(first, max(first, min(first + _PAGE, self.sales // MONTHS)))
 
 
@@ -47,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = {
             "object": "list",
             "url": address.path,
-            "data": [session_of(named(number), now) for number in found],
+            "data": [session_of(named(number * MONTHS), now) for number in found],
             "has_more": bool(found) and found.stop < server.sales // MONTHS,
         }
         content = json.dumps(body).encode()

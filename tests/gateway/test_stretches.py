@@ -144,7 +144,8 @@ async def test_the_log_has_the_sites_pushes_about_the_gateway() -> None:
     now = site.clock.now()
     others = [("Broken: mail", "x"), ("Broken: 2 parts", "mail: x\ngateway cloud: y"), ("Sold", "gateway")]
     drafts = [
-        OutboxDraft(id=f"n-{n}", channel="push", title=title, body=body) for n, (title, body) in enumerate(others)
+        OutboxDraft(id=f"{title.partition(':')[0].lower()}-{n}", channel="push", title=title, body=body)
+        for n, (title, body) in enumerate(others)
     ]
     await site.store.commit(enqueue(drafts, now))
     pushes = (await site.log()).pushes

@@ -11,7 +11,7 @@ from orrery.gateway.reports import CloudReport, Reports
 from orrery.gateway.stretches import SILENCE, PingStretch
 from orrery.ports.clock import Clock
 from orrery.runtime.outbox import DeliveryState, Outbox
-from orrery.runtime.watch import parts_of
+from orrery.runtime.watch import parts_of, pushes
 
 _PARTS = "gateway"
 
@@ -73,7 +73,8 @@ class PingLogs:
         )
 
     async def _pushes(self, since: datetime) -> list[GatewayPush]:
-        rows = [row async for row in Outbox(self.pings.store, self.clock, {}).rows() if row.created_at >= since]
+        stored = pushes(Outbox(self.pings.store, self.clock, {}))
+        rows = [row async for row in stored if row.created_at >= since]
         about = [row for row in rows if any(part.startswith(_PARTS) for part in parts_of(row))]
         return [
             GatewayPush(row.created_at, row.title, row.body, row.priority, row.state)

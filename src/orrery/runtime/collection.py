@@ -31,6 +31,7 @@ from orrery.ports.store import (
 from orrery.record import Record, personal_fields
 from orrery.runtime.lost_answer import repeated
 from orrery.runtime.own_store import OwnStore, require_declared
+from orrery.runtime.tasks import together
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -197,7 +198,7 @@ class Collection(Generic[R]):
         An entry that leads nowhere, and is still there, is damaged: it is named in place of its record.
         """
         async for entries in walk.over(self.store, self.clock):
-            found = [await self._behind(entry) for entry in entries]
+            found = await together(*map(self._behind, entries))  # the store answers a page of them at once
             yield RecordPage(
                 [one for one in found if isinstance(one, StoredRecord)],
                 [one for one in found if isinstance(one, RecordUnreadable)],
@@ -326,10 +327,11 @@ class Walk:
 
 async def gathered(pages: AsyncIterator[RecordPage[R]]) -> RecordPage[R]:
     """Return pages as one."""
-    found: RecordPage[R] = RecordPage()  # a slotted dataclass cannot be made by its subscripted name
+    records, left_out = list[StoredRecord[R]](), list[RecordUnreadable]()
     async for page in pages:
-        found += page
-    return found
+        records += page.records
+        left_out += page.unreadable
+    return RecordPage(records, left_out)
 
 
 async def commit(store: Store, changes: Changes) -> Committed | Conflict:

@@ -205,9 +205,9 @@ class Outbox:
             self._before[channel] = since, before
         return before
 
-    async def rows(self, state: DeliveryState | None = None) -> AsyncIterator[Notification]:
-        """Yield every row that can be read, or those in `state`, by id."""
-        async for page in self._rows.pages():
+    async def rows(self, state: DeliveryState | None = None, within: str = "") -> AsyncIterator[Notification]:
+        """Yield every row that can be read, or those in `state`, by id, or those whose ids begin with `within`."""
+        async for page in self._rows.pages(within):
             for row in page.records:
                 if state in (None, row.record.state):
                     yield row.record

@@ -11,7 +11,7 @@ checks, because each has only its own failing jobs; a part is well when all find
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -245,6 +245,13 @@ def parts_of(row: outbox.Notification) -> list[str]:
     return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_SEVERAL) else [about]
 
 
+async def pushes(stored: outbox.Outbox) -> AsyncIterator[outbox.Notification]:
+    """Yield the pushes of watches that are still stored."""
+    for what in (_BROKEN, _WORKS):
+        async for row in stored.rows(within=_id_of(f"{what}-")):
+            yield row
+
+
 _BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
 
 
@@ -279,10 +286,14 @@ def _over_push(
     return [_push(_WORKS, texts, now, "low", "white_check_mark")] if texts else []
 
 
+def _id_of(text: str) -> str:
+    return text.lower().replace(" ", "-")
+
+
 def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.OutboxDraft:
     first, *more = texts
     return outbox.OutboxDraft(
-        id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
+        id=_id_of(f"{what}-{first}-{sortable(now)}"),
         channel="push",
         title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],

@@ -4,7 +4,8 @@ import asyncio
 import secrets as random
 import sys
 from collections.abc import Sequence
-from heapq import nlargest
+from datetime import datetime
+from heapq import heappop, heappush
 from itertools import groupby, islice
 from typing import Annotated
 
@@ -72,8 +73,7 @@ def list_notifications(
     async def read(services: Services) -> tuple[list[Notification], Sequence[RecordUnreadable], References]:
         outbox, references = services[Outbox], services[References]
         if state == "delivered":
-            rows = [row async for row in outbox.rows(state)]  # they have no index: a month of them is read
-            newest = nlargest(limit + 1, rows, key=lambda row: row.created_at)
+            newest = await _newest_delivered(outbox, limit + 1)
             return newest, (await outbox.undelivered(limit)).unreadable, references
         page = await outbox.undelivered(limit + 1, *((state,) if state else ()))
         return page.values(), page.unreadable, references
@@ -91,6 +91,16 @@ def list_notifications(
         unreadable=unreadable,
         more=more if len(shown) < len(found) else "",
     )
+
+
+async def _newest_delivered(outbox: Outbox, limit: int) -> list[Notification]:
+    """Return what was delivered last: it has no index, so that a month of it is read, of which few are kept."""
+    newest = list[tuple[datetime, str, Notification]]()
+    async for row in outbox.rows("delivered"):
+        heappush(newest, (row.created_at, row.id, row))
+        if len(newest) > limit:
+            _ = heappop(newest)
+    return [row for _, _, row in sorted(newest, reverse=True)]
 
 
 def _shown(row: Notification) -> dict[str, object]:

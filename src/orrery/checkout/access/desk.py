@@ -62,10 +62,6 @@ class Desk:
                 break
         return found
 
-    async def count(self) -> int:
-        """Return how many access records there are."""
-        return sum([1 async for _ in self._stored.access.entries(ACCESS_BY_TIME)])
-
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
 

@@ -13,7 +13,7 @@ from typing import Literal
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.errors import Invalid, RecordUnreadable
-from orrery.runtime.collection import Walk, gathered, sortable
+from orrery.runtime.collection import Walk, sortable
 
 DAY = timedelta(days=1)
 
@@ -30,7 +30,8 @@ class Booking:
     at: datetime | None
     amount: int
     currency: str
-    record: AccessRecord
+    session_id: str
+    product: str
 
     @property
     def signed(self) -> int:
@@ -143,28 +144,29 @@ def sale_of(record: AccessRecord) -> Iterator[Booking]:
     """Yield the sale of a record; free access and an import are none."""
     if record.amount_total is not None and record.currency is not None:
         at = record.paid_at or record.granted_at
-        yield Booking("sale", at, record.amount_total, record.currency, record)
+        yield Booking("sale", at, record.amount_total, record.currency, record.session_id, record.product.name)
 
 
 def returns_of(reversal: Reversal, record: AccessRecord) -> Iterator[Booking]:
     """Yield what went back of a sale: a refund is the difference of successive totals of the charge."""
     if record.amount_total is None:
         return  # no sale was booked either
+    sale = record.session_id, record.product.name
     given_back, undated = 0, reversal.undated_refunds
     for one in reversal.refunds:
         if given_back < undated < one.total:
-            yield Booking("refund", None, undated - given_back, reversal.currency, record)
+            yield Booking("refund", None, undated - given_back, reversal.currency, *sale)
             given_back = undated
         if one.total > given_back:
-            yield Booking("refund", one.at, one.total - given_back, reversal.currency, record)
+            yield Booking("refund", one.at, one.total - given_back, reversal.currency, *sale)
             given_back = one.total
     if reversal.amount_refunded > given_back:
-        yield Booking("refund", None, reversal.amount_refunded - given_back, reversal.currency, record)
+        yield Booking("refund", None, reversal.amount_refunded - given_back, reversal.currency, *sale)
     for dispute in reversal.every_dispute:
         if dispute.takes_money:
             whole = reversal.amount or record.amount_total
             amount = max(whole - reversal.amount_refunded, 0) if dispute.amount is None else dispute.amount
-            yield Booking("dispute", dispute.taken_at, amount, dispute.currency, record)
+            yield Booking("dispute", dispute.taken_at, amount, dispute.currency, *sale)
 
 
 async def read_bookings(
@@ -177,39 +179,35 @@ async def read_bookings(
     """
     # By our clock, what was paid since then was granted a moment before at the earliest.
     newest = Walk(ACCESS_BY_TIME, most, f"{ACCESS_BY_TIME}{sortable(since - DAY)}:", newest_first=True)
-    sold, reversals = await gathered(stored.access.indexed(newest)), await stored.reversals.all()
-    unreadable = {one.name: one for one in (*sold.unreadable, *reversals.unreadable)}
-    if most is not None and len(sold.records) + len(sold.unreadable) >= most:
+    booked, unreadable, count = list[Booking](), dict[str, RecordUnreadable](), 0
+    async for page in stored.access.indexed(newest):
+        of_mode = [one for one in page.values() if one.livemode == livemode]
+        booked += [booking for record in of_mode for booking in sale_of(record)]
+        unreadable |= {one.name: one for one in page.unreadable}
+        count += len(page.records) + len(page.unreadable)
+    reversals = await stored.reversals.all()
+    unreadable |= {one.name: one for one in reversals.unreadable}
+    if most is not None and count >= most:
         return Bookings(unreadable=[*unreadable.values()], is_cut=True)
-    by_session = {one.session_id: one for one in sold.values()}
-    booked = [one for record in by_session.values() for one in sale_of(record)]
+    sold = {one.session_id for one in booked}
     for reversal in reversals.values():
-        try:
-            booked += await _returns(stored, reversal, by_session, since, every=most is None)
-        except RecordUnreadable as error:
-            unreadable[error.name] = error
-    found = [one for one in booked if one.record.livemode == livemode and (one.at is None or one.at >= since)]
+        if most is None or reversal.session_id in sold or _went_back(reversal, since):
+            try:
+                booked += await _returns(stored, reversal, livemode=livemode)
+            except RecordUnreadable as error:
+                unreadable[error.name] = error
+    found = [one for one in booked if one.at is None or one.at >= since]
     found.sort(key=lambda one: (one.at is not None, one.at or since), reverse=True)
     return Bookings(found, [*unreadable.values()])
 
 
-async def _returns(
-    stored: CheckoutRecords,
-    reversal: Reversal,
-    by_session: Mapping[str, AccessRecord],
-    since: datetime,
-    *,
-    every: bool,
-) -> list[Booking]:
-    """Return what went back of one sale; an older one is read where that was since then, or in `every` case."""
-    session_id = reversal.session_id
-    if session_id is None:
-        return []
-    record = by_session.get(session_id)
-    if record is None:
-        times = [one.at for one in reversal.refunds] + [one.taken_at for one in reversal.every_dispute]
-        if not every and not any(at and at >= since for at in times):
-            return []
-        entry = await stored.access.get(session_id)
-        record = entry.record if entry else None
-    return [*returns_of(reversal, record)] if record else []
+def _went_back(reversal: Reversal, since: datetime) -> bool:
+    """Return whether some of a sale went back since a time, as far as its day is known."""
+    times = [one.at for one in reversal.refunds] + [one.taken_at for one in reversal.every_dispute]
+    return any(at and at >= since for at in times)
+
+
+async def _returns(stored: CheckoutRecords, reversal: Reversal, *, livemode: bool) -> Iterable[Booking]:
+    """Return what went back of one sale."""
+    entry = await stored.access.get(reversal.session_id) if reversal.session_id else None
+    return returns_of(reversal, entry.record) if entry and entry.record.livemode == livemode else []

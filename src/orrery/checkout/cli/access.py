@@ -48,19 +48,16 @@ def list_records(
 ) -> None:
     """List access records, the newest first."""
 
-    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], str]:
+    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
         desk, now, of = checkout_of(services).desk, services[Clock].now(), services[References].of
         found = await desk.newest(limit + 1, (lambda record: _state(record, now) == state) if state else None)
         rows: list[Row] = [{"reference": of(one.session_id), **_row(one, now)} for one in found.values()]
-        more = f"The newest {limit}" if len(rows) > limit else ""
-        if more and not state:
-            more = f"{limit} of {await desk.count()} records"
-        return rows[:limit], [*found.unreadable], more
+        return rows, [*found.unreadable]
 
-    rows, unreadable, more = runner.run(read)
-    more = f"{more}: see more with --limit." if more else ""
+    rows, unreadable = runner.run(read)
+    more = f"The newest {limit}: see more with --limit." if len(rows) > limit else ""
     empty = f"No access record is {state}." if state else "No access record yet."
-    show(rows, _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
+    show(rows[:limit], _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
 
 
 @group.command("show")

@@ -34,6 +34,7 @@ def command(
         typer.Argument(help="today, 7d, 30d, month, last-month, a day, or two such as 2026-11-01..2026-11-30."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List sales, refunds and disputes.")] = False,  # noqa: FBT002  a flag of the command line
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="With --list: how many, the newest first.")] = 50,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for a spreadsheet.")] = False,  # noqa: FBT002  a flag of the command line
     *,
@@ -41,7 +42,8 @@ def command(
 ) -> None:
     """Show what was sold, what went back, and what is kept, before the processor's fees.
 
-    Without PERIOD, it shows each named period, and lists 30 days. Currencies are never added up.
+    Without PERIOD, it shows each named period, and lists 30 days. Currencies are never added up. --json and --csv
+    list all.
     """
     if as_json and as_csv:
         raise Invalid("Choose one of --json and --csv.")
@@ -66,8 +68,11 @@ def command(
         left_out(booked.unreadable)
     else:
         columns, empty = _LIST if listed else _TOTALS, "Nothing was sold, and nothing went back."
-        shown = rows if as_json else [_with_amounts(row, money if listed else decimal) for row in rows]
-        show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable)
+        shown = rows if as_json or not listed else rows[:limit]
+        more = f"{limit} of {len(rows)}: see more with --limit." if len(shown) < len(rows) else ""
+        if not as_json:
+            shown = [_with_amounts(row, money if listed else decimal) for row in shown]
+        show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable, more=more)
 
 
 def _write_csv(rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -104,13 +109,12 @@ def _of_totals(name: str, currency: str, each: "Totals", period: "Period | None"
 
 
 def _entry(booking: "Booking", references: References) -> Row:
-    record = booking.record
     return {
         "at": booking.at,
         "what": booking.kind,
-        "product": record.product.name,
+        "product": booking.product,
         "currency": booking.currency,
         "amount": booking.signed,
-        "reference": references.of(record.session_id),
-        "session_id": record.session_id,
+        "reference": references.of(booking.session_id),
+        "session_id": booking.session_id,
     }
