@@ -25,6 +25,8 @@ CREATE ROLE crowded LOGIN CONNECTION LIMIT 0;
 CREATE ROLE on_a_standby LOGIN;
 ALTER ROLE on_a_standby SET default_transaction_read_only = on;
 CREATE ROLE reader LOGIN;
+CREATE ROLE shut_out LOGIN;
+REVOKE CONNECT ON DATABASE template1 FROM PUBLIC;
 SELECT pg_reload_conf();
 """
 _LOGINS = """
@@ -50,6 +52,7 @@ REFUSED = {
     "user=unwanted": "admits no such login from this machine: add a line to its pg_hba.conf",
     "user=crowded": "has no room for another connection",
     "user=on_a_standby": "is only a standby: see that its primary runs",
+    "user=shut_out dbname=template1": "refused the connection: permission denied for database",
     "dbname=elsewhere": "is not there: make it with `createdb`",
     "host=nowhere.invalid": "is at a host whose name is not known: correct the address",
     "sslmode=verify-full sslrootcert=system": "offers no TLS: set `ssl = on`",
