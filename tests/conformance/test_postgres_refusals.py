@@ -141,6 +141,13 @@ def test_a_store_that_is_made_meanwhile(server: Server) -> None:
             second.result()
 
 
+@pytest.mark.usefixtures("server")
+def test_a_user_that_may_not_make_tables(postgres: Server) -> None:
+    """The command that allows it is in the sentence."""
+    with refused("type `GRANT CREATE ON SCHEMA public TO USER;`, or name a user who may"):
+        create(f"{postgres.address()} user=reader")
+
+
 def expect_one_that_waits(server: Server) -> None:
     """Fail unless a connection waits for another."""
     with server.connected() as connection:
