@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import pytest
 
 from orrery.adapters.postgres import PostgresStore, create
 from orrery.adapters.postgres.address import connection_string
+from orrery.adapters.postgres.creation import make
 from orrery.errors import Invalid, OrreryError, StoreMissing, StoreUnavailable
 from tests.support.clock import ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.postgres import Server
 from tests.support.postgres_schema import SOON, Schema
 from tests.support.relayed import Change, relayed
+from tests.support.waiting import eventually
 
 PASSWORD = "right"  # noqa: S105  of a server that ends with the test
 _ROLES = f"""
@@ -25,6 +28,8 @@ CREATE ROLE crowded LOGIN CONNECTION LIMIT 0;
 CREATE ROLE on_a_standby LOGIN;
 ALTER ROLE on_a_standby SET default_transaction_read_only = on;
 CREATE ROLE reader LOGIN;
+CREATE ROLE shut_out LOGIN;
+REVOKE CONNECT ON DATABASE template1 FROM PUBLIC;
 SELECT pg_reload_conf();
 """
 _LOGINS = """
@@ -50,6 +55,7 @@ REFUSED = {
     "user=unwanted": "admits no such login from this machine: add a line to its pg_hba.conf",
     "user=crowded": "has no room for another connection",
     "user=on_a_standby": "is only a standby: see that its primary runs",
+    "user=shut_out dbname=template1": "refused the connection: permission denied for database",
     "dbname=elsewhere": "is not there: make it with `createdb`",
     "host=nowhere.invalid": "is at a host whose name is not known: correct the address",
     "sslmode=verify-full sslrootcert=system": "offers no TLS: set `ssl = on`",
@@ -121,6 +127,31 @@ async def test_a_database_of_another_program(server: Server, clock: ManualClock)
         connection.execute("ALTER TABLE orrery_store RENAME TO other")
     with refused("has tables of another program: give Orrery an empty one", Invalid):
         create(address)
+
+
+def test_a_store_that_is_made_meanwhile(server: Server) -> None:
+    """One of two that make a store, or restore one, in an empty database makes it; the other hears of that."""
+    address = server.address(server.new_schema())
+    with ThreadPoolExecutor() as pool, psycopg.connect(address) as first:
+        make(first)
+        second = pool.submit(create, address)
+        eventually(lambda: expect_one_that_waits(server))
+        first.commit()
+        with refused("There is a store in this database already", Invalid):
+            second.result()
+
+
+@pytest.mark.usefixtures("server")
+def test_a_user_that_may_not_make_tables(postgres: Server) -> None:
+    """The command that allows it is in the sentence."""
+    with refused("type `GRANT CREATE ON SCHEMA public TO USER;`, or name a user who may"):
+        create(f"{postgres.address()} user=reader")
+
+
+def expect_one_that_waits(server: Server) -> None:
+    """Fail unless a connection waits for another."""
+    with server.connected() as connection:
+        assert connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (1,)
 
 
 @contextmanager

@@ -48,7 +48,8 @@ async def test_all_is_there_and_goes_on(places: Places, clock: ManualClock, sour
     """Entries keep their versions, ids are known, new versions are beyond, and the source is closed."""
     here, there = places(source), places(target)
     before, kept = await fill(here, clock), digest(here)
-    await asyncio.to_thread(list, copied(here, there, PAGE))
+    steps = await asyncio.to_thread(list, copied(here, there, PAGE))
+    assert set(steps) == {None, len(steps)}
     assert digest(there) == kept
     store = await there.open()
     known = await store.commit([Put("other", b"")], commit_id="id-7")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from orrery.working_folder import working_folder
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
@@ -39,6 +40,7 @@ def test_the_replaced_store_decides_each_message(shop: Deployment, tmp_path: Pat
     unheard_session = unheard.start()
     stop(service)
     unheard.pay(unheard_session)
+    see_refused_beside_another(shop, snapshot)
     came = shop.orrery("restore", str(snapshot))
     assert came.returncode == 0
     assert "Messages as in the store before: 1." in came.stderr
@@ -128,6 +130,16 @@ def see_refused_while_running(shop: Deployment, snapshot: Path) -> None:
     assert (came.returncode, came.stderr.strip().count("\n")) == (2, 0)
     assert "in use" in came.stderr
     assert len(shop.records.keys("access:")) == 1 + SALES
+
+
+def see_refused_beside_another(shop: Deployment, snapshot: Path) -> None:
+    """See that one of two restores waits for its turn: each would work in the other's copy of the store."""
+    with working_folder(shop.store.with_name(f".{shop.store.name}.restoring")) as folder:
+        (folder / "copy").touch()
+        came = shop.orrery("restore", str(snapshot))
+        assert (came.returncode, came.stderr.strip().count("\n")) == (2, 0)
+        assert "Another restore of this store is at work" in came.stderr
+        assert (folder / "copy").exists()
 
 
 def sell(shop: Deployment, count: int) -> list[Visitor]:

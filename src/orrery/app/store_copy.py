@@ -3,15 +3,20 @@
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
+from math import ceil
 
 from orrery.errors import Invalid, OrreryError, StoreMissing, StoreUnavailable
 from orrery.ports.store import StoreContents, StorePlace
 
 _PAGE = 5000
+_OTHER_STEPS = 4
+"""The source is closed, and the target made, given the commits that are remembered, and opened."""
 
 
-def copied(source: StorePlace, target: StorePlace, page: int = _PAGE) -> Iterator[None]:
+def copied(source: StorePlace, target: StorePlace, page: int = _PAGE) -> Iterator[int | None]:
     """Move what `source` holds to `target`, and yield after each step: a kill at any point loses nothing.
+
+    What it yields is how many steps a copy from the beginning has, once that is known.
 
     Neither is to be opened until all is there, and then only the target. Raises `Invalid` where the target is
     neither empty nor this copy's, or something uses the file that is the source; the source is as it was then.
@@ -21,12 +26,12 @@ def copied(source: StorePlace, target: StorePlace, page: int = _PAGE) -> Iterato
         _require_beyond(source, target)
     else:
         _prepare(source, target)
-        yield
+        yield None
         source.close(_moved(target))
-        yield
+        yield None
         yield from _carried_over(source, target, page)
         target.close(None)
-        yield
+        yield None
     source.set_aside()
 
 
@@ -95,10 +100,12 @@ def _prepare(source: StorePlace, target: StorePlace) -> None:
     target.close(_filling(source))
 
 
-def _carried_over(source: StorePlace, target: StorePlace, page: int) -> Iterator[None]:
+def _carried_over(source: StorePlace, target: StorePlace, page: int) -> Iterator[int]:
     try:
-        yield from _filled(source, target, page)
-        if digest(source) != digest(target):
+        entries, held = digest(source)
+        for _ in _filled(source, target, page):
+            yield ceil(entries / page) + _OTHER_STEPS
+        if digest(target) != (entries, held):
             raise StoreUnavailable(f"What is in {target} differs from what is in {source}.")
         _require_beyond(source, target)
     except OrreryError as error:

@@ -86,7 +86,7 @@ class CheckoutDomain:
         self.preflight = Preflight(clock, reads, approvals, self.selling, self.trials)
         self.drift = Drift(stored, reads, self.selling)
         self.verification = Verification(stored, processor, reads, self.selling, self.expiry)
-        self.session_states = SessionStates(stored, processor, self.lookup, texts)
+        self.session_states = SessionStates(stored, processor, texts)
         revoke = self.desk.revocation if settings.revoke_on_refund else None
         self.refunds = Refunds(stored, reads, self.lookup, texts, revoke)
         self.unknown_sales = UnknownSalesWatch(stored, self.lookup)

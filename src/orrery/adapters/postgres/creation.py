@@ -23,6 +23,7 @@ _TABLES_THERE = """
 SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
 """
 
+_THERE = "There is a store in this database already: nothing was made."
 _NO_TABLES = (
     "The user in the address may not make tables: as the owner of the database, type "
     "`GRANT CREATE ON SCHEMA public TO USER;`, or name a user who may."
@@ -52,10 +53,13 @@ def make(connection: psycopg.Connection) -> None:
     """Make an empty store within a transaction; raise `Invalid` where any table is already."""
     tables = [str(name) for (name,) in connection.execute(_TABLES_THERE).fetchall()]
     if "orrery_store" in tables:
-        raise Invalid("There is a store in this database already: nothing was made.")
+        raise Invalid(_THERE)
     if tables:
         raise Invalid("The database has tables of another program: give Orrery an empty one; nothing was made.")
-    _ = connection.execute(SCHEMA)
+    try:
+        _ = connection.execute(SCHEMA)
+    except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):  # another was made meanwhile
+        raise Invalid(_THERE) from None
     _ = connection.execute(TABLES)
     _ = connection.execute(FIRST, (SCHEMA_VERSION, secrets.randbelow(_EPOCHS)))
 

@@ -31,7 +31,11 @@ _WORDS = {
     "does not support SSL": "offers no TLS: set `ssl = on` and a certificate in its postgresql.conf",
     "definition of service": "was not looked for, because `PGSERVICE` is set and names nothing: unset it",
 }
-"""Sentences by the client library's words about a connection that failed: it has no other mark of the reason."""
+"""Sentences by the words about a connection that failed: the client library gives no other mark of the reason.
+
+Its own words are English, since nothing here sets another locale. The server's are in the language of its
+`lc_messages`: those that are not known here are passed on.
+"""
 
 _SENTENCES = {
     "28": _LOGIN,
@@ -98,6 +102,8 @@ def _unreached(error: Exception) -> str:
     if known := next((sentence for beginning, sentence in _WORDS.items() if beginning in words), None):
         return known
     first = words.partition("\n")[0].strip().rstrip(".")
+    if reason := first.partition(":  ")[2]:  # the server's, after its word for FATAL
+        return f"refused the connection: {reason}"
     return f"{_REACH} ({first})" if first else _REACH
 
 

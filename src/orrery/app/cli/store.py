@@ -73,8 +73,8 @@ def copy(
         note(f"The store at {here} is open again, and nothing of it is at {there}.")
         return
     with progress_bar("Steps of the copy") as advance:
-        for _ in copied(here, there):
-            advance()
+        for steps in copied(here, there):
+            advance(steps)
     note(f"The store is at {there}. Name that in the settings of every node, and start them.")
 
 

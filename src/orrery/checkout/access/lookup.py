@@ -240,12 +240,9 @@ _AT_THE_PROCESSOR: dict[SessionStatus, StateName] = {"open": "open", "complete":
 class SessionStates:
     """Finds the states of sessions, and stores which failed."""
 
-    def __init__(
-        self, stored: CheckoutRecords, processor: Processor, lookup: Lookup, notifications: Notifications
-    ) -> None:
+    def __init__(self, stored: CheckoutRecords, processor: Processor, notifications: Notifications) -> None:
         self._stored = stored
         self._processor = processor
-        self._lookup = lookup
         self._notifications = notifications
         self._known: dict[str, tuple[float, StateName]] = {}
         self._asking = asyncio.Semaphore(AT_ONCE)
@@ -279,11 +276,12 @@ class SessionStates:
 
     async def _noted(self, session_id: str) -> SessionState | None:
         """Return the state that the store knows; None when the session was offered and no more."""
-        if record := await self._lookup.record(session_id):
+        access, pending, offers = self._stored.access, self._stored.pending, self._stored.offers
+        granted, noted, offer = await together(*(one.entry(session_id) for one in (access, pending, offers)))
+        if granted:
+            record = access.read(granted).record
             state: StateName = "granted" if record.runs_at(self._stored.clock.now()) else "ended"
             return SessionState(state, record.revoked_at or record.expires_at)
-        pending, offers = self._stored.pending, self._stored.offers
-        noted, offer = await together(pending.entry(session_id), offers.entry(session_id))
         try:
             if noted:
                 return SessionState("failed" if pending.read(noted).record.failed_at else "pending", None)
