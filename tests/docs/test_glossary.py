@@ -68,7 +68,7 @@ KEPT = {"src/orrery/scanner/init/scan.toml": {"told"}}
 KEPT_NAMES = {
     "ports/health.py": {"told"},
     "runtime/health.py": {"told"},
-    "runtime/store_probe.py": {"told"},
+    "runtime/problems.py": {"told_at"},
     "runtime/watch.py": {"told", "told_at"},
     "secrets/check.py": {"told"},
     "checkout/access/outages.py": {"told"},

@@ -146,7 +146,7 @@ async def test_an_urgent_part_need_not_be_essential() -> None:
     desk = Desk()
     silent = Finding("gateway", "broken", "It is silent.", essential=False)
     await desk.looks(3, silent)
-    await desk.looks(3, replace(silent, urgent=True))
+    await desk.looks(3, replace(silent, severity=5))
     assert [row.priority for row in await desk.rows()] == ["high", "urgent"]
 
 

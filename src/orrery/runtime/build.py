@@ -18,6 +18,7 @@ from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.overview import FaultOverview
 from orrery.runtime.parts import Parts
+from orrery.runtime.problems import Problems
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References, ReferringNotifier
 from orrery.runtime.runtime import Runtime
@@ -73,7 +74,8 @@ def watch(runtime: Runtime) -> Parts:
         failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
         beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)
         jobs.append(Job(HeartbeatJob.JOB, timedelta(minutes=1), beat.run))
-    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages})
+    problems = Problems(runtime.store, runtime.clock, runtime.need(Findings).all, outages.of_store)
+    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages, Problems: problems})
 
 
 def backups(runtime: Runtime) -> Parts:
