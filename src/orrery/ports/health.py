@@ -4,14 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 PartState = Literal["ok", "broken", "off"]
 
 Severity = Literal[2, 3, 4, 5]
 """The priorities of decision 54: 5 money, access, secrets or the gateway in danger, 4 act today, 3 have a look."""
 
-URGENT: Severity = 5
+URGENT: Final = 5
+
+ACT_TODAY: Final = 4
 
 _COMMAND = re.compile(r"`(orrery [^`]+)`")
 
@@ -50,7 +52,7 @@ class Finding:
     cause: str = ""
     settled: bool = False
     early: bool = False
-    severity: Severity = 4
+    severity: Severity = ACT_TODAY
     items: tuple[str, ...] = ()
     concern: Concern | None = None
     of_settings: bool = False
@@ -59,6 +61,12 @@ class Finding:
     def priority(self) -> Severity:
         """The severity of the problem that it is while it is broken."""
         return 5 if self.essential else self.severity
+
+    @property
+    def in_a_push(self) -> str:
+        """Why, what to do, and the command to type."""
+        command = "" if _COMMAND.search(self.todo) else f"Look: `{self.command}`."
+        return " ".join(filter(None, (self.why, self.todo, command)))
 
     @property
     def command(self) -> str:
@@ -90,6 +98,16 @@ class Problem:
     def severity(self) -> Severity:
         """How urgent it is."""
         return self.finding.priority
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Why, and what to do; of what is put aside, or follows from another problem, only that."""
+        if self.acknowledged:
+            until = f" until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+            return f"Acknowledged{until}.", f"`orrery ack {self.key} --end` brings it back."
+        if self.cause:
+            return f"It follows from {self.cause}.", ""
+        return self.finding.why, self.finding.todo
 
     @property
     def is_open(self) -> bool:

@@ -1,19 +1,21 @@
 """The one list of problems (decision 59): `doctor`, `/owner`, `today`, `/metrics` and `--json` are views of it.
 
 A problem is a part that a check finds broken, by the part's name. What the finding cannot know is stored: since
-when, what the watch pushed, and whether the owner acknowledged it (docs/decisions/0088-one-list-of-problems.md).
+when, what the watch pushed, and whether the owner acknowledged it (docs/decisions/0089-one-list-of-problems.md).
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import get_args
 
 from pydantic import AwareDatetime, NonNegativeInt
 
 from orrery.errors import Invalid, NotFound, StoreError
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.health import URGENT, Finding, Problem
+from orrery.ports.health import URGENT, Finding, Problem, Severity
 from orrery.ports.store import Conflict, Store
 from orrery.record import Code, Record, RecordPart
 from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set
@@ -105,6 +107,17 @@ class Problems:
         self._store, self._clock, self._findings, self._of_store = store, clock, findings, of_store
         self._outages = outages_of(store, clock)
         self._known: Mapping[str, PartOutage] = {}
+        self.last: Sequence[Problem] = ()
+        """The list of the last health round."""
+
+    async def note_round(self, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """Keep the list of a health round, so that a view costs nothing; return its findings."""
+        self.last = await self.among(findings)
+        return findings
+
+    def by_severity(self) -> dict[str, int]:
+        """Return how many there are of each severity, acknowledged ones among them."""
+        return {str(one): sum(each.severity == one for each in self.last) for one in get_args(Severity)}
 
     async def all(self) -> list[Problem]:
         """Check every part without asking anybody outside; return what is wrong, the most urgent first."""
@@ -112,10 +125,8 @@ class Problems:
 
     async def among(self, findings: Sequence[Finding]) -> list[Problem]:
         """Return the problems of these findings; while the store fails, the last that was read of it counts."""
-        try:
+        with suppress(StoreError):  # its own problem is in the list
             self._known = {one.part: one for one in (await self._outages.all()).values()}
-        except StoreError as error:
-            log.warning("since when parts are broken is not known", why=str(error))
         memory = self._of_store()
         known = {**self._known, **({memory.part: memory} if memory else {})}
         broken = {one.part: one for one in findings if one.state == "broken"}

@@ -106,7 +106,7 @@ class StoreOutage:
     async def _send(self, outage: PartOutage, finding: Finding) -> None:
         if self._push is None:
             return
-        text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.why} {finding.todo}"
+        text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.in_a_push}"
         draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
         try:
             async with asyncio.timeout(DEADLINE.total_seconds()):
@@ -222,10 +222,11 @@ def parts_of(row: outbox.Notification) -> list[str]:
     what, _, about = row.title.partition(": ")
     if row.channel != "push" or what not in {_BROKEN, _WORKS}:
         return []
-    return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_SEVERAL) else [about]
+    return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_MORE) else [about]
 
 
-_BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
+_BROKEN, _WORKS, _MORE = "Broken", "Works again", (" more", " parts")
+"""An earlier release wrote how many parts, and named none in the title."""
 
 
 def _pushes(
@@ -241,7 +242,8 @@ def _pushes(
 def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.OutboxDraft]:
     if not begun:
         return []
-    texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
+    begun = sorted(begun, key=lambda one: -one.priority)
+    texts = {one.part: one.in_a_push for one in begun}
     urgent = any(map(_is_urgent, begun))
     return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
@@ -264,7 +266,7 @@ def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority
     return outbox.OutboxDraft(
         id=f"{what}-{first}-{sortable(now)}".lower().replace(" ", "-"),
         channel="push",
-        title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",
+        title=f"{what}: {first} and {len(more)} more" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
         priority=priority,
         tags=(tag,),
