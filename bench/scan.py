@@ -1,8 +1,8 @@
 """How fast the scanner searches, beside detect-secrets; how long a commit waits; a large repository.
 
 The sources are those of installed packages, the terms are made up, and all shipped rules are on. A scan has two
-threads, and detect-secrets one. What a scan prints and keeps holds no term, so that patterns are made of them at each
-start.
+threads, and detect-secrets one. What a scan prints and keeps holds no term, so that patterns are made of them at
+each start.
 """
 
 import json

@@ -275,6 +275,7 @@ ELSEWHERE = {
     ],
     "tests/live/test_monitor_state.py": ["MonitorState.checked_at"],
     "tests/runtime/test_watch.py": ["PartOutage.since", "PartOutage.well_since"],
+    "tests/runtime/test_problems.py": ["Acknowledgement.until"],
     "tests/checkout/selling/test_creation_health.py": ["CreationOutage.last_failure_at"],
 }
 """Times that are compared with the present; the tests in these files hold how."""
@@ -302,6 +303,7 @@ TOLD = {
     *("LedgerItem.created_at", "LedgerItem.dismissed_at", "LogEntry.at", "MonitorState.degraded_since"),
     *(
         "Offer.failed_at",
+        "Acknowledgement.at",
         "PartOutage.told_at",
         "OwnSession.made_at",
         "WithheldSession.failed_at",

@@ -232,7 +232,7 @@ def test_every_operation_and_status_is_documented(tmp_path: Path) -> None:
 def test_every_figure_is_documented(tmp_path: Path) -> None:
     """The operations' page names the figures of `/metrics`, and no other."""
     told = set(re.findall(r"orrery_\w+", (REFERENCE / "operations.md").read_text()))
-    own = {"orrery_http_requests_total", "orrery_http_request_seconds", "orrery_notifications"}
+    own = {"orrery_http_requests_total", "orrery_http_request_seconds", "orrery_notifications", "orrery_problems"}
     assert told - {"orrery_sandbox"} == own | asyncio.run(figures(tmp_path))
 
 

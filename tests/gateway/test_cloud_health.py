@@ -88,7 +88,7 @@ async def test_an_expected_report_that_stops_is_broken() -> None:
     assert (await site.findings())["gateway cloud"].state == "ok"
     site.clock.advance(60)
     finding = (await site.findings())["gateway cloud"]
-    assert (finding.state, finding.urgent) == ("broken", False)
+    assert (finding.state, finding.severity) == ("broken", 4)
     assert finding.why == "No report of the cloud since 2026-03-01 12:00 UTC."
 
 
@@ -103,8 +103,8 @@ async def test_a_removed_layer_is_forgotten() -> None:
 async def test_an_alert_that_is_off_is_broken() -> None:
     """It names which one; without any the gateway is in danger."""
     one = await found(deallocate_alert="missing")
-    assert (one.state, one.urgent, one.why) == ("broken", False, "The deallocate alert is missing.")
-    assert (await found(health_alert="off", deallocate_alert="off")).urgent
+    assert (one.state, one.severity, one.why) == ("broken", 4, "The deallocate alert is missing.")
+    assert (await found(health_alert="off", deallocate_alert="off")).severity == 5
 
 
 @each_case(
@@ -142,7 +142,7 @@ async def test_the_end_of_the_webhook(left: timedelta | None, state: str, urgent
     """It is warned of 60 days before; an expired or missing one is a gateway in danger."""
     expires = None if left is None else START + left
     one = await found("gateway webhook", webhook_expires_at=expires)
-    assert (one.state, one.urgent) == (state, urgent)
+    assert (one.state, one.severity == 5) == (state, urgent)
 
 
 async def test_the_webhook_is_warned_of_once_and_hides_nothing() -> None:

@@ -142,12 +142,18 @@ async def test_the_log_has_the_sites_pushes_about_the_gateway() -> None:
         site.clock.advance(EVERY.total_seconds())
         await site.watch.notify()
     now = site.clock.now()
-    others = [("Broken: mail", "x"), ("Broken: 2 parts", "mail: x\ngateway cloud: y"), ("Sold", "gateway")]
+    both = "mail: x\ngateway cloud: y"
+    others = [
+        ("Broken: mail", "x"),
+        ("Broken: 2 parts", both),
+        ("Broken: mail and 1 more", both),
+        ("Sold", "gateway"),
+    ]
     drafts = [
         OutboxDraft(id=f"{title.partition(':')[0].lower()}-{n}", channel="push", title=title, body=body)
         for n, (title, body) in enumerate(others)
     ]
     await site.store.commit(enqueue(drafts, now))
     pushes = (await site.log()).pushes
-    assert [one.title for one in pushes] == ["Broken: gateway", "Broken: 2 parts"]
+    assert [one.title for one in pushes] == ["Broken: gateway", "Broken: 2 parts", "Broken: mail and 1 more"]
     assert (pushes[0].priority, pushes[0].state) == ("urgent", "waiting")

@@ -180,7 +180,10 @@ async def test_jobs_that_fail_alike_are_one_push() -> None:
     await watch(clinic, 5)
     del clinic.failing["look for drift"]
     await watch(clinic, 30)
-    assert sorted(await pushes(clinic)) == ["Broken: 2 parts", "Works again: 2 parts"]
+    assert sorted(await pushes(clinic)) == [
+        "Broken: job: reconcile and 1 more",
+        "Works again: job: guard and 1 more",
+    ]
 
 
 async def test_a_job_that_goes_on_failing_is_told() -> None:

@@ -72,7 +72,7 @@ async def test_one_outage_is_one_push_and_one_all_clear() -> None:
         "push",
         BROKEN,
         "urgent",
-        "It is missing. Put it into its file.",
+        "It is missing. Put it into its file. Look: `orrery doctor`.",
     )
     await desk.looks(3 * 24 * 60, Finding("webhook secret", "ok", essential=True))
     _, over = await desk.rows()
@@ -146,7 +146,7 @@ async def test_an_urgent_part_need_not_be_essential() -> None:
     desk = Desk()
     silent = Finding("gateway", "broken", "It is silent.", essential=False)
     await desk.looks(3, silent)
-    await desk.looks(3, replace(silent, urgent=True))
+    await desk.looks(3, replace(silent, severity=5))
     assert [row.priority for row in await desk.rows()] == ["high", "urgent"]
 
 
@@ -179,10 +179,11 @@ async def test_parts_that_break_together_are_one_push() -> None:
     await desk.looks(3, SECRET, JOB)
     await desk.looks(HOLD + 1)
     broken, works = await desk.rows()
-    assert (broken.title, broken.priority, works.title) == ("Broken: 2 parts", "urgent", "Works again: 2 parts")
+    assert (broken.title, broken.priority) == ("Broken: webhook secret and 1 more", "urgent")
+    assert works.title == "Works again: job: reconcile and 1 more"
     assert broken.body.splitlines() == [
-        "webhook secret: It is missing. Put it into its file.",
-        "job: reconcile: The processor answered 500.",
+        "webhook secret: It is missing. Put it into its file. Look: `orrery doctor`.",
+        "job: reconcile: The processor answered 500. Look: `orrery doctor`.",
     ]
 
 

@@ -9,8 +9,10 @@ from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.public_reads import PublicReads
 from orrery.owner_page.page import OwnerPage
+from orrery.owner_page.verdicts import judged
 from orrery.runtime.findings import Findings
 from orrery.runtime.parts import routes_of
+from orrery.runtime.problems import Problems, count_line
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References
 
@@ -27,7 +29,7 @@ def apps_of(orrery: Orrery, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIA
     public = public_app([one for routes in all_routes for one in routes.public], direct, readiness, metrics, site)
     undelivered = orrery[Findings].health.undelivered
     routers = [_page(orrery).router(), *(one for routes in all_routes for one in routes.private)]
-    private = private_app(public, readiness, metrics, undelivered, routers)
+    private = private_app(public, readiness, metrics, undelivered, routers, orrery[Problems].by_severity)
     app: ASGIApp = public
     for route in direct:
         app = AnsweredDirectly(app, route, metrics)
@@ -38,6 +40,7 @@ def apps_of(orrery: Orrery, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIA
 
 def _page(orrery: Orrery) -> OwnerPage:
     password = AdminBasic(orrery.adapters.secrets.reveal(ADMIN_PASSWORD), orrery[GuessLimiter])
-    panels = sorted((one for parts in orrery.modules for one in parts.panels), key=lambda one: one.order)
+    sources = sorted((one for parts in orrery.modules for one in parts.panels), key=lambda one: one.order)
+    panels = judged(sources, lambda: orrery[Problems].last, count_line)
     mode, within = orrery.adapters.settings.mode, orrery[References].within
     return OwnerPage(password, orrery.adapters.clock, panels, mode=mode, within=within)

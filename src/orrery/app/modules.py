@@ -34,6 +34,7 @@ START = Module(
 OWNER = Module(
     "owner",
     commands=(
+        Command("ack", "Put a problem aside until it changes.", "orrery.app.cli.ack:command", whole=True),
         Command("admin", "Make the hash of the owner's password.", "orrery.app.cli.admin:group"),
         Command(
             "notifications",

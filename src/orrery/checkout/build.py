@@ -10,11 +10,13 @@ from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.outages import PART as UNKNOWN_SALES
 from orrery.checkout.access.outages import UnknownSalesWatch
 from orrery.checkout.access.privacy import BuyerData
 from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
+from orrery.checkout.access.report import DISPUTE, PART
 from orrery.checkout.access.sales_panel import sales_panel
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.health import CheckoutHealth
@@ -33,6 +35,7 @@ from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
+from orrery.ports.health import URGENT
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
@@ -140,15 +143,16 @@ class CheckoutDomain:
                 self.health.local,
                 *([self.creation_health.local, self.proxies.local] if self.catalogue else []),
                 self.preflight.unusable,
-                *([self.unknown_sales.local] if self.sells else []),
+                self.preflight.local,
+                *([self.unknown_sales.local, self.reconciliation.findings] if self.sells else []),
+                self.webhook.refusals.local,
             ],
-            own_checks=[self.preflight.local, *([self.reconciliation.findings] if self.sells else [])],
             remote_checks=self.health.remote(),
             panels=[
                 PanelSource("Sales", partial(sales_panel, self.stored, livemode=self.plan.livemode), 10),
-                PanelSource("Payments and access", self.reconciliation.panel, 20),
-                PanelSource("Receipts", self.preflight.panel, 50),
-                PanelSource("What visitors get", self.drift.panel, 60),
+                PanelSource("Payments and access", self.reconciliation.panel, 20, (PART, DISPUTE, UNKNOWN_SALES)),
+                PanelSource("Receipts", self.preflight.panel, 50, ("checkout ", "preflight")),
+                PanelSource("What visitors get", self.drift.panel, 60, ("what visitors get",), URGENT),
             ],
             operations=self.expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.webhook.refusals.counts)],

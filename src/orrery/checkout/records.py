@@ -234,11 +234,15 @@ class Attempt(Record):
 class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
-    `reason` has a few words, and nothing personal.
+    `reason` has a few words, and nothing personal. `item`, `amount` and `currency` are of an open dispute, with
+    its id; an earlier release did not store them.
     """
 
     session_id: Id
     reason: Sentence
+    item: Id = ""
+    amount: int | None = None
+    currency: Code = ""
 
 
 class LastReconciliation(Record):

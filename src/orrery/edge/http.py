@@ -53,8 +53,12 @@ def private_app(
     metrics: Metrics,
     undelivered: Callable[[], Awaitable[Mapping[str, int]]],
     routers: Sequence[APIRouter],
+    problems: Callable[[], Mapping[str, int]] = dict,
 ) -> FastAPI:
-    """Return the private app: metrics, readiness in detail, the public operations' reference, and `routers`."""
+    """Return the private app: metrics, readiness in detail, the public operations' reference, and `routers`.
+
+    `problems` returns how many there are of each severity.
+    """
     app = bare_app("Orrery, private", routers)
     app.add_api_route("/healthz", _healthz)
     add_reference(app, public)
@@ -64,6 +68,8 @@ def private_app(
         """Show the figures."""
         for state, count in (await undelivered()).items():
             metrics.notifications.labels(state).set(count)
+        for severity, count in problems().items():
+            metrics.problems.labels(severity).set(count)
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
 
     @app.get("/readyz")

@@ -31,6 +31,9 @@ class Metrics:
         self.notifications = Gauge(
             "orrery_notifications", "Notifications that are not delivered.", ("state",), registry=self._registry
         )
+        self.problems = Gauge(
+            "orrery_problems", "Problems of the last health round.", ("severity",), registry=self._registry
+        )
 
     def watch(self, name: str, description: str, label: str, counts: Mapping[str, int]) -> None:
         """Export the counts of another part, by one label."""

@@ -12,6 +12,7 @@ from orrery.fraud.screening import Screening
 from orrery.fraud.settings import FraudSettings
 from orrery.fraud.watch import EVERY, FraudWatch
 from orrery.ports.clock import Clock
+from orrery.ports.health import ACT_TODAY
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
@@ -51,7 +52,7 @@ class FraudDomain:
         return Parts(
             module="fraud",
             jobs=[Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._watches else [],
-            panels=[PanelSource("Fraud clusters", self.watch.panel, 70)],
+            panels=[PanelSource("Fraud clusters", self.watch.panel, 70, ("fraud clusters",), ACT_TODAY)],
             operations=self._operations.both(),
             unreadable=[last_search(self._store, self._clock).unreadable],
             offers={FraudDomain: self},

@@ -38,10 +38,12 @@ def build(runtime: Runtime) -> Parts:
     return Parts(
         module="gateway",
         routes=routes,
-        own_checks=[health.check, cloud.check],
+        checks=[health.check, cloud.check],
         panels=[
-            PanelSource(TITLE, GatewayOverview(health, runtime.clock).panel, 75),
-            PanelSource(CLOUD_TITLE, CloudOverview(cloud, runtime.clock).panel, 76),
+            PanelSource(TITLE, GatewayOverview(health, runtime.clock).panel, 75, ("gateway",)),
+            PanelSource(
+                CLOUD_TITLE, CloudOverview(cloud, runtime.clock).panel, 76, ("gateway cloud", "gateway webhook")
+            ),
         ],
         figures=[
             Figure(

@@ -8,7 +8,7 @@ from orrery.errors import StoreError
 from orrery.gateway.causes import WEBHOOK_WARNED_BEFORE
 from orrery.gateway.reports import WEBHOOK_PARTS, CloudReport, Reports
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding, Severity
 
 PART, WEBHOOK = "gateway cloud", "gateway webhook"
 """The webhook is its own part: a warning of two months must not hide a failure that comes meanwhile."""
@@ -29,7 +29,7 @@ class CloudReason:
 
     why: str
     todo: str
-    urgent: bool = False
+    severity: Severity = 4
     early: bool = False
 
 
@@ -67,8 +67,9 @@ def _finding(part: str, reasons: list[CloudReason], well: str) -> Finding:
         return Finding(part, "ok", well, essential=False)
     why = " ".join(one.why for one in reasons)
     todo = " ".join(dict.fromkeys(one.todo for one in reasons))
-    urgent, early = any(one.urgent for one in reasons), all(one.early for one in reasons)
-    return Finding(part, "broken", why, todo, essential=False, urgent=urgent, early=early)
+    severity: Severity = URGENT if any(one.severity == URGENT for one in reasons) else 4
+    early = all(one.early for one in reasons)
+    return Finding(part, "broken", why, todo, essential=False, severity=severity, early=early)
 
 
 def _well(report: CloudReport) -> str:
@@ -85,7 +86,9 @@ def _reasons(report: CloudReport, now: datetime) -> Iterator[CloudReason]:
     alerts = {"health": report.health_alert, "deallocate": report.deallocate_alert}
     wrong = {name: state for name, state in alerts.items() if state in {"off", "missing"}}
     for name, state in wrong.items():
-        yield CloudReason(f"The {name} alert is {state}.", _APPLY, urgent=len(wrong) == len(alerts))
+        yield CloudReason(
+            f"The {name} alert is {state}.", _APPLY, severity=URGENT if len(wrong) == len(alerts) else 4
+        )
     yield from _of_jobs(report)
     for trouble in report.troubles:
         yield CloudReason(trouble, _DOCTOR)
@@ -106,10 +109,12 @@ def _of_jobs(report: CloudReport) -> Iterator[CloudReason]:
 
 def _of_webhook(expires: datetime | None, now: datetime) -> Iterator[CloudReason]:
     if expires is None:
-        yield CloudReason("There is no webhook: alerts fire, and the runbook does not run.", _APPLY, urgent=True)
+        yield CloudReason(
+            "There is no webhook: alerts fire, and the runbook does not run.", _APPLY, severity=URGENT
+        )
     elif expires <= now:
         why = f"The webhook expired on {expires:%Y-%m-%d}: alerts fire, and the runbook does not run."
-        yield CloudReason(why, _ROTATE, urgent=True)
+        yield CloudReason(why, _ROTATE, severity=URGENT)
     elif expires - now <= WEBHOOK_WARNED_BEFORE:
         yield CloudReason(
             f"The webhook expires on {expires:%Y-%m-%d}; after that no alert starts the machine.", _ROTATE

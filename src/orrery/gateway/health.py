@@ -13,7 +13,7 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.records import LastPing
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding, secret_part
+from orrery.ports.health import URGENT, Finding, secret_part
 
 PART = "gateway"
 SECRET = "gateway_ping_token"  # noqa: S105  a name, no secret
@@ -94,7 +94,7 @@ class GatewayHealth:
 
     def _broken(self, why: str, todo: str, *, is_early: bool = False) -> Finding:
         is_early = is_early or self._runs() < AFTER_START
-        return Finding(PART, "broken", why, todo, essential=False, urgent=True, early=is_early)
+        return Finding(PART, "broken", why, todo, essential=False, severity=URGENT, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:
         # After a clock was put back, `since` may be years ahead: that must not silence anything.

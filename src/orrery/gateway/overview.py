@@ -8,7 +8,7 @@ from orrery.gateway.health import GatewayHealth, ago
 from orrery.gateway.records import LastPing
 from orrery.gateway.reports import CloudReport, ReportedOutage
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.panels import Panel, Tone, utc_text
 
 TITLE, CLOUD_TITLE = "Gateway", "Gateway's cloud"
@@ -78,7 +78,7 @@ class CloudOverview:
         wrong = [one for one in found if one.state == "broken"]
         shown = wrong or found[:1]
         headline, todo = (" ".join(texts) for texts in ([one.why for one in shown], [one.todo for one in wrong]))
-        tone: Tone = "bad" if any(one.urgent for one in wrong) else "attention" if wrong else "good"
+        tone: Tone = "bad" if any(one.severity == URGENT for one in wrong) else "attention" if wrong else "good"
         return Panel(CLOUD_TITLE, headline, tone, todo, _CLOUD_COLUMNS, (_cloud_cells(report),))
 
 

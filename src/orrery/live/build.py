@@ -22,7 +22,7 @@ from orrery.live.widgets import widgets
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter
-from orrery.ports.health import Finding
+from orrery.ports.health import ACT_TODAY, Finding
 from orrery.ports.panels import PanelSource
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
@@ -108,7 +108,9 @@ class LiveDomain:
             jobs=self._jobs(),
             checks=[self._checked],
             remote_checks=self.health.remote(),
-            panels=[PanelSource("Live counter", self.health.panel, 80)],
+            panels=[
+                PanelSource("Live counter", self.health.panel, 80, ("live counter", "analytics key"), ACT_TODAY)
+            ],
             secret_probes=[SecretProbe("admin_password_hash", self._password.remarks, compares_password=True)],
             migrations=[self._budget.forget_earlier],
             offers={LiveDomain: self},

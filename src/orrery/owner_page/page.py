@@ -95,7 +95,7 @@ def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
 
 def overall(panels: Iterable[Panel]) -> str:
     """Return the headline of the page."""
-    wanting = sum(panel.tone in _URGENCY for panel in panels)
+    wanting = sum(panel.count for panel in panels if panel.tone in _URGENCY)
     if not wanting:
         return "All well"
     return "1 thing needs attention" if wanting == 1 else f"{wanting} things need attention"

@@ -1,11 +1,32 @@
-"""The findings of checks, for `readyz` and `orrery doctor`."""
+"""The findings of checks, and the problems that they show: one list for every view (decision 59)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 PartState = Literal["ok", "broken", "off"]
+
+Severity = Literal[2, 3, 4, 5]
+"""The priorities of decision 54: 5 money, access, secrets or the gateway in danger, 4 act today, 3 have a look."""
+
+URGENT: Final = 5
+
+ACT_TODAY: Final = 4
+
+_COMMAND = re.compile(r"`(orrery [^`]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Whom a problem concerns: the amount in its smallest unit, a masked address, a page at the processor."""
+
+    product: str = ""
+    amount: int | None = None
+    currency: str = ""
+    address: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +37,9 @@ class Finding:
     only a command looks at is not. `told`: another push reports it. `cause` names the part that this one follows
     from: while both are broken it is one fault, with a push about the cause only. `settled`: the part has judged
     its state over time, so that pushes about its beginning and its end need no further wait. `early`: the part is
-    broken, and not for long enough for a push. `urgent`: its push is urgent, though the service is ready without
-    the part. `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
+    broken, and not for long enough for a push. `severity` is 5 for an essential part, else what the check decides.
+    `items` are what it is about, such as the ids of sessions, where that is more than one: a new one is a change.
+    `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before.
     """
 
@@ -30,8 +52,67 @@ class Finding:
     cause: str = ""
     settled: bool = False
     early: bool = False
-    urgent: bool = False
+    severity: Severity = ACT_TODAY
+    items: tuple[str, ...] = ()
+    concern: Concern | None = None
     of_settings: bool = False
+
+    @property
+    def priority(self) -> Severity:
+        """The severity of the problem that it is while it is broken."""
+        return 5 if self.essential else self.severity
+
+    @property
+    def in_a_push(self) -> str:
+        """Why, what to do, and the command to type."""
+        command = "" if _COMMAND.search(self.todo) else f"Look: `{self.command}`."
+        return " ".join(filter(None, (self.why, self.todo, command)))
+
+    @property
+    def command(self) -> str:
+        """The command to type: the first one in `todo`, or the one that shows more."""
+        found = _COMMAND.search(self.todo)
+        return found[1] if found else "orrery doctor"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong: `finding` is broken. `key` is what `orrery ack` takes.
+
+    `cause` is the key of the problem that it follows from, where that is in the list. `acknowledged`: the owner
+    put it aside, until `until` where that is limited; it still counts.
+    """
+
+    finding: Finding
+    since: datetime
+    cause: str = ""
+    acknowledged: bool = False
+    until: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """The part, which names one problem."""
+        return self.finding.part
+
+    @property
+    def severity(self) -> Severity:
+        """How urgent it is."""
+        return self.finding.priority
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Why, and what to do; of what is put aside, or follows from another problem, only that."""
+        if self.acknowledged:
+            until = f" until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+            return f"Acknowledged{until}.", f"`orrery ack {self.key} --end` brings it back."
+        if self.cause:
+            return f"It follows from {self.cause}.", ""
+        return self.finding.why, self.finding.todo
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it needs attention by itself: it is not acknowledged, and follows from no other."""
+        return not self.acknowledged and not self.cause
 
 
 @dataclass(frozen=True, slots=True)

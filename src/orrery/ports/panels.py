@@ -14,8 +14,8 @@ class Panel:
 
     `todo` is what to do or type; `columns` are the heads of the `rows`, whose cells are text. A time in any of
     these texts is written by `utc_text`, and a command between backticks: the page formats both. A panel with the
-    tone `bad` or `attention` needs attention; `plain` is a part that is not in use, or a figure that is neither
-    good nor bad.
+    tone `bad` or `attention` needs attention, in `count` things; `plain` is a part that is not in use, or a figure
+    that is neither good nor bad.
     """
 
     title: str
@@ -24,18 +24,23 @@ class Panel:
     todo: str = ""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class PanelSource:
     """One part of the page: its title, which is known even when its panel cannot be read.
 
-    Among equally urgent panels those of a lower `order` come first.
+    Among equally urgent panels those of a lower `order` come first. `parts` are its parts, or with a space or a
+    colon at the end the beginnings of their names. `judges`: no check looks at its part, so that what it shows as
+    bad is a problem of this severity, by the title.
     """
 
     title: str
     panel: Callable[[], Awaitable[Panel]]
     order: int = 50
+    parts: tuple[str, ...] = ()
+    judges: Literal[4, 5] | None = None
 
 
 def utc_text(at: datetime) -> str:

@@ -1,6 +1,7 @@
 """The parts of the modules that every deployment has beside its domains."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 from orrery.ports.health import Finding
@@ -10,14 +11,15 @@ from orrery.ports.panels import PanelSource
 from orrery.ports.snapshots import Snapshots
 from orrery.runtime.backups import backup_finding
 from orrery.runtime.findings import Findings
-from orrery.runtime.health import OwnerHealth
+from orrery.runtime.health import NOTIFICATIONS, REFUSED, UNREADABLE, OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
 from orrery.runtime.jobs import Job, Workers
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
-from orrery.runtime.overview import FaultOverview
+from orrery.runtime.overview import NotificationOverview
 from orrery.runtime.parts import Parts
+from orrery.runtime.problems import Problems
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References, ReferringNotifier
 from orrery.runtime.runtime import Runtime
@@ -36,13 +38,12 @@ def notifications(runtime: Runtime) -> Parts:
     outbox = Outbox(store, clock, notifiers)
     probe = StoreProbe(store, clock, runtime.section(StoreSettings).least_free_mib * MIB)
     findings = Findings(OwnerHealth(probe, outbox, runtime.need(Workers).failing, notifiers), references)
-    overview = FaultOverview(outbox, findings.without_panels)
+    overview = NotificationOverview(outbox, findings.health)
     return Parts(
         module="notifications",
         jobs=[_delivery(outbox, runtime.need(Workers), one) for one in CHANNELS],
         panels=[
-            PanelSource("Notifications", overview.notifications, 90),
-            PanelSource("Parts", overview.parts, 100),
+            PanelSource("Notifications", overview.panel, 90, (NOTIFICATIONS, REFUSED, UNREADABLE)),
         ],
         personal_data=[notifications_source(store, clock)],
         offers={
@@ -66,14 +67,20 @@ def _delivery(outbox: Outbox, workers: Workers, channel: Channel) -> Job:
 def watch(runtime: Runtime) -> Parts:
     """Return the health round with its pushes, and the heartbeat if one is configured."""
     push = runtime.port(Notifiers).by_channel.get("push")
-    outages = OutageWatch(runtime.store, runtime.clock, runtime.need(Readiness).run_round, push)
+    readiness = runtime.need(Readiness)
+
+    async def checked() -> Sequence[Finding]:
+        return await problems.note_round(await readiness.run_round())
+
+    outages = OutageWatch(runtime.store, runtime.clock, checked, push)
+    problems = Problems(runtime.store, runtime.clock, runtime.need(Findings).all, outages.of_store)
     # Each process checks its own failing jobs.
     jobs = [Job(OutageWatch.JOB, EVERY, outages.notify, everywhere=True)]
     if runtime.section(HeartbeatSettings).url:
         failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
         beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)
         jobs.append(Job(HeartbeatJob.JOB, timedelta(minutes=1), beat.run))
-    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages})
+    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages, Problems: problems})
 
 
 def backups(runtime: Runtime) -> Parts:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from orrery.ports.health import Finding
+from orrery.errors import StoreError
+from orrery.ports.health import ACT_TODAY, Finding
+from orrery.ports.panels import PanelSource
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.parts import Parts
 from orrery.runtime.references import References
@@ -23,18 +25,36 @@ class Findings:
     async def all(self) -> Sequence[Finding]:
         """Return every finding; examines the store first."""
         await self.health.examine()
-        own = [one for parts in self.modules for check in parts.own_checks for one in await check()]
-        return [*await self.without_panels(), *self._without_tickets(own)]
-
-    async def without_panels(self) -> Sequence[Finding]:
-        """Return the findings without a separate panel on the owner's page.
-
-        Its finding of the storage is as old as the last `all`.
-        """
         found = await self.health.local()
         found += [one for parts in self.modules for check in parts.checks for one in await check()]
-        return self._without_tickets(found)
-
-    def _without_tickets(self, found: Sequence[Finding]) -> list[Finding]:
+        found += [one for parts in self.modules for source in parts.panels for one in await _shown_by(source)]
         # A job's error may name a record, and with it a session.
-        return [replace(one, why=self.references.within(one.why)) for one in found]
+        within = self.references.within
+        return [
+            replace(
+                one,
+                part=within(one.part),
+                why=within(one.why),
+                todo=within(one.todo),
+                items=tuple(map(within, one.items)),
+            )
+            for one in found
+        ]
+
+
+async def _shown_by(source: PanelSource) -> Sequence[Finding]:
+    """Return what a panel without a check shows; nothing when the store fails, which has its own finding."""
+    if source.judges is None:
+        return []
+    try:
+        panel = await source.panel()
+    except StoreError:
+        return []
+    part = source.title.lower()
+    if panel.tone == "plain":
+        return []
+    if panel.tone == "good":
+        return [Finding(part, "ok", panel.headline, essential=False)]
+    severity = source.judges if panel.tone == "bad" else ACT_TODAY
+    # Its module sends another push about it.
+    return [Finding(part, "broken", panel.headline, panel.todo, essential=False, told=True, severity=severity)]

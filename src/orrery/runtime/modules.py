@@ -51,10 +51,11 @@ WATCH = Module(
     ports=("orrery.ports.heartbeat:Heartbeat", "orrery.ports.notifier:Notifiers"),
     needs=(
         "orrery.runtime.jobs:Workers",
+        "orrery.runtime.findings:Findings",
         "orrery.runtime.outbox:Outbox",
         "orrery.runtime.readiness:Readiness",
     ),
-    provides=("orrery.runtime.watch:OutageWatch",),
+    provides=("orrery.runtime.problems:Problems", "orrery.runtime.watch:OutageWatch"),
     prefixes=("outage:",),
     build="orrery.runtime.build:watch",
 )

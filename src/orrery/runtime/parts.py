@@ -53,19 +53,18 @@ class RestoreReport:
 class Parts:
     """What one module brings. Each name in it is unique over all modules.
 
-    `routes` is called by a process that listens, and loads the web framework. The findings of `own_checks` have a
-    separate panel on the owner's page. `secret_probes` try secrets that are present, each of this module or one
-    that it reads. `orrery doctor` asks for what is `unreadable`. `migrations` run when the store is opened, and do
-    nothing when they are done. `at_start` runs before the service answers, `after_restore` after a restore of the
-    store. `offers` are the services that commands ask for, and those that other modules need. `once_composed` is
-    called with the parts of all modules, before anything runs.
+    `routes` is called by a process that listens, and loads the web framework. `secret_probes` try secrets that
+    are present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`.
+    `migrations` run when the store is opened, and do nothing when they are done. `at_start` runs before the
+    service answers, `after_restore` after a restore of the store. `offers` are the services that commands ask
+    for, and those that other modules need. `once_composed` is called with the parts of all modules, before
+    anything runs.
     """
 
     module: str
     routes: "Callable[[], Routes] | None" = None
     jobs: Sequence[Job] = ()
     checks: Sequence[Check] = ()
-    own_checks: Sequence[Check] = ()
     remote_checks: Sequence[RemoteCheck] = ()
     panels: Sequence[PanelSource] = ()
     operations: Sequence[Operation] = ()

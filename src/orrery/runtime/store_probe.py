@@ -102,4 +102,4 @@ class StoreProbe:
 
 
 def broken_store(why: str, todo: str) -> Finding:
-    return Finding(STORE, "broken", why, todo, told=True, essential=True)
+    return Finding(STORE, "broken", why, todo, essential=True)

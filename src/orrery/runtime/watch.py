@@ -15,17 +15,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mappi
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pydantic import AwareDatetime
-
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
-from orrery.record import Code, Record
 from orrery.runtime import outbox
-from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set, sortable, write
+from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
+from orrery.runtime.problems import OUTAGE, PartOutage, outages_of
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
@@ -39,28 +37,6 @@ OVER_AFTER = timedelta(minutes=10)
 
 DEADLINE = timedelta(seconds=10)
 """How long a check waits for the push service, and then for the store."""
-
-OUTAGE = "outage:"
-
-
-class PartOutage(Record):
-    """A part that is broken, or was within the last ten minutes.
-
-    `urgent`: the push was an urgent one. `cause` is the part whose outage this one follows from; until
-    that outage is over, this one causes no push.
-    """
-
-    part: Code
-    since: AwareDatetime
-    told_at: AwareDatetime | None = None
-    urgent: bool = False
-    cause: Code = ""
-    well_since: AwareDatetime | None = None
-
-    @property
-    def alarm(self) -> int:
-        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an urgent one."""
-        return 0 if self.told_at is None else 1 + self.urgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +54,10 @@ def broken(
     outage = outage or PartOutage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
     outage = outage.change(cause=cause)
+    if outage.acknowledged and not outage.acknowledged.covers(finding, look.at):
+        outage = outage.change(acknowledged=None)
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
-    if is_due and not cause and not finding.early:
+    if is_due and not (cause or finding.early or finding.told or outage.acknowledged):
         outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or _is_urgent(finding))
     return outage.change(well_since=None)
 
@@ -94,7 +72,7 @@ def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOu
 
 
 def _is_urgent(finding: Finding) -> bool:
-    return finding.essential or finding.urgent
+    return finding.priority == URGENT
 
 
 def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
@@ -128,7 +106,7 @@ class StoreOutage:
     async def _send(self, outage: PartOutage, finding: Finding) -> None:
         if self._push is None:
             return
-        text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.why} {finding.todo}"
+        text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.in_a_push}"
         draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
         try:
             async with asyncio.timeout(DEADLINE.total_seconds()):
@@ -171,17 +149,19 @@ class OutageWatch:
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
-        self._outages = Collection(store, clock, PartOutage, OUTAGE, life=FOR_EVER)
+        self._outages = outages_of(store, clock)
         self._findings = findings
         self._began = clock.now()
+
+    def of_store(self) -> PartOutage | None:
+        """Return the outage of the store, which no store holds."""
+        return self._of_store.now
 
     async def hand_over(self, store: Store) -> None:
         """Leave the outage of the store in one that works again: the next process reports its end."""
         outage = self._of_store.now
         if outage and outage.told_at:
-            await write(
-                store, [Collection(store, self._clock, PartOutage, OUTAGE, life=FOR_EVER).put(outage, STORE)]
-            )
+            await write(store, [outages_of(store, self._clock).put(outage, STORE)])
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
@@ -208,8 +188,8 @@ class OutageWatch:
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
         """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
         by_part = {one.part: one for one in findings}
-        everything = {part: one for part, one in by_part.items() if one.state == "broken"}
-        bad = {part: one for part, one in everything.items() if not one.told}
+        bad = {part: one for part, one in by_part.items() if one.state == "broken"}
+        causes = {*bad}
         known: dict[str, tuple[PartOutage | None, Check]] = {}
         async for entry in self._outages.entries():
             part = entry.key.removeprefix(OUTAGE)
@@ -219,13 +199,13 @@ class OutageWatch:
                 log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
         # Until its outage is over: a part that follows from it may take longer to work again.
-        causes = everything.keys() | {part for part, (one, _) in known.items() if one and one.told_at}
+        causes |= {part for part, (one, _) in known.items() if one and one.told_at}
         causes |= {STORE} if self._of_store.now else set()
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)
-            if finding is None and part in everything:
-                continue  # it is broken, and pushed by another way
+            if finding and part == STORE:
+                continue  # only memory holds it
             before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
             if finding:
                 after = broken(before, finding, look, causes)
@@ -242,7 +222,7 @@ def parts_of(row: outbox.Notification) -> list[str]:
     what, _, about = row.title.partition(": ")
     if row.channel != "push" or what not in {_BROKEN, _WORKS}:
         return []
-    return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_SEVERAL) else [about]
+    return [line.partition(": ")[0] for line in row.body.splitlines()] if about.endswith(_MORE) else [about]
 
 
 async def pushes(stored: outbox.Outbox) -> AsyncIterator[outbox.Notification]:
@@ -252,7 +232,8 @@ async def pushes(stored: outbox.Outbox) -> AsyncIterator[outbox.Notification]:
             yield row
 
 
-_BROKEN, _WORKS, _SEVERAL = "Broken", "Works again", " parts"
+_BROKEN, _WORKS, _MORE = "Broken", "Works again", (" more", " parts")
+"""An earlier release wrote how many parts, and named none in the title."""
 
 
 def _pushes(
@@ -268,7 +249,8 @@ def _pushes(
 def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.OutboxDraft]:
     if not begun:
         return []
-    texts = {one.part: f"{one.why} {one.todo}".strip() for one in begun}
+    begun = sorted(begun, key=lambda one: -one.priority)
+    texts = {one.part: one.in_a_push for one in begun}
     urgent = any(map(_is_urgent, begun))
     return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
 
@@ -295,7 +277,7 @@ def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority
     return outbox.OutboxDraft(
         id=_id_of(f"{what}-{first}-{sortable(now)}"),
         channel="push",
-        title=f"{what}: {len(texts)}{_SEVERAL}" if more else f"{what}: {first}",
+        title=f"{what}: {first} and {len(more)} more" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
         priority=priority,
         tags=(tag,),

@@ -29,8 +29,8 @@ def build(runtime: Runtime) -> Parts:
         routes=lambda: load("orrery.secrets.routes:secrets_routes")(check.held_fingerprints),
         # Each process checks its secrets: another process's secrets may still be there.
         jobs=[Job(SecretsCheck.JOB, EVERY, check.check, everywhere=True)],
-        own_checks=[check.findings],
-        panels=[PanelSource("Secrets", check.panel, 40)],
+        checks=[check.findings],
+        panels=[PanelSource("Secrets", check.panel, 40, ("secret ", "secrets", "secrets directory"))],
         unreadable=[check.unreadable],
         offers={SecretsCheck: check, Examination: examination},
         once_composed=[add_probes],

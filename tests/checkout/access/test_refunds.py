@@ -326,14 +326,14 @@ async def found(shop: Shop, part: str) -> list[tuple[str, str]]:
 async def test_an_open_dispute_is_a_finding_until_it_is_decided(status: str) -> None:
     """While the owner may answer, `orrery doctor` is not green, also when the access has been revoked."""
     shop = await sold()
-    assert await found(shop, "disputes") == []
+    assert await found(shop, "dispute:du_1") == []
     await later(shop, DAY, dispute(status))
     await shop.desk.revoke("cs_1", "disputed")
-    ((state, why),) = await found(shop, "disputes")
+    ((state, why),) = await found(shop, "dispute:du_1")
     assert state == "broken"
     assert f"answer by {START + 9 * DAY:%Y-%m-%d}" in why
     await later(shop, DAY, dispute("lost" if status == "needs_response" else "warning_closed"))
-    assert await found(shop, "disputes") == []
+    assert await found(shop, "dispute:du_1") == []
 
 
 async def test_what_does_not_add_up_is_a_finding() -> None:
@@ -343,7 +343,7 @@ async def test_what_does_not_add_up_is_a_finding() -> None:
         ("ok", "What is paid has access, and what has access is paid.")
     ]
     await later(shop, DAY, charge(amount_refunded=4900))
-    assert await found(shop, "payments and access") == [("broken", "1 with access without payment")]
+    assert await found(shop, "payments and access") == [("broken", "1 with access without payment.")]
     assert (await shop.reconciliation.panel()).headline == "1 with access without payment"
     assert all(one.told and not one.essential for one in await shop.reconciliation.findings())
 

@@ -269,7 +269,7 @@ async def test_one_odd_session_is_an_outage_at_once(shop: Checkouts) -> None:
     """A session that is not what was asked for is an urgent outage for a day, which leaves the service ready."""
     await shop.fail(error=SessionMismatch("another price"))
     found = await shop.finding()
-    assert (found.state, found.essential, found.urgent) == ("broken", False, True)
+    assert (found.state, found.essential, found.severity) == ("broken", False, 5)
     shop.clock.advance(24 * 3600 - 2)
     assert await shop.is_broken()
     shop.clock.advance(2)

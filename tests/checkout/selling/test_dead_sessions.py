@@ -246,7 +246,7 @@ async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str
     with pytest.raises(SessionMismatch):
         await shop.checkout.create(ONCE)
     found = await outage(shop)
-    assert (found.state, found.urgent, found.essential) == ("broken", True, False)
+    assert (found.state, found.severity, found.essential) == ("broken", 5, False)
     assert found.why.endswith(" No visitor was sent there.")
     shop.clock.advance(11 * 60)
     assert (await outage(shop)).state == "broken"  # no visitor came: that proves nothing

@@ -72,7 +72,7 @@ async def _composed(settings: Settings, secrets: Secrets) -> tuple[list[Finding]
 
 async def _of_settings(orrery: Orrery) -> list[Finding]:
     found: list[Finding] = []
-    for check_part in (one for parts in orrery.modules for one in (*parts.checks, *parts.own_checks)):
+    for check_part in (one for parts in orrery.modules for one in parts.checks):
         with suppress(StoreError):  # the store's row gives the reason
             found += await check_part()
     return [one for one in found if one.of_settings]

@@ -9,12 +9,14 @@ from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened_for_examination
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.approvals.settings import ApprovalSettings
-from orrery.ports.health import Finding
-from orrery.runtime.console.findings import show_findings
+from orrery.ports.health import Finding, Problem
+from orrery.runtime.console.ending import end_broken
+from orrery.runtime.console.findings import print_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import run_check
 from orrery.runtime.parts import Parts
+from orrery.runtime.problems import Problems
 from orrery.runtime.store_probe import DATABASE, DISK, STORE
 
 UNREADABLE = "records"
@@ -27,11 +29,15 @@ def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FB
     """Examine everything, asking the vendors too; exit 1 when something is broken."""
     settings, secrets = configured(config, quiet=True)
     given = settings[ApprovalSettings]
-    findings = asyncio.run(_examine(settings, secrets)) + approval_findings(given.owner_keys, given.signing_key)
-    show_findings(findings, as_json=as_json)
+    of_keys = approval_findings(given.owner_keys, given.signing_key)
+    findings, problems = asyncio.run(_examine(settings, secrets, of_keys))
+    print_findings(findings, as_json=as_json, problems=problems)
+    end_broken(when=problems)
 
 
-async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
+async def _examine(
+    settings: Settings, secrets: Secrets, of_keys: Sequence[Finding]
+) -> tuple[list[Finding], list[Problem]]:
     async with opened_for_examination(settings, secrets) as orrery:
         findings = await orrery[Findings].all()
         store = [one for one in findings if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
@@ -39,7 +45,8 @@ async def _examine(settings: Settings, secrets: Secrets) -> list[Finding]:
         checks = [check for parts in orrery.modules for check in parts.remote_checks]
         asked = [await run_check(part, check) for part, check in checks]
         damaged = await run_check(UNREADABLE, partial(_unreadable, orrery.modules))
-        return [*store, damaged, *local, *asked, *await orrery[Findings].health.remote()]
+        everything = [*store, damaged, *local, *asked, *await orrery[Findings].health.remote(), *of_keys]
+        return everything, await orrery[Problems].among(everything)
 
 
 async def _unreadable(modules: Sequence[Parts]) -> Finding:

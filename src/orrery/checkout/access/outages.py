@@ -82,6 +82,10 @@ class Refusals:
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
 
+    async def local(self) -> list[Finding]:
+        """Return whether webhooks are refused."""
+        return await self._outage.finding(_finding)
+
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
         log.warning("webhook refused", reason=reason)
@@ -142,11 +146,21 @@ _CAUSES: dict[Reason, str] = {
 }
 
 
+_MEANWHILE = "Reconciliation grants sales meanwhile; `orrery doctor` lists what did not arrive."
+
+
+def _finding(refused: RefusedWebhooks | None) -> Finding:
+    if refused is None:
+        return Finding(WEBHOOKS, "ok", essential=False)
+    cause = next((text for reason, text in _CAUSES.items() if reason == refused.reason), refused.reason)
+    return Finding(WEBHOOKS, "broken", f"Webhooks are refused: {cause}", _MEANWHILE, essential=False, told=True)
+
+
 def _push(reason: Reason, now: datetime) -> outbox.OutboxDraft:
     return push(
         f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
         "A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
-        f"{_CAUSES[reason]} Reconciliation grants sales meanwhile; `orrery doctor` lists what did not arrive.",
+        f"{_CAUSES[reason]} {_MEANWHILE}",
     )
 
 
@@ -158,7 +172,7 @@ def _all_clear(now: datetime) -> outbox.OutboxDraft:
     )
 
 
-PART = "sales of this store"
+PART, WEBHOOKS = "sales of this store", "webhooks"
 
 ANOTHER_STORE = "Another store sold it, which this one does not know: whether it was sent is not known."
 """Why notifications about such a session are held back."""

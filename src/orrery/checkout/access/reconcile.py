@@ -9,7 +9,7 @@ from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds
-from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, findings_of, panel_of
+from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, finding_of, panel_of
 from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
@@ -140,7 +140,9 @@ class Reconciliation:
             last = await self._stored.reconciled.get()
         except StoreError:
             return []
-        return findings_of(last.record) if last else []
+        if last is None:
+            return []
+        return [finding_of(last.record, self._stored.clock.now()), *await self._refunds.open_disputes(last.record)]
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:

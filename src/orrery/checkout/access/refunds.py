@@ -10,18 +10,20 @@ from datetime import datetime, timedelta
 
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
-from orrery.checkout.access.report import ReconciliationReport
+from orrery.checkout.access.report import DISPUTE, ReconciliationReport
 from orrery.checkout.access.rules import bought
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.disputes import PaymentDispute
-from orrery.checkout.records import AccessRecord, RefundedTotal, Reversal, StoredDiscrepancy
+from orrery.checkout.records import AccessRecord, LastReconciliation, RefundedTotal, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
+from orrery.ports.health import URGENT, Concern, Finding
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, Walk, gathered
 from orrery.runtime.restored import Restored, held_after
+from orrery.syntax.email_address import masked
 from orrery.syntax.money import money
 
 EVENTS_KEPT = timedelta(days=29)
@@ -67,6 +69,36 @@ class Refunds:
             except (RecordUnreadable, ItemUnreadable) as error:
                 report.leave_out(error)
         await self._list(known, report)
+
+    async def open_disputes(self, last: LastReconciliation) -> list[Finding]:
+        """Return a finding for each dispute that was open when the last reconciliation ran."""
+        return [await self._open_dispute(one) for one in last.disputes]
+
+    async def _open_dispute(self, dispute: StoredDiscrepancy) -> Finding:
+        try:
+            record = await self._lookup.record(dispute.session_id)
+        except RecordUnreadable:
+            record = None
+        concern = Concern(
+            product=record.product.name if record else "",
+            amount=dispute.amount,
+            currency=dispute.currency,
+            address=masked(record.email) if record and record.email else "",
+        )
+        show = f"Whose it is: `orrery access show {dispute.session_id}`"
+        todo = f"Answer in the processor's dashboard: a dispute without an answer is lost. {show}"
+        part = f"{DISPUTE}{dispute.item or dispute.session_id}"
+        # The push about it has its deadline, and was enqueued with what is stored of it.
+        return Finding(
+            part,
+            "broken",
+            f"Open: {dispute.reason}.",
+            todo,
+            essential=False,
+            told=True,
+            severity=URGENT,
+            concern=concern,
+        )
 
     async def _happened(
         self, report: ReconciliationReport, since: datetime, *, charges: bool
@@ -169,7 +201,7 @@ class Refunds:
             # Where only the charge was read, whether its dispute is over is not known.
             is_open = [one for one in reversal.every_dispute if one.dispute_id and not one.is_decided]
             if reversal.session_id:
-                report.disputes += [_listed(reversal.session_id, _named(one, reversal)) for one in is_open]
+                report.disputes += [_open_dispute(reversal.session_id, one, reversal) for one in is_open]
             if record and record.runs_at(self._stored.clock.now()):
                 _list_one(record.session_id, reversal, report)
 
@@ -235,6 +267,16 @@ def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport)
 
 def _listed(session_id: str, why: str) -> StoredDiscrepancy:
     return StoredDiscrepancy(session_id=session_id, reason=why)
+
+
+def _open_dispute(session_id: str, dispute: PaymentDispute, reversal: Reversal) -> StoredDiscrepancy:
+    return StoredDiscrepancy(
+        session_id=session_id,
+        reason=_named(dispute, reversal),
+        item=dispute.dispute_id or reversal.charge_id,
+        amount=dispute.amount,
+        currency=dispute.currency,
+    )
 
 
 def _named(dispute: PaymentDispute, reversal: Reversal) -> str:

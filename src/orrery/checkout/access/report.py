@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from orrery.checkout.access.rules import AccessVerdict
 from orrery.checkout.records import LastReconciliation, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, ItemUnreadable
 
@@ -18,9 +18,12 @@ MOST_KEPT = 50
 
 PANEL = "Payments and access"
 _WELL = "What is paid has access, and what has access is paid"
+_LATE = "The last reconciliation is more than an hour ago"
+_NOT_RUN = "Is the service running, and does the processor answer?"
+_TODO = "See `orrery checkout reconcile`."
 
-PART, DISPUTES = "payments and access", "disputes"
-"""The parts of the findings."""
+PART, DISPUTE = "payments and access", "dispute:"
+"""The part of the findings, and how those of disputes begin: each has the dispute's id behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +108,17 @@ class ReconciliationReport:
         )
 
 
-def findings_of(last: LastReconciliation) -> list[Finding]:
-    """Return what needs the owner, for `orrery doctor`; pushes have reported it already."""
-    wrong = len(last.unreadable) + last.without_access + last.without_payment
-    why = _headline(last) if wrong else f"{_WELL}."
-    todo = "See `orrery checkout reconcile`." if wrong else ""
-    found = [Finding(PART, "broken" if wrong else "ok", why, todo, essential=False, told=True)]
-    if last.disputes:
-        why = "; ".join(f"{one.session_id}: {one.reason}" for one in last.disputes)
-        todo = "Answer in the processor's dashboard: a dispute without an answer is lost."
-        found.append(Finding(DISPUTES, "broken", f"Open: {why}.", todo, essential=False, told=True))
-    return found
+def finding_of(last: LastReconciliation, now: datetime) -> Finding:
+    """Return whether payments and access agree; pushes have reported already what does not."""
+    wrong = (*last.paid_without_access, *last.access_without_payment)
+    items = (*(one.session_id for one in wrong), *last.unreadable)
+    if items:
+        return Finding(
+            PART, "broken", f"{_headline(last)}.", _TODO, essential=False, told=True, severity=URGENT, items=items
+        )
+    if now - last.at > LATE:
+        return Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False, told=True)
+    return Finding(PART, "ok", f"{_WELL}.", essential=False)
 
 
 def panel_of(last: LastReconciliation, now: datetime) -> Panel:
@@ -129,11 +132,11 @@ def panel_of(last: LastReconciliation, now: datetime) -> Panel:
     ran += f" Refunded in part: {parts}." if parts else ""
     if rows:
         headline = _headline(last)
-        todo = f"{ran} See `orrery checkout reconcile`."
+        todo = f"{ran} {_TODO}"
         return Panel(PANEL, headline, "bad", todo, ("Session", "What", "Why"), rows)
     if now - last.at > LATE:
-        todo = f"{ran} Is the service running, and does the processor answer? Ask `orrery doctor`."
-        return Panel(PANEL, "The last reconciliation is more than an hour ago", "attention", todo)
+        todo = f"{ran} {_NOT_RUN} Ask `orrery doctor`."
+        return Panel(PANEL, _LATE, "attention", todo)
     return Panel(PANEL, _WELL, "good", ran)
 
 

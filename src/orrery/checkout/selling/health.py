@@ -27,7 +27,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.records import KEEP_PROXY, CreationOutage, ProxySighting
 from orrery.logs import log
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.processor import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.runtime.due import is_ahead
 from orrery.runtime.lasting import Lasting
@@ -122,7 +122,8 @@ class CreationHealth:
         product = f" All were for {last.product}." if last.product else ""
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
         # An odd session of one product is no reason to take the others off the air.
-        return Finding(_CREATION, "broken", why, last.todo, settled=True, essential=not last.mismatch, urgent=True)
+        essential = not last.mismatch
+        return Finding(_CREATION, "broken", why, last.todo, settled=True, essential=essential, severity=URGENT)
 
     def _count(self, product: str) -> None:
         now, at = self._clock.monotonic(), self._clock.now()

@@ -1,0 +1,52 @@
+"""The verdict of each panel, from the list of problems: a panel has no other (decision 59)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from orrery.ports.health import URGENT, Problem
+from orrery.ports.panels import Panel, PanelSource, Tone, utc_text
+
+TITLE = "Problems"
+
+Listed = Callable[[], Sequence[Problem]]
+
+
+def judged(
+    sources: Sequence[PanelSource], problems: Listed, count_line: Callable[[Sequence[Problem]], str]
+) -> list[PanelSource]:
+    """Return the sources with panels that look as the problems of their parts, and one that lists all of them."""
+
+    async def listed() -> Panel:
+        return _list(problems(), count_line)
+
+    return [PanelSource(TITLE, listed, 0), *(_judged(one, problems) for one in sources)]
+
+
+def _judged(source: PanelSource, problems: Listed) -> PanelSource:
+    async def panel() -> Panel:
+        found = await source.panel()
+        own = [one for one in problems() if one.is_open and _is_of(one.key, source.parts)]
+        calm: Tone = "good" if found.tone == "good" else "plain"
+        # The list counts them.
+        return replace(found, tone=_tone(own) or calm, count=0)
+
+    return replace(source, panel=panel)
+
+
+def _is_of(part: str, parts: Sequence[str]) -> bool:
+    """Return whether a part is one of these; those that end in a space or a colon are beginnings of names."""
+    return part in parts or part.startswith(tuple(one for one in parts if one.endswith((" ", ":"))))
+
+
+def _tone(problems: Sequence[Problem]) -> Tone | None:
+    if any(one.severity == URGENT for one in problems):
+        return "bad"
+    return "attention" if problems else None
+
+
+def _list(problems: Sequence[Problem], count_line: Callable[[Sequence[Problem]], str]) -> Panel:
+    wanting = [one for one in problems if one.is_open]
+    columns = ("Problem", "Since", "Why", "What to do")
+    rows = tuple((one.key, utc_text(one.since), *one.shown) for one in problems)
+    tone = _tone(wanting) or "good"
+    return Panel(TITLE, count_line(problems), tone, "", columns if rows else (), rows, count=len(wanting))

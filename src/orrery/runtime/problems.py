@@ -1,0 +1,187 @@
+"""The one list of problems (decision 59): `doctor`, `/owner`, `today`, `/metrics` and `--json` are views of it.
+
+A problem is a part that a check finds broken, by the part's name. What the finding cannot know is stored: since
+when, what the watch pushed, and whether the owner acknowledged it (docs/decisions/0089-one-list-of-problems.md).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import get_args
+
+from pydantic import AwareDatetime, NonNegativeInt
+
+from orrery.errors import Invalid, NotFound, StoreError
+from orrery.logs import log
+from orrery.ports.clock import Clock
+from orrery.ports.health import URGENT, Finding, Problem, Severity
+from orrery.ports.store import Conflict, Store
+from orrery.record import Code, Record, RecordPart
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set
+from orrery.runtime.due import is_ahead
+
+OUTAGE = "outage:"
+
+LONGEST, LONGEST_URGENT = timedelta(days=7), timedelta(hours=24)
+"""How long a time of acknowledgement may be; where money or access is in danger none lasts longer than a day."""
+
+
+class Acknowledgement(RecordPart):
+    """What the owner put aside: a problem of this severity, about these items, until then or until it changes."""
+
+    at: AwareDatetime
+    until: AwareDatetime | None
+    severity: NonNegativeInt
+    items: tuple[Code, ...] = ()
+
+    def covers(self, finding: Finding, now: datetime) -> bool:
+        """Return whether it still holds: less of the same is no change, and neither are other figures."""
+        lasts = self.until is None or is_ahead(self.until, now, LONGEST)
+        return lasts and finding.priority <= self.severity and {*finding.items} <= {*self.items}
+
+
+class PartOutage(Record):
+    """A part that is broken, or was within the last ten minutes.
+
+    `urgent`: the push was an urgent one. `cause` is the part whose outage this one follows from; until
+    that outage is over, this one causes no push.
+    """
+
+    part: Code
+    since: AwareDatetime
+    told_at: AwareDatetime | None = None
+    urgent: bool = False
+    cause: Code = ""
+    well_since: AwareDatetime | None = None
+    acknowledged: Acknowledgement | None = None
+
+    @property
+    def alarm(self) -> int:
+        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an urgent one."""
+        return 0 if self.told_at is None else 1 + self.urgent
+
+
+def outages_of(store: Store, clock: Clock) -> Collection[PartOutage]:
+    """Return what is stored of problems."""
+    return Collection(store, clock, PartOutage, OUTAGE, life=FOR_EVER)
+
+
+def count_line(problems: Sequence[Problem]) -> str:
+    """Return how many need attention, without those that follow from another, and how many are put aside."""
+    wanting = sum(one.is_open for one in problems)
+    aside = sum(one.acknowledged for one in problems)
+    verb = "needs" if wanting == 1 else "need"
+    attention = f"{wanting} {verb} attention" if wanting else "Nothing needs attention"
+    return f"{attention}, {aside} acknowledged" if aside else attention
+
+
+def as_row(problem: Problem) -> dict[str, object]:
+    """Return a problem for `--json`: a time is one, and an amount is in its currency's smallest unit."""
+    found = problem.finding
+    return {
+        "key": problem.key,
+        "since": problem.since,
+        "severity": problem.severity,
+        "why": found.why,
+        "todo": found.todo,
+        "command": found.command,
+        "concern": asdict(found.concern) if found.concern else None,
+        "cause": problem.cause,
+        "acknowledged": problem.acknowledged,
+        "until": problem.until,
+    }
+
+
+class Problems:
+    """Makes the list of what the checks find, and puts aside what the owner acknowledged."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        findings: Callable[[], Awaitable[Sequence[Finding]]],
+        of_store: Callable[[], PartOutage | None] = lambda: None,
+    ) -> None:
+        """`of_store` returns the outage of the store, which only memory holds."""
+        self._store, self._clock, self._findings, self._of_store = store, clock, findings, of_store
+        self._outages = outages_of(store, clock)
+        self._known: Mapping[str, PartOutage] = {}
+        self.last: Sequence[Problem] = ()
+        """The list of the last health round."""
+
+    async def note_round(self, findings: Sequence[Finding]) -> Sequence[Finding]:
+        """Keep the list of a health round, so that a view costs nothing; return its findings."""
+        self.last = await self.among(findings)
+        return findings
+
+    def by_severity(self) -> dict[str, int]:
+        """Return how many there are of each severity, acknowledged ones among them."""
+        return {str(one): sum(each.severity == one for each in self.last) for one in get_args(Severity)}
+
+    async def all(self) -> list[Problem]:
+        """Check every part without asking anybody outside; return what is wrong, the most urgent first."""
+        return await self.among(await self._findings())
+
+    async def among(self, findings: Sequence[Finding]) -> list[Problem]:
+        """Return the problems of these findings; while the store fails, the last that was read of it counts."""
+        with suppress(StoreError):  # its own problem is in the list
+            self._known = {one.part: one for one in (await self._outages.all()).values()}
+        memory = self._of_store()
+        known = {**self._known, **({memory.part: memory} if memory else {})}
+        broken = {one.part: one for one in findings if one.state == "broken"}
+        found = [self._problem(one, known.get(one.part), broken) for one in broken.values()]
+        return sorted(found, key=lambda one: (one.acknowledged, bool(one.cause), -one.severity))
+
+    def _problem(self, finding: Finding, outage: PartOutage | None, broken: Mapping[str, Finding]) -> Problem:
+        now = self._clock.now()
+        cause = finding.cause if finding.cause in broken else ""
+        aside = outage.acknowledged if outage else None
+        since = outage.since if outage else now
+        if aside and aside.covers(finding, now):
+            return Problem(finding, since, cause, acknowledged=True, until=aside.until)
+        return Problem(finding, since, cause)
+
+    async def acknowledge(self, key: str, time: timedelta | None) -> Problem:
+        """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`."""
+        problem = await self._named(key)
+        longest = LONGEST_URGENT if problem.severity == URGENT else LONGEST
+        if time and time > longest:
+            raise Invalid(f"{key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
+        time = time or (longest if longest is LONGEST_URGENT else None)
+        now = self._clock.now()
+        aside = Acknowledgement(
+            at=now,
+            until=now + time if time else None,
+            severity=problem.severity,
+            items=problem.finding.items,
+        )
+        await self._store_aside(problem, aside)
+        return Problem(problem.finding, problem.since, problem.cause, acknowledged=True, until=aside.until)
+
+    async def end(self, key: str) -> Problem:
+        """End the acknowledgement of a problem; raise `NotFound` and `StoreError`."""
+        problem = await self._named(key)
+        await self._store_aside(problem, None)
+        return problem
+
+    async def _named(self, key: str) -> Problem:
+        found = await self.all()
+        for one in found:
+            if one.key == key:
+                return one
+        listed = "; ".join(one.key for one in found) or "none"
+        raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
+
+    async def _store_aside(self, problem: Problem, aside: Acknowledgement | None) -> None:
+        """Store it; what was pushed before is over, so that the problem is pushed again when it comes back."""
+
+        async def attempt() -> Conflict | None:
+            before, unchanged = await self._outages.replaceable(problem.key)
+            before = before or PartOutage(part=problem.key, since=problem.since)
+            after = before.change(acknowledged=aside, told_at=None, urgent=False)
+            outcome = await commit(self._store, Changes([self._outages.put(after, problem.key)], [unchanged]))
+            return outcome if isinstance(outcome, Conflict) else None
+
+        await compare_and_set(attempt, f"What is known of {problem.key} changes all the time; nothing was done.")
+        log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)

@@ -1,0 +1,229 @@
+"""Doctor, readiness, the owner's page, pushes and metrics are views of one list of problems (decision 59)."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from html import unescape
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from orrery.app.composition import opened
+from orrery.app.deployment import Orrery
+from orrery.app.http_apps import apps_of
+from orrery.app.settings.reader import load
+from orrery.checkout.build import CheckoutDomain
+from orrery.checkout.records import (
+    CreationOutage,
+    DriftResult,
+    LastReconciliation,
+    ProxySighting,
+    RefusedWebhooks,
+    StoredDiscrepancy,
+    UnknownSales,
+)
+from orrery.fraud.records import FoundCluster, LastSearch, last_search
+from orrery.ports.clock import Clock
+from orrery.runtime import outbox
+from orrery.runtime.collection import write
+from orrery.runtime.jobs import Workers
+from orrery.runtime.outbox import OutboxDraft, rows_of
+from orrery.runtime.problems import Problems
+from orrery.runtime.references import References
+from orrery.runtime.watch import PUSHED_AFTER, OutageWatch
+from tests.support.checkout import record
+from tests.support.deployment import CounterSettings, Deployment
+from tests.support.marked import ADMIN_PASSWORD
+from tests.support.requests import client_of
+
+MISSING = ("webhook_signing_secret", "access_service_token", "analytics_service_account_key")
+SESSION = "cs_test_a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5"
+BUYER = "ann@buyer.example.test"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A deployment with a problem of every kind, after the rounds that push them."""
+
+    shop: Deployment
+    orrery: Orrery
+    private: httpx2.AsyncClient
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys of the list."""
+        return {one.key for one in self.orrery[Problems].last}
+
+    async def asked(self, path: str) -> str:
+        """Return what the private listener answers."""
+        return (await self.private.get(path, auth=("owner", ADMIN_PASSWORD))).text
+
+    async def listed_on_the_page(self) -> list[str]:
+        """Return the first cell of each row of the list on the owner's page."""
+        _, _, after = (await self.asked("/owner")).partition(">Problems</h2>")
+        rows = re.findall(r"<tr[^>]*>\s*<td[^>]*>(.*?)</td>", after.partition("</section>")[0], re.DOTALL)
+        return [unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in rows]
+
+    async def counted(self) -> dict[str, int]:
+        """Return the figure of each severity."""
+        found = re.findall(r'orrery_problems\{severity="(\d)"\} (\d+)', await self.asked("/metrics"))
+        return {severity: int(count) for severity, count in found}
+
+    async def pushes(self) -> list[outbox.Notification]:
+        """Return what was pushed."""
+        return [row async for row in self.orrery[outbox.Outbox].rows() if row.channel == "push"]
+
+
+@pytest.fixture
+async def broken(tmp_path: Path) -> AsyncIterator[Broken]:
+    """Break whatever a check looks at, and let the watch see it twice."""
+    shop = Deployment(tmp_path, counter=CounterSettings())
+    for name in MISSING:
+        del shop.secrets[name]
+    shop.more = f'[backup]\ndirectory = "{tmp_path}"\n[gateway]\npings = true'
+    shop.configure()
+    async with opened(*load(shop.config)) as orrery:
+        await break_records(orrery)
+        orrery[Workers].failing["backup"] = "The disk is full."
+        _, private = apps_of(orrery)
+        async with client_of(private) as client:
+            for offset in (0, 2 * PUSHED_AFTER.total_seconds()):
+                (tmp_path / "sandbox").mkdir(exist_ok=True)
+                (tmp_path / "sandbox" / "clock").write_text(str(offset))
+                await orrery[OutageWatch].notify()
+            yield Broken(shop, orrery, client)
+
+
+async def break_records(orrery: Orrery) -> None:
+    """Store what is kept of each trouble that the checks read."""
+    now, stored = orrery[Clock].now(), orrery[CheckoutDomain].stored
+    listed = StoredDiscrepancy(session_id=SESSION, reason="another price")
+    dispute = StoredDiscrepancy(
+        session_id=SESSION, reason="charge ch_1 is disputed", item="du_1", amount=4900, currency="usd"
+    )
+    last = LastReconciliation(
+        at=now,
+        since=now,
+        examined=1,
+        granted=0,
+        unpaid=0,
+        without_access=1,
+        without_payment=0,
+        paid_without_access=(listed,),
+        access_without_payment=(),
+        disputes=(dispute,),
+    )
+    failing = CreationOutage(
+        since=now, last_failure_at=now, failures=5, product=None, why="It is down.", todo="Wait."
+    )
+    proxy = ProxySighting(address=IPv4Address("10.0.0.9"), forwards=True, refused=0, seen_at=now)
+    cluster = FoundCluster(
+        id="fc-1", trait="card", first=now, last=now, declines=4, stopped=0, newest_charge="ch_2"
+    )
+    search = LastSearch(looked_at=now, clusters=(cluster,))
+    refused = OutboxDraft("n-1", "email", "Title", "Body", to=BUYER)
+    writes = [
+        stored.access.put(record(SESSION, email=BUYER), SESSION),
+        stored.reconciled.put(last),
+        stored.drift.put(DriftResult(session_id=SESSION, looked_at=now, kinds=("price",))),
+        stored.unknown_sales.put(UnknownSales(since=now)),
+        stored.creation_outage.put(failing),
+        stored.proxy.put(proxy),
+        stored.refused_webhooks.put(RefusedWebhooks(reason="clock", since=now)),
+        last_search(orrery.store, orrery[Clock]).put(search),
+        *outbox.enqueue([refused], now),
+    ]
+    await write(orrery.store, writes)
+    rows = rows_of(orrery.store, orrery[Clock])
+    old = await rows.require("n-1")
+    changes = rows.changes("n-1", old, old.record.change(state="dead", last_error="550"))
+    await write(orrery.store, list(changes.writes))
+
+
+KINDS = {
+    "webhook secret",
+    "access check",
+    "analytics key",
+    "job: backup",
+    "backup",
+    "payments and access",
+    "dispute:du_1",
+    "what visitors get",
+    "sales of this store",
+    "session creation",
+    "client addresses",
+    "webhooks",
+    "fraud clusters",
+    "refused notifications",
+    "live counter",
+}
+"""The kinds that are broken here; what needs a vendor, or another machine, is tried where its check is."""
+
+
+async def test_every_view_says_the_same(broken: Broken) -> None:
+    """Doctor, the page, readiness, the figures and the list agree, problem by problem."""
+    assert broken.keys >= KINDS
+    assert set(await broken.listed_on_the_page()) == broken.keys
+    ready = json.loads(await broken.asked("/readyz"))
+    assert ({one["part"] for one in ready["parts"] if one["state"] == "broken"}, ready["ready"]) == (
+        broken.keys,
+        False,
+    )
+    last = broken.orrery[Problems].last
+    assert await broken.counted() == broken.orrery[Problems].by_severity()
+    assert sum((await broken.counted()).values()) == len(last)
+    came = broken.shop.orrery("doctor", "--json")
+    doctor = {one["part"]: one for one in json.loads(came.stdout) if one["state"] == "broken"}
+    asked = {name for parts in broken.orrery.modules for name, _ in parts.remote_checks} | {"push", "email"}
+    assert doctor.keys() - asked - {"approval log"} == broken.keys - {"job: backup"}
+    for one in last:
+        if one.key in doctor:
+            assert (doctor[one.key]["severity"], doctor[one.key]["since"][:19]) == (
+                one.severity,
+                f"{one.since:%Y-%m-%dT%H:%M:%S}",
+            )
+    assert came.returncode == 1
+    assert "need attention." in broken.shop.orrery("doctor").stdout
+
+
+async def test_pushes_name_the_problem_and_the_command(broken: Broken) -> None:
+    """What the watch pushes names the part in its title or its line, and a command; no push names an address."""
+    text = "\n".join(f"{row.title}\n{row.body}" for row in await broken.pushes())
+    untold = [
+        one
+        for one in broken.orrery[Problems].last
+        if not one.finding.told and not one.cause and not one.finding.early
+    ]
+    assert [one.key for one in untold if f"{one.key}: " not in text] == []
+    assert [line for line in text.splitlines() if "`orrery " not in line and not line.startswith("Broken: ")] == []
+    assert "@" not in text
+
+
+async def test_a_dispute_names_whom_it_concerns(broken: Broken) -> None:
+    """A dispute is a problem of its own, with product, amount and masked address, and a command that shows it."""
+    (dispute,) = [one for one in await broken.orrery[Problems].all() if one.key == "dispute:du_1"]
+    reference = broken.orrery[References].of(SESSION)
+    assert (dispute.severity, dispute.finding.command) == (5, f"orrery access show {reference}")
+    concern = dispute.finding.concern
+    assert concern is not None
+    assert (concern.amount, concern.currency, concern.address) == (4900, "usd", "a…@buyer.example.test")
+
+
+async def test_put_aside_everywhere(broken: Broken) -> None:
+    """`orrery ack` folds a problem in every view, and none stops counting it."""
+    before = await broken.counted()
+    came = broken.shop.orrery("ack", "fraud", "clusters", "--for", "2h")
+    assert (came.returncode, "fraud clusters is acknowledged until " in came.stderr) == (0, True), came.stderr
+    await broken.orrery[OutageWatch].notify()
+    assert await broken.counted() == before
+    assert "1 acknowledged" in await broken.asked("/owner")
+    assert "1 acknowledged" in broken.shop.orrery("doctor").stdout
+    listed = json.loads(broken.shop.orrery("ack", "--list", "--json").stdout)
+    assert [(one["key"], one["acknowledged"]) for one in listed] == [("fraud clusters", True)]
+    assert broken.shop.orrery("ack", "fraud", "clusters", "--end").returncode == 0
+    assert json.loads(broken.shop.orrery("ack", "--list", "--json").stdout) == []
+    refused = broken.shop.orrery("ack", "sales", "of", "this", "store", "--for", "2d")
+    assert (refused.returncode, "24 h at most" in refused.stderr) == (2, True)
