@@ -47,3 +47,9 @@ def without_case(text: str) -> str:
     So addresses were stored before only ASCII letters were compared without their case.
     """
     return _KELVIN_SIGN.join(part.lower() for part in text.split(_KELVIN_SIGN))
+
+
+def masked(email: str) -> str:
+    """Return an address by which its owner is recognised, and cannot be written to: `a…@example.org`."""
+    mailbox, _, domain = email.rpartition("@")
+    return f"{mailbox[:1]}…@{domain}"
