@@ -72,6 +72,7 @@ KEPT_NAMES = {
     "runtime/watch.py": {"told", "told_at"},
     "secrets/check.py": {"told"},
     "checkout/access/outages.py": {"told"},
+    "checkout/access/buyers_in_need.py": {"told"},
     "checkout/access/refunds.py": {"told"},
     "checkout/access/report.py": {"told"},
     "runtime/findings.py": {"told"},

@@ -51,7 +51,7 @@ async def _shown_by(source: PanelSource) -> Sequence[Finding]:
     except StoreError:
         return []
     part = source.title.lower()
-    if panel.tone == "plain":
+    if panel is None or panel.tone == "plain":
         return []
     if panel.tone == "good":
         return [Finding(part, "ok", panel.headline, essential=False)]

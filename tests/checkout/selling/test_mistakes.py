@@ -104,7 +104,7 @@ async def test_the_pages_agree_with_the_till(case: str, livemode: bool, accepted
     mistake = any(one.state == "mistake" for one in statuses)
     assert ("what was accepted last is sold".casefold() in said.casefold()) == (mistake and sold)
     words = [row[1] for row in (await changed.preflight.panel()).rows if row[0] == PRODUCT.name]
-    assert [("what was accepted last is sold" in one) for one in words] == [mistake and sold] * len(words)
+    assert [("what was accepted last is sold" in str(one)) for one in words] == [mistake and sold] * len(words)
 
 
 async def test_a_mistake_outside_live_mode_is_bad() -> None:

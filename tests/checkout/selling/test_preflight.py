@@ -345,7 +345,7 @@ async def test_the_age_of_a_receipt(rehearsal: Rehearsal) -> None:
     ages: list[str] = []
     for seconds in (0, 3599, 1, DAY - 3601, 1):
         rehearsal.clock.advance(seconds)
-        ages.append((await rehearsal.preflight.panel()).rows[0][3])
+        ages.append(str((await rehearsal.preflight.panel()).rows[0][3]))
     assert ages == ["0 min", "59 min", "1 h", "23 h", "1 d"]
 
 
