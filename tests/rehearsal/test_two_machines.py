@@ -122,7 +122,7 @@ class Cluster:
 
     def replace_b(self) -> None:
         """Do what the page has for a machine that does not come back."""
-        first, seen, starting, *_ = section(DEAD, "A machine is lost for good")
+        first, seen, starting, *_ = section(DEAD, "A machine is lost permanently")
         self.follow([first, seen], "db-a")
         spare, address = self.hosts["spare"], ADDRESSES["db-b.example"]
         spare.run(
