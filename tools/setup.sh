@@ -79,7 +79,7 @@ venv_package() { "$1" -c 'import sys; print("python%d.%d-venv" % sys.version_inf
 install_locked() {
   local files=()
   while read -r file; do files+=(-r "$file"); done < <(locks "$1")
-  .venv/bin/python -m pip install --quiet --no-input --require-hashes --only-binary=:all: "${files[@]}"
+  .venv/bin/python -m pip install --quiet --no-input --no-compile --require-hashes --only-binary=:all: "${files[@]}"
 }
 
 install_project() {

@@ -5,7 +5,8 @@ usage: python -m tools.supervised COMMAND [ARGUMENT ...]
 A test run starts services, browsers and servers in their own sessions, which outlive it when a signal ends it.
 SIGTERM, SIGHUP and SIGINT reach the command as SIGINT, so that pytest takes its fixtures down. Ctrl-C
 at a terminal reaches it by itself, as both are of one group. Whatever still runs two seconds after the command's
-end is killed, and named.
+end is killed, and named. A guard in a separate group does this, so that a SIGKILL of this process, or of its
+group, leaves nothing behind either. If the guard is killed, this process ends what the guard leaves.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 GRACE = 30
 """Seconds that the command has to end after a signal."""
@@ -27,26 +29,44 @@ AWAITED = {signal.SIGCHLD, signal.SIGALRM, signal.SIGINT, signal.SIGTERM, signal
 
 
 def main(command: list[str]) -> int:
-    """Run the command to its end, and return its exit code as a shell would."""
-    _ = ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans become children of this process
+    """Run the command to its end below a guard, and return its exit code as a shell would."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
-    child = os.posix_spawnp(command[0], command, os.environ, setsigmask=before)  # noqa: TID251  passed on
-    code = end_of(child)
+    this, group = os.getpid(), os.getpgrp()
+    guard = os.fork()
+    ask_kernel(PR_SET_CHILD_SUBREAPER, 1)  # orphans become children of this process
+    if guard:
+        return finished(guard, grace=0)
+    os.setpgid(0, 0)
+    ask_kernel(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != this:  # the other process was killed before it could be asked for that
+        return 1
+    child = os.posix_spawnp(command[0], command, os.environ, setsigmask=before, setpgroup=group)  # noqa: TID251  passed on
+    return finished(child, GRACE)
+
+
+def ask_kernel(option: int, value: int) -> None:
+    """Set what the kernel is to do for this process."""
+    _ = ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def finished(child: int, grace: int) -> int:
+    """Wait for a child's end, kill what it leaves, and return its exit code as a shell would."""
+    code = end_of(child, grace)
     left = sorted(end_what_is_left())
     if left:
         sys.stderr.write(f"Still running after the end, and killed: {', '.join(left)}\n")
     return code if code >= 0 else 128 - code
 
 
-def end_of(child: int) -> int:
-    """Wait for the command's end, passing signals on, and return its exit code."""
+def end_of(child: int, grace: int) -> int:
+    """Wait for a child's end, passing signals on, and return its exit code; 0 as grace is without end."""
     while True:
         came = signal.sigwaitinfo(AWAITED)
         if came.si_signo == signal.SIGALRM:
             os.kill(child, signal.SIGKILL)
         elif came.si_signo != signal.SIGCHLD and came.si_code <= 0:  # a process sent it, and not a terminal
             os.kill(child, signal.SIGINT)
-            signal.alarm(GRACE)
+            signal.alarm(grace)
         ended = dict(ended_children())
         if child in ended:
             return os.waitstatus_to_exitcode(ended[child])

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from tests.support.waiting import PATIENCE
 ROOT = Path(__file__).resolve().parents[2]
 ENDED = "for _ in {{1..300}}; do (true &); done"
 """A browser leaves its processes so: they outlive it for a moment, and nobody of the test run waits for them."""
-STARTS_ANOTHER = ENDED + "; setsid sleep 600 & echo $!; exec sleep {seconds}"
+STARTS_ANOTHER = (
+    ENDED + "; read -r other < <(exec setsid bash -c 'echo $$; exec sleep 600'); echo $other; exec sleep {seconds}"
+)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,27 @@ def test_nothing_is_left(number: signal.Signals | None, code: int) -> None:
         if number:
             running.send_signal(number)
         assert running.wait(PATIENCE) == code
+        assert running.stderr.read() == "Still running after the end, and killed: sleep\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(started, 0)
+
+
+@pytest.mark.parametrize("kill", [os.kill, os.killpg])
+def test_nothing_is_left_by_a_kill(kill: Callable[[int, int], None]) -> None:
+    """A process in a session of its own is killed, too, if SIGKILL ends what supervises it, or the whole group."""
+    command = [sys.executable, "-m", "tools.supervised", "bash", "-c", STARTS_ANOTHER.format(seconds=600)]
+    with subprocess.Popen(  # noqa: S603  fixed words
+        command,
+        cwd=ROOT,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout
+        assert running.stderr
+        started = int(running.stdout.readline())
+        kill(running.pid, signal.SIGKILL)
         assert running.stderr.read() == "Still running after the end, and killed: sleep\n"
     with pytest.raises(ProcessLookupError):
         os.kill(started, 0)
