@@ -11,7 +11,7 @@ import pytest
 
 from orrery.adapters.postgres import PostgresStore, create
 from orrery.adapters.postgres.address import connection_string
-from orrery.adapters.postgres.creation import make
+from orrery.adapters.postgres.creation import make, new_schema
 from orrery.errors import Invalid, OrreryError, StoreMissing, StoreUnavailable
 from tests.support.clock import ManualClock
 from tests.support.ports import nobody_listening
@@ -29,6 +29,9 @@ CREATE ROLE on_a_standby LOGIN;
 ALTER ROLE on_a_standby SET default_transaction_read_only = on;
 CREATE ROLE reader LOGIN;
 CREATE ROLE shut_out LOGIN;
+CREATE ROLE trying LOGIN;
+GRANT CREATE ON DATABASE postgres TO trying;
+CREATE SCHEMA orrery_scratch_of_another;
 REVOKE CONNECT ON DATABASE template1 FROM PUBLIC;
 SELECT pg_reload_conf();
 """
@@ -146,6 +149,13 @@ def test_a_user_that_may_not_make_tables(postgres: Server) -> None:
     """The command that allows it is in the sentence."""
     with refused("type `GRANT CREATE ON SCHEMA public TO USER;`, or name a user who may"):
         create(f"{postgres.address()} user=reader")
+
+
+@pytest.mark.usefixtures("server")
+def test_a_trial_beside_what_another_user_left(postgres: Server) -> None:
+    """That is not this user's to drop, and in nobody's way."""
+    with new_schema(f"{postgres.address()} user=trying") as address:
+        create(address)
 
 
 def expect_one_that_waits(server: Server) -> None:

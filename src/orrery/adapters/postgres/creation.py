@@ -34,9 +34,10 @@ _NO_SCHEMA = (
 )
 _SCRATCH = "orrery_scratch_"
 # The maker's session has a lock with the number of the schema's name: a killed one has none any more.
-_LEFT = (
-    "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s) AND pg_try_advisory_lock(hashtext(nspname))"
-)
+_LEFT = """
+SELECT nspname FROM pg_namespace
+WHERE starts_with(nspname, %s) AND pg_has_role(nspowner, 'USAGE') AND pg_try_advisory_lock(hashtext(nspname))
+"""
 _HOLD = "SELECT pg_advisory_lock(hashtext(%s))"
 
 
