@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from orrery.syntax.money import money
+
 PartState = Literal["ok", "broken", "off"]
 
 Severity = Literal[2, 3, 4, 5]
@@ -27,6 +29,11 @@ class Concern:
     currency: str = ""
     address: str = ""
     link: str = ""
+
+    def __str__(self) -> str:
+        """Return it for people: `49.00 USD, northwind/exam, a…@example.org`."""
+        amount = "" if self.amount is None else money(self.amount, self.currency)
+        return ", ".join(filter(None, (amount, self.product, self.address, self.link)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +114,8 @@ class Problem:
             return f"Acknowledged{until}.", f"`orrery ack {self.key} --end` brings it back."
         if self.cause:
             return f"It follows from {self.cause}.", ""
-        return self.finding.why, self.finding.todo
+        concern = f" It concerns: {self.finding.concern}." if self.finding.concern else ""
+        return f"{self.finding.why}{concern}", self.finding.todo
 
     @property
     def is_open(self) -> bool:
