@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
@@ -121,6 +121,32 @@ class Problem:
     def is_open(self) -> bool:
         """Whether it needs attention by itself: it is not acknowledged, and follows from no other."""
         return not self.acknowledged and not self.cause
+
+
+def count_line(problems: Sequence[Problem]) -> str:
+    """Return how many need attention, without those that follow from another, and how many are put aside."""
+    wanting = sum(one.is_open for one in problems)
+    aside = sum(one.acknowledged for one in problems)
+    verb = "needs" if wanting == 1 else "need"
+    attention = f"{wanting} {verb} attention" if wanting else "Nothing needs attention"
+    return f"{attention}, {aside} acknowledged" if aside else attention
+
+
+def as_row(problem: Problem) -> dict[str, object]:
+    """Return a problem for `--json`: a time is one, and an amount is in its currency's smallest unit."""
+    found = problem.finding
+    return {
+        "key": problem.key,
+        "since": problem.since,
+        "severity": problem.severity,
+        "why": found.why,
+        "todo": found.todo,
+        "command": found.command,
+        "concern": asdict(found.concern) if found.concern else None,
+        "cause": problem.cause,
+        "acknowledged": problem.acknowledged,
+        "until": problem.until,
+    }
 
 
 @dataclass(frozen=True, slots=True)

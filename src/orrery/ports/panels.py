@@ -32,8 +32,8 @@ class PanelSource:
     """One part of the page: its title, which is known even when its panel cannot be read.
 
     Among equally urgent panels those of a lower `order` come first. `parts` are its parts, or with a space or a
-    colon at the end the beginnings of their names. `judges`: no check looks at its part, so that what it shows as
-    bad is a problem of this severity, by the title.
+    colon at the end the beginnings of their names; without any, the tone is its own: what waits is not broken.
+    `judges`: no check looks at its part, so that what it shows as bad is a problem of this severity, by the title.
     """
 
     title: str
