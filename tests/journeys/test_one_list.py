@@ -210,6 +210,8 @@ async def test_a_dispute_names_whom_it_concerns(broken: Broken) -> None:
     concern = dispute.finding.concern
     assert concern is not None
     assert (concern.amount, concern.currency, concern.address) == (4900, "usd", "a…@buyer.example.test")
+    assert f"It concerns: 49.00 USD, {concern.product}, a…@buyer.example.test." in dispute.shown[0]
+    assert concern.address not in dispute.finding.in_a_push
 
 
 async def test_put_aside_everywhere(broken: Broken) -> None:

@@ -6,7 +6,6 @@ from orrery.owner_page.page import overall
 from orrery.owner_page.verdicts import judged
 from orrery.ports.health import Finding, Problem
 from orrery.ports.panels import Panel, PanelSource
-from orrery.runtime.problems import count_line
 from tests.support.clock import START
 
 LOST = Problem(Finding("secret push_token", "broken", "It is gone.", "Put it back.", essential=True), START)
@@ -30,7 +29,7 @@ async def page(*problems: Problem) -> list[Panel]:
         panel("Secrets", Panel("Secrets", "x", "bad"), "secret "),
         panel("Receipts", Panel("Receipts", "x", "good"), "push"),
     ]
-    read = [await one.panel() for one in judged(sources, lambda: problems, count_line)]
+    read = [await one.panel() for one in judged(sources, lambda: problems)]
     return [one for one in read if one]
 
 

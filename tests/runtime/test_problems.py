@@ -6,8 +6,8 @@ import pytest
 
 from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.ports.health import Finding
-from orrery.runtime.problems import LONGEST_URGENT, Acknowledgement, Problems, count_line
+from orrery.ports.health import Finding, count_line
+from orrery.runtime.problems import LONGEST_URGENT, Acknowledgement, Problems
 from tests.runtime.test_watch import HOLD, Desk
 from tests.support.clock import START
 

@@ -12,7 +12,7 @@ from orrery.owner_page.page import OwnerPage
 from orrery.owner_page.verdicts import judged
 from orrery.runtime.findings import Findings
 from orrery.runtime.parts import routes_of
-from orrery.runtime.problems import Problems, count_line
+from orrery.runtime.problems import Problems
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References
 
@@ -41,6 +41,6 @@ def apps_of(orrery: Orrery, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIA
 def _page(orrery: Orrery) -> OwnerPage:
     password = AdminBasic(orrery.adapters.secrets.reveal(ADMIN_PASSWORD), orrery[GuessLimiter])
     sources = sorted((one for parts in orrery.modules for one in parts.panels), key=lambda one: one.order)
-    panels = judged(sources, lambda: orrery[Problems].last, count_line)
+    panels = judged(sources, lambda: orrery[Problems].last)
     mode, within = orrery.adapters.settings.mode, orrery[References].within
     return OwnerPage(password, orrery.adapters.clock, panels, mode=mode, within=within)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from orrery.approvals.approvals import Approvals
 from orrery.approvals.privacy import intents_source
-from orrery.ports.health import ACT_TODAY
 from orrery.ports.panels import PanelSource
 from orrery.ports.signatures import Signatures
 from orrery.runtime.parts import Parts
@@ -28,7 +27,7 @@ def build(runtime: Runtime) -> Parts:
     return Parts(
         module="approvals",
         remote_checks=[("approval log", approvals.finding)],
-        panels=[PanelSource("Approvals", approvals.panel, 30, ("approvals",), ACT_TODAY)],
+        panels=[PanelSource("Approvals", approvals.panel, 30)],
         personal_data=[intents_source(approvals)],
         unreadable=[approvals.unreadable_records],
         offers={Approvals: approvals},

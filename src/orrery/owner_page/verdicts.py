@@ -1,9 +1,9 @@
-"""The verdict of each panel, from the list of problems: a panel has no other (decision 59)."""
+"""The verdict of each panel that shows parts, from the list of problems (decision 59)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from orrery.ports.health import URGENT, Problem
+from orrery.ports.health import URGENT, Problem, count_line
 from orrery.ports.panels import Panel, PanelSource, Tone, utc_text
 
 TITLE = "Problems"
@@ -11,15 +11,13 @@ TITLE = "Problems"
 Listed = Callable[[], Sequence[Problem]]
 
 
-def judged(
-    sources: Sequence[PanelSource], problems: Listed, count_line: Callable[[Sequence[Problem]], str]
-) -> list[PanelSource]:
+def judged(sources: Sequence[PanelSource], problems: Listed) -> list[PanelSource]:
     """Return the sources with panels that look as the problems of their parts, and one that lists all of them."""
 
     async def listed() -> Panel:
-        return _list(problems(), count_line)
+        return _list(problems())
 
-    return [PanelSource(TITLE, listed, 0), *(_judged(one, problems) for one in sources)]
+    return [PanelSource(TITLE, listed, 0), *(_judged(one, problems) if one.parts else one for one in sources)]
 
 
 def _judged(source: PanelSource, problems: Listed) -> PanelSource:
@@ -46,7 +44,7 @@ def _tone(problems: Sequence[Problem]) -> Tone | None:
     return "attention" if problems else None
 
 
-def _list(problems: Sequence[Problem], count_line: Callable[[Sequence[Problem]], str]) -> Panel:
+def _list(problems: Sequence[Problem]) -> Panel:
     wanting = [one for one in problems if one.is_open]
     columns = ("Problem", "Since", "Why", "What to do")
     rows = tuple((one.key, utc_text(one.since), *one.shown) for one in problems)

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final, Literal
+
+from orrery.syntax.money import money
 
 PartState = Literal["ok", "broken", "off"]
 
@@ -27,6 +29,11 @@ class Concern:
     currency: str = ""
     address: str = ""
     link: str = ""
+
+    def __str__(self) -> str:
+        """Return it for people: `49.00 USD, northwind/exam, a…@example.org`."""
+        amount = "" if self.amount is None else money(self.amount, self.currency)
+        return ", ".join(filter(None, (amount, self.product, self.address, self.link)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +114,39 @@ class Problem:
             return f"Acknowledged{until}.", f"`orrery ack {self.key} --end` brings it back."
         if self.cause:
             return f"It follows from {self.cause}.", ""
-        return self.finding.why, self.finding.todo
+        concern = f" It concerns: {self.finding.concern}." if self.finding.concern else ""
+        return f"{self.finding.why}{concern}", self.finding.todo
 
     @property
     def is_open(self) -> bool:
         """Whether it needs attention by itself: it is not acknowledged, and follows from no other."""
         return not self.acknowledged and not self.cause
+
+
+def count_line(problems: Sequence[Problem]) -> str:
+    """Return how many need attention, without those that follow from another, and how many are put aside."""
+    wanting = sum(one.is_open for one in problems)
+    aside = sum(one.acknowledged for one in problems)
+    verb = "needs" if wanting == 1 else "need"
+    attention = f"{wanting} {verb} attention" if wanting else "Nothing needs attention"
+    return f"{attention}, {aside} acknowledged" if aside else attention
+
+
+def as_row(problem: Problem) -> dict[str, object]:
+    """Return a problem for `--json`: a time is one, and an amount is in its currency's smallest unit."""
+    found = problem.finding
+    return {
+        "key": problem.key,
+        "since": problem.since,
+        "severity": problem.severity,
+        "why": found.why,
+        "todo": found.todo,
+        "command": found.command,
+        "concern": asdict(found.concern) if found.concern else None,
+        "cause": problem.cause,
+        "acknowledged": problem.acknowledged,
+        "until": problem.until,
+    }
 
 
 @dataclass(frozen=True, slots=True)

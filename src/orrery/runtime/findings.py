@@ -57,4 +57,5 @@ async def _shown_by(source: PanelSource) -> Sequence[Finding]:
         return [Finding(part, "ok", panel.headline, essential=False)]
     severity = source.judges if panel.tone == "bad" else ACT_TODAY
     # Its module sends another push about it.
-    return [Finding(part, "broken", panel.headline, panel.todo, essential=False, told=True, severity=severity)]
+    why = f"{panel.headline.removesuffix('.')}."
+    return [Finding(part, "broken", why, panel.todo, essential=False, told=True, severity=severity)]

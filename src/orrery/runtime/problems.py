@@ -6,7 +6,6 @@ when, what the watch pushed, and whether the owner acknowledged it (docs/decisio
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -65,32 +64,6 @@ class PartOutage(Record):
 def outages_of(store: Store, clock: Clock) -> Collection[PartOutage]:
     """Return what is stored of problems."""
     return Collection(store, clock, PartOutage, OUTAGE, life=FOR_EVER)
-
-
-def count_line(problems: Sequence[Problem]) -> str:
-    """Return how many need attention, without those that follow from another, and how many are put aside."""
-    wanting = sum(one.is_open for one in problems)
-    aside = sum(one.acknowledged for one in problems)
-    verb = "needs" if wanting == 1 else "need"
-    attention = f"{wanting} {verb} attention" if wanting else "Nothing needs attention"
-    return f"{attention}, {aside} acknowledged" if aside else attention
-
-
-def as_row(problem: Problem) -> dict[str, object]:
-    """Return a problem for `--json`: a time is one, and an amount is in its currency's smallest unit."""
-    found = problem.finding
-    return {
-        "key": problem.key,
-        "since": problem.since,
-        "severity": problem.severity,
-        "why": found.why,
-        "todo": found.todo,
-        "command": found.command,
-        "concern": asdict(found.concern) if found.concern else None,
-        "cause": problem.cause,
-        "acknowledged": problem.acknowledged,
-        "until": problem.until,
-    }
 
 
 class Problems:

@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 
 from orrery.errors import Invalid
+from orrery.ports.health import as_row
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
 from orrery.runtime.console.windows import parse_window
-from orrery.runtime.problems import Problems, as_row
+from orrery.runtime.problems import Problems
 
 _COLUMNS = ("key", "severity", "since", "until", "why")
 

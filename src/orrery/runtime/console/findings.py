@@ -6,11 +6,10 @@ from dataclasses import asdict, replace
 
 from rich.text import Text
 
-from orrery.ports.health import Finding, Problem
+from orrery.ports.health import Finding, Problem, as_row, count_line
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.tables import show_json, table_lines
 from orrery.runtime.console.terminal import new_console, visible
-from orrery.runtime.problems import as_row, count_line
 from orrery.syntax.track import label, labels_in
 
 

@@ -87,7 +87,7 @@ _ONE_TEXT = re.compile(
         )
     ).encode("latin-1")
 )
-"""What a reader does not see. Each branch begins with a character separate, so `re` passes others by at once."""
+"""What a reader does not see. Each branch begins with another character, so `re` passes others by at once."""
 
 _FIRST_EDGE = re.compile(rb"[^0-9A-Za-z\x80-\xff@.-]")
 _LAST_EDGE = re.compile(rb".*[^0-9A-Za-z\x80-\xff@.-]", re.DOTALL)
