@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -33,12 +33,26 @@ def run(arguments: Sequence[str]) -> None:
     """Run a command; an error that is raised on purpose ends it with its sentence and its exit code."""
     words = [*arguments, *_to_complete()[1:]]
     try:
-        _application(words)(prog_name=_NAME, obj=partial(runner_for, command_of(words)))
+        code = _application(words)(
+            prog_name=_NAME, obj=partial(runner_for, command_of(words)), standalone_mode=False
+        )
     except OrreryError as error:
-        from orrery.runtime.console.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
+        _end(str(error), error.exit_code)
+    except typer.TyperException as error:
+        from orrery.app.wrong_call import sentence_about  # noqa: PLC0415  a right call needs none
 
-        new_console(stderr=True).print(visible(str(error)), style="red", markup=False)
-        sys.exit(error.exit_code)
+        _end(sentence_about(error), error.exit_code)
+    except typer.Abort:
+        _end("Nothing was typed: it ended.", OrreryError.exit_code)
+    sys.exit(code)
+
+
+def _end(sentence: str, code: int) -> NoReturn:
+    from orrery.runtime.console.terminal import new_console, visible  # noqa: PLC0415  rich doubles the time to start
+
+    lines = map(visible, sentence.split("\n"))
+    new_console(stderr=True).print("\n".join(lines), style="red", markup=False)
+    sys.exit(code)
 
 
 def runner_for(command: Command | None, config: "Path | None") -> "AbstractContextManager[Runner]":

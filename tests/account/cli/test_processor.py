@@ -82,7 +82,11 @@ def test_amounts_in_words(amount: int, currency: str, words: str) -> None:
 def test_the_balance_by_currency() -> None:
     """A currency has a row where anything of it is available or pending; a debt is negative."""
     found = processor_rows.balance(Balance({"nzd": -250}, {"nzd": 100, "jpy": 7}))
-    assert [tuple(row.values()) for row in found] == [
+    assert found == [
+        {"currency": "jpy", "available": 0, "pending": 7},
+        {"currency": "nzd", "available": -250, "pending": 100},
+    ]
+    assert [tuple(processor_rows.in_words(row).values()) for row in found] == [
         ("JPY", "0 JPY", "7 JPY"),
         ("NZD", "-2.50 NZD", "1.00 NZD"),
     ]

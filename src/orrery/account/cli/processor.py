@@ -141,7 +141,8 @@ def reviews(
 def balance(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
     """Show the account's balance, by currency."""
     found = runner.run(lambda services: services[ProcessorReads].get_balance())
-    show(rows.balance(found), rows.BALANCE, as_json=as_json, empty="The account holds no currency.")
+    shown = rows.balance(found) if as_json else list(map(rows.in_words, rows.balance(found)))
+    show(shown, rows.BALANCE, as_json=as_json, empty="The account holds no currency.")
 
 
 @group.command()

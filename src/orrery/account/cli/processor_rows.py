@@ -53,15 +53,18 @@ def charge(found: Charge) -> Row:
 
 
 def balance(found: Balance) -> list[Row]:
-    currencies = sorted({*found.available, *found.pending})
+    """Return a row for each currency; amounts are in its smallest unit."""
     return [
-        {
-            "currency": currency.upper(),
-            "available": money(found.available.get(currency, 0), currency),
-            "pending": money(found.pending.get(currency, 0), currency),
-        }
-        for currency in currencies
+        {"currency": one, "available": found.available.get(one, 0), "pending": found.pending.get(one, 0)}
+        for one in sorted({*found.available, *found.pending})
     ]
+
+
+def in_words(row: Row) -> Row:
+    """Return such a row with its amounts for people."""
+    currency = str(row["currency"])
+    amounts = {name: money(value, currency) for name, value in row.items() if isinstance(value, int)}
+    return {**row, **amounts, "currency": currency.upper()}
 
 
 def account(found: ProcessorAccount) -> Row:

@@ -6,30 +6,40 @@ from typing import Annotated
 import typer
 
 from orrery.app.store_place import remains_of
+from orrery.errors import NotFound
 from orrery.ports.store import StorePlace
 from orrery.runtime.console.ending import BROKEN
 from orrery.runtime.console.options import Reason
-from orrery.runtime.console.runner import Handed
+from orrery.runtime.console.runner import Handed, Runner, Services
 from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import visible
+from orrery.runtime.module import load
 from orrery.runtime.privacy import Privacy, search_address
 
 group = typer.Typer(no_args_is_help=True)
 
-Email = Annotated[str, typer.Argument(help="The person's e-mail address.")]
+_OF_PAYMENTS = ("ref_", "cs_", "ch_", "py_", "pi_")
+"""How the names of a buyer's payment begin."""
+
+Person = Annotated[
+    str,
+    typer.Argument(
+        help="An e-mail address; or, of a buyer, a reference, session, charge or payment.", metavar="EMAIL|SESSION"
+    ),
+]
 
 
 @group.command()
-def export(email: Email, *, runner: Handed) -> None:
+def export(person: Person, *, runner: Handed) -> None:
     """Print everything that is kept about an address, as JSON."""
-    address = search_address(email)
+    address = _address(person, runner)
     show_json(runner.run(lambda services: services[Privacy].export(address)))
 
 
 @group.command()
-def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
+def erase(person: Person, reason: Reason, *, runner: Handed) -> None:
     """Erase an address everywhere; sales stay, without their buyer. Exit 1 when an intent must still be kept."""
-    address = search_address(email)
+    address = _address(person, runner)
     erasure = runner.run(lambda services: services[Privacy].erase(address, reason))
     counts = {name: len(found) - len(erasure.kept.get(name, ())) for name, found in erasure.data.items()}
     counted = ", ".join(f"{count} {name}" for name, count in counts.items())
@@ -45,6 +55,22 @@ def erase(email: Email, reason: Reason, *, runner: Handed) -> None:
         for todo in dict.fromkeys(one.todo for one in kept):
             note(f"{todo}, then erase again{also}.")
         raise typer.Exit(BROKEN)
+
+
+def _address(person: str, runner: Runner) -> str:
+    """Return the address that was typed, or that of the buyer whose payment was named; raise `NotFound`."""
+    named = person.strip()
+    if "@" in named or not named.startswith(_OF_PAYMENTS):
+        return search_address(named)
+
+    async def find(services: Services) -> str:
+        lookup = services[load("orrery.checkout.build:CheckoutDomain")].lookup
+        record = await lookup.record(await lookup.named(named))
+        if record is None or not record.email:
+            raise NotFound("No address is kept with this payment: name the person by the address.")
+        return record.email
+
+    return runner.run(find)
 
 
 def _unreached(place: StorePlace, store_file: Path, *, is_scrubbed: bool) -> None:

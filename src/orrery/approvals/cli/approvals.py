@@ -17,7 +17,7 @@ from orrery.ports.signatures import LONGEST, OwnerKeys
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import Row, note, show
+from orrery.runtime.console.tables import Row, note, show, show_json
 
 if TYPE_CHECKING:
     from orrery.approvals.approvals import KnownIntent
@@ -55,6 +55,7 @@ def list_intents(
 def show_intent(
     intent_id: Id,
     statement: Annotated[bool, typer.Option("--statement", help="Print only what is to be signed now.")] = False,  # noqa: FBT002  a flag of the command line
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
@@ -67,6 +68,8 @@ def show_intent(
     found, now, text = runner.run(read)
     if statement:
         _ = sys.stdout.buffer.write(text)
+    elif as_json:
+        show_json(intent_row(found, now))
     else:
         print_intent(found, now)
 

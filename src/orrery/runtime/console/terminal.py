@@ -1,16 +1,52 @@
 """What may be printed on a terminal, and how: nothing that was stored or answered can steer it."""
 
 import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 
 from rich.console import Console  # noqa: TID251  the one place that makes one
 from rich.markup import escape
 
-from orrery.syntax.lines import visible
+from orrery.syntax import lines
+
+_COMMAND = "`orrery "
+"""How each command in a sentence begins."""
 
 
 def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | None = None) -> Console:
     """Return a console that leaves a text as it is: it makes no picture of the `:100:` in an address."""
     return Console(stderr=stderr, soft_wrap=soft_wrap, width=width, emoji=False, highlight=False)
+
+
+def visible(text: str) -> str:
+    """Return a text without what could steer a terminal, and with its commands as they are typed here."""
+    return lines.visible(text).replace(_COMMAND, f"`{_typed_here()} ")
+
+
+def typed(program: str, variables: Mapping[str, str], found: Callable[[str], str | None] = shutil.which) -> str:
+    """Return how a person typed `program` of ours, which may be called anything else by a program."""
+    path = Path(program)
+    if path.parts[-2:] == ("orrery", "__main__.py"):
+        return "uv run orrery" if _OF_UV in variables else "python -m orrery"
+    if path.name != "orrery" or path.parent == Path():
+        return "orrery"
+    if _OF_UV in variables:
+        return "uv run orrery"
+    on_path = found("orrery")
+    return "orrery" if on_path and path.samefile(on_path) else program
+
+
+_OF_UV = "UV_RUN_RECURSION_DEPTH"
+"""The variable that `uv run` sets."""
+
+
+@cache
+def _typed_here() -> str:
+    return typed(sys.argv[0], os.environ)  # noqa: TID251  how this process was called is no setting of ours
 
 
 def visible_json(value: object, indent: int | None = None) -> str:
