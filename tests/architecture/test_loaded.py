@@ -57,7 +57,7 @@ COMMANDS = {
         ("access", "checkout", "sales", "processor", "fraud", "gateway", "gateway pings"),
         SERVICES | {"publicsuffixlist"},
     ),
-    **dict.fromkeys(("live", "approvals", "secrets"), SITE | {"stamina"}),
+    **dict.fromkeys(("today", "live", "approvals", "secrets"), SITE | {"stamina"}),
     "role cockpit": SERVICES,
     **dict.fromkeys(("tenants", "tenants run", "tenants journal", "tenants publish", "tenants doctor"), SERVICES),
     **dict.fromkeys(("cockpit ledger", "cockpit doctor"), SERVICES | {"publicsuffixlist", "selectolax"}),

@@ -282,6 +282,39 @@ def test_sales_are_listed_and_added_up(journey: Journey) -> None:
     assert shop.orrery("sales", "--csv", "--json").returncode == 2
 
 
+def test_today_on_one_screen(journey: Journey) -> None:
+    """What was sold and went back, who needs help, and what is broken: of a buyer no address and no session."""
+    shop = journey.shop
+    asked = shop.orrery("today", "--json")
+    found = json.loads(asked.stdout)
+    (money,) = found["money"]
+    (totals,) = json.loads(shop.orrery("sales", "today", "--json").stdout)
+    assert money == {name: totals[name] for name in money}
+    in_need = {one["reference"]: one for one in found["help"]}
+    undelivered, unpaid = (in_need[shop.reference(one)] for one in (journey.undelivered, journey.unpaid))
+    assert ("The mail server answered 550." in undelivered["why"], "unpaid" in unpaid["why"]) == (True, True)
+    assert f"change-email {undelivered['reference']} ADDRESS --resend" in undelivered["todo"]
+    assert any(one["part"] == "payments and access" for one in found["broken"])
+    screen = shop.orrery("today")
+    assert (asked.returncode, screen.returncode) == (1, 1)
+    for text in (asked.stdout, screen.stdout + screen.stderr):
+        assert undelivered["email"] in text
+        assert_no_ticket(journey, text)
+    assert len((screen.stdout + screen.stderr).splitlines()) <= 24
+
+
+def test_a_person_is_exported_by_what_the_owner_has(journey: Journey) -> None:
+    """By the reference or the charge of a payment as by the address."""
+    shop = journey.shop
+    record = shop.records.access(journey.sold)
+    assert record
+    charge = next(one["id"] for one in shop.sandbox.charges() if one["payment_intent"] == record["payment_intent"])
+    by_address = json.loads(shop.orrery("privacy", "export", record["email"]).stdout)
+    for named in (shop.reference(journey.sold), charge, journey.sold):
+        assert json.loads(told(shop.orrery("privacy", "export", named))) == by_address
+    assert shop.orrery("privacy", "export", "ref_000000000000").returncode == 2
+
+
 def test_a_charge_leads_to_its_own_session(journey: Journey) -> None:
     """Of many charges each names the session that it paid for, and what is none names nothing."""
     shop = journey.shop

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import httpx2
@@ -13,29 +14,31 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from orrery.edge.auth import FIRST_DELAY
-from orrery.edge.http import private_app, public_app
+from orrery.edge.http import bare_app, private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
-from orrery.owner_page.page import MOST_ROWS, OwnerPage, by_urgency, overall
+from orrery.owner_page.page import MOST_ROWS, OwnerPage, by_urgency, line, overall
 from orrery.ports.panels import Panel, PanelSource, Tone
 from tests.support.clock import ManualClock
-from tests.support.panels import HASH, LONG, PASSWORD, TROUBLE, WELL, failing, owner_page, source
+from tests.support.panels import HASH, LONG, PASSWORD, SALES, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
 from tests.support.rounds import found
 from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 
-async def answer(page: OwnerPage, password: str | None = PASSWORD, user: str = "owner") -> httpx2.Response:
+async def answer(
+    page: OwnerPage, password: str | None = PASSWORD, user: str = "owner", query: str = ""
+) -> httpx2.Response:
     """Ask for the page with a password, or with none."""
     auth = httpx2.BasicAuth(user, password) if password is not None else None
     async with client_of(Starlette(routes=[Route("/owner", page.answer)])) as client:
-        return await client.get("/owner", auth=auth or httpx2.USE_CLIENT_DEFAULT)
+        return await client.get(f"/owner{query}", auth=auth or httpx2.USE_CLIENT_DEFAULT)
 
 
-async def shown(*panels: Panel, more: tuple[PanelSource, ...] = ()) -> str:
-    """Return the page over these panels, without its style."""
-    found = await answer(owner_page(ManualClock(), panels, *more))
+async def shown(*panels: Panel, more: tuple[PanelSource, ...] = (), query: str = "?open") -> str:
+    """Return the page over these panels, unfolded, without its style."""
+    found = await answer(owner_page(ManualClock(), panels, *more), query=query)
     assert found.status_code == 200
     return re.sub(r"<style>.*?</style>", "", found.text, flags=re.DOTALL)
 
@@ -126,8 +129,67 @@ async def test_nothing_is_kept_and_nothing_is_loaded(password: str | None) -> No
     assert found.headers["cache-control"] == "private, no-store"
     loading = r"<script|<img|<iframe|<form|\bsrc=|@import|url\((?!#)|\bon\w+=|\bstyle="
     assert not re.search(loading, found.text)
-    assert set(re.findall(r'href="([^"#][^":]*)', found.text)) <= {"/owner", "data"}
+    links = {one.partition("?")[0].partition(":")[0] for one in re.findall(r'href="([^"]*)', found.text)}
+    assert links <= {"/owner", "data", "https"}
     assert "http-equiv" not in found.text
+
+
+async def test_the_folded_page_renews_itself() -> None:
+    """Folded, it is asked for again every minute, by its address; unfolded, it stands still; a refusal, too."""
+    page = owner_page(ManualClock(), TROUBLE)
+    assert (await answer(page)).headers["refresh"] == "60; url=/owner"
+    for still in (await answer(page, query="?open"), await answer(page, None)):
+        assert "refresh" not in still.headers
+
+
+async def test_the_front_of_the_private_listener_leads_to_the_page() -> None:
+    """Whoever asks for `/` is led to the page, which asks for the password."""
+    async with client_of(bare_app("", [owner_page(ManualClock()).router()])) as client:
+        led = await client.get("/")
+    assert (led.status_code, led.headers["location"]) == (303, "/owner")
+
+
+async def test_what_leads_stays_on_top() -> None:
+    """The money is on top whatever is wrong; what is well is one line, which leads to its panels."""
+    outline = Outline(page := await shown(*TROUBLE, more=(failing("Odd"),), query=""))
+    assert outline.headings[1] == "h2 Sales"
+    folded = [one.title for one in TROUBLE if one.tone in {"good", "plain"} and one.title != "Sales"]
+    assert f'<a href="/owner?open#well">{len(folded)} well or not in use</a>' in page
+    assert ", ".join(folded) in page
+    assert set(folded).isdisjoint(one.removeprefix("h2 ") for one in outline.headings)
+
+
+async def test_nothing_to_show_is_no_panel() -> None:
+    """A source without a panel is left out."""
+
+    async def nothing() -> None:
+        return None
+
+    page = await shown(*WELL, more=(PanelSource("Nothing", nothing),))
+    assert "Nothing<" not in page
+
+
+@pytest.mark.parametrize(
+    ("days", "points", "nothing"),
+    [
+        ((0, 0, 0), "0.0,60.0 150.0,60.0 300.0,60.0", 60),
+        ((0, 4900), "0.0,60.0 300.0,0.0", 60),
+        ((-100, 100), "0.0,60.0 300.0,0.0", 30),
+        ((7,), "0.0,0.0", 60),
+    ],
+)
+def test_a_line_of_days(days: tuple[int, ...], points: str, nothing: float) -> None:
+    """The line fills its room, and nothing has a line of its own, below which is what went back."""
+    assert line(days) == (points, nothing)
+
+
+async def test_takings_are_figures_and_a_line_in_words() -> None:
+    """Each currency has its figures by period; the line is decoration, and its words are there for everybody."""
+    page = await shown(SALES)
+    assert re.findall(r"<h3>Net, (\w+)</h3>", page) == ["USD", "JPY"]
+    assert "<dt>Today</dt><dd><strong>147.00</strong> <span>gross 147.00, 3 sold</span></dd>" in page
+    assert page.count('preserveAspectRatio="none" aria-hidden="true"') == page.count("<figcaption>") == 2
+    assert 'href="https://processor.example/payments/pi_0" rel="noreferrer">ref_<wbr>7k3m9xq2hd4v</a>' in page
 
 
 async def test_the_public_listener_has_no_such_page() -> None:
@@ -172,9 +234,9 @@ async def test_what_wants_the_owner_comes_first() -> None:
 async def test_the_line_leads_to_what_wants_the_owner() -> None:
     """Each part that wants the owner is linked from the top, and nothing else is."""
     outline = Outline(await shown(*TROUBLE))
-    targets = [link["href"] for link in outline.named("a") if str(link["href"]).startswith("#")]
-    ids = [f"#{section['id']}" for section in outline.named("section")]
-    assert targets == ids[: len(targets)]
+    targets = [str(link["href"]) for link in outline.named("a") if "#wants" in str(link["href"])]
+    ids = [f"/owner?open#{one['id']}" for one in outline.named("section") if "wants" in str(one["id"])]
+    assert targets == ids
     assert len(targets) == sum(panel.tone in {"bad", "attention"} for panel in TROUBLE)
 
 
@@ -229,14 +291,13 @@ async def test_landmarks_and_tables() -> None:
 
 
 async def test_many_rows_unfold() -> None:
-    """Of a long table some rows are in sight, and the rest unfolds without a script."""
+    """Of a long table some rows are in sight, and a link leads to all of them."""
     rows = tuple((f"row {number}",) for number in range(MOST_ROWS + 7))
-    page = await shown(Panel("Long", "x", columns=("Row",), rows=rows))
-    first, _, rest = page.partition("<details>")
-    assert first.count("<td") == MOST_ROWS
-    assert "<summary>7 more</summary>" in rest
-    assert rest.count("<td") == 7
-    assert "<details>" not in await shown(Panel("Short", "x", columns=("Row",), rows=rows[:MOST_ROWS]))
+    panel = Panel("Long", "x", "bad", columns=("Row",), rows=rows)
+    folded, whole = await shown(panel, query=""), await shown(panel)
+    assert (folded.count("<td"), whole.count("<td")) == (MOST_ROWS, MOST_ROWS + 7)
+    assert '<a href="/owner?open#wants-1">7 more</a>' in folded
+    assert " more</a>" not in whole + await shown(replace(panel, rows=rows[:MOST_ROWS]), query="")
 
 
 async def test_figures_stand_flush_right() -> None:

@@ -6,22 +6,45 @@ from orrery.edge.auth import AdminBasic, GuessLimiter
 from orrery.errors import StoreUnavailable
 from orrery.owner_page.page import OwnerPage
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, PanelSource
+from orrery.ports.panels import Link, Panel, PanelSource, Takings
 from orrery.syntax.admin_password import hashed
 
 PASSWORD = "password-of-the-fixture"  # noqa: S105  it opens nothing
 HASH = hashed(PASSWORD.encode())
 
+
+def takings(currency: str, *kept: str) -> Takings:
+    """Return what a currency brought today, in 7 days and in 30."""
+    periods = zip(("Today", "7 days", "30 days"), kept, strict=True)
+    shown = tuple((name, amount, f"gross {amount}, 3 sold") for name, amount in periods)
+    days = tuple((number * 37) % 11 * 4900 - 2000 for number in range(30))
+    return Takings(currency, shown, days, f"30 days, net: at most 490.00 {currency} a day (12 Nov).")
+
+
 SALES = Panel(
     "Sales",
-    "3 sold today for 147.00 USD",
+    "3 sold today",
     "plain",
-    columns=("Currency", "Today", "7 days", "30 days"),
-    rows=(
-        ("USD", "147.00 from 3", "1029.00 from 21", "3626.00 from 74"),
-        ("EUR", "none", "45.00 from 1", "135.00 from 3"),
-        ("JPY", "none", "none", "7500 from 1"),
+    columns=("time", "amount", "product", "state", "buyer", "payment"),
+    rows=tuple(
+        (
+            f"2026-11-21T{11 - number:02}:45:00Z",
+            "49.00 USD",
+            "Northwind Cloud Navigator",
+            "refunded in part" if number == 3 else "open",
+            "a…@example.org",
+            Link("ref_7k3m9xq2hd4v", f"https://processor.example/payments/pi_{number}"),
+        )
+        for number in range(10)
     ),
+    takings=(takings("USD", "147.00", "1029.00", "13626.00"), takings("JPY", "0", "0", "7500")),
+)
+TO_GO_LIVE = Panel(
+    "To go live",
+    "2 steps are left",
+    todo="Type `orrery doctor` for the rest.",
+    columns=("step", "what to do"),
+    rows=(("live mode", 'Set `mode = "live"`.'), ("first sale", "Buy something yourself.")),
 )
 ADDS_UP = Panel(
     "Payments and access",
@@ -156,13 +179,17 @@ LONG = (
 )
 
 
+LEADING = {SALES.title, TO_GO_LIVE.title}
+"""The titles of the panels that lead, as a deployment's do."""
+
+
 def source(panel: Panel) -> PanelSource:
     """Return a source that gives this panel."""
 
     async def give() -> Panel:
         return panel
 
-    return PanelSource(panel.title, give)
+    return PanelSource(panel.title, give, leads=panel.title in LEADING)
 
 
 def failing(title: str, error: Exception | None = None) -> PanelSource:

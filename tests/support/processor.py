@@ -146,6 +146,11 @@ class ScriptedProcessor:
         self._meet(self.before, "price")
         return self.active_price
 
+    def page_of_payment(self, payment_intent: str, *, livemode: bool) -> str:
+        """Return the address of a payment's page, whatever its mode."""
+        assert livemode == self.livemode
+        return f"https://processor.example/payments/{payment_intent}"
+
     async def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
     ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:

@@ -1,10 +1,10 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.buyers_in_need import BuyersInNeed
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
@@ -17,8 +17,9 @@ from orrery.checkout.access.reconcile import EVERY, Reconciliation
 from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.report import DISPUTE, PART
-from orrery.checkout.access.sales_panel import sales_panel
+from orrery.checkout.access.sales_panel import SalesPanel
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.going_live import TITLE, GoingLive
 from orrery.checkout.health import CheckoutHealth
 from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.selling.drift import EVERY as DRIFT_EVERY
@@ -101,6 +102,9 @@ class CheckoutDomain:
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding)
+        self.in_need = BuyersInNeed(stored)
+        self.sales = SalesPanel(stored, reads, live)
+        self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
     def routes(self) -> "Routes":
@@ -146,10 +150,12 @@ class CheckoutDomain:
                 self.preflight.local,
                 *([self.unknown_sales.local, self.reconciliation.findings] if self.sells else []),
                 self.webhook.refusals.local,
+                self.in_need.findings,
             ],
             remote_checks=self.health.remote(),
             panels=[
-                PanelSource("Sales", partial(sales_panel, self.stored, livemode=self.plan.livemode), 10),
+                PanelSource(TITLE, self.going_live.panel, 5, leads=True),
+                PanelSource("Sales", self.sales.panel, 10, leads=True),
                 PanelSource("Payments and access", self.reconciliation.panel, 20, (PART, DISPUTE, UNKNOWN_SALES)),
                 PanelSource("Receipts", self.preflight.panel, 50, ("checkout ", "preflight")),
                 PanelSource("What visitors get", self.drift.panel, 60, ("what visitors get",), URGENT),

@@ -30,7 +30,8 @@ class CheckoutHealth:
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
         if not self.catalogue:
-            return [Finding("checkout", "off", "No product is configured.", essential=True)]
+            todo = "Add `[[checkout.products]]` to the settings, if you sell."
+            return [Finding("checkout", "off", "No product is configured.", todo, essential=True)]
         return [
             *self._shared_codes(),
             _secret("processor key", self.plan.has_api_key, "processor_api_key", "the key"),

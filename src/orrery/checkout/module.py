@@ -53,6 +53,12 @@ MODULE = Module(
     identity=("checkout.processor_url",),
     commands=(
         Command(
+            "today",
+            "Show what was sold today, who needs help, and what is broken.",
+            "orrery.checkout.cli.today:command",
+            whole=True,
+        ),
+        Command(
             "access",
             "List, show, grant, revoke, change and import access; resend its e-mail.",
             "orrery.checkout.cli.access:group",

@@ -67,6 +67,9 @@ class Offer(Record):
         return ProductKey(self.product_type, self.cert_code, self.vendor_slug)
 
 
+AccessState = Literal["open", "ended", "revoked"]
+
+
 class AccessRecord(Record):
     """One year of access, and the proof of its sale (decision 10).
 
@@ -104,6 +107,10 @@ class AccessRecord(Record):
     def runs_at(self, now: datetime) -> bool:
         """Return whether access is open at `now`."""
         return self.revoked_at is None and now < self.expires_at
+
+    def state_at(self, now: datetime) -> AccessState:
+        """Return the state of the access at `now`."""
+        return "revoked" if self.revoked_at else "open" if self.runs_at(now) else "ended"
 
 
 class ErasedSession(Record):

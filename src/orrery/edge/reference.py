@@ -15,6 +15,7 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
         for path, methods in openapi["paths"].items()
         for method, operation in methods.items()
     ]
-    tokens = files("orrery").joinpath("web/tokens.css").read_text(encoding="utf-8")
+    web = files("orrery").joinpath("web")
+    style = "".join(web.joinpath(name).read_text(encoding="utf-8") for name in ("tokens.css", "ground.css"))
     page = pages.get_template("reference.html")
-    return page.render(title=openapi["info"]["title"], operations=operations, tokens=tokens)
+    return page.render(title=openapi["info"]["title"], operations=operations, style=style)

@@ -1,12 +1,12 @@
 """The owner's page: the state of every part, in a browser on this machine (decision 42).
 
-It only reads, needs no script, and loads nothing besides itself. Panels that need attention come first.
+It only reads, needs no script, and loads nothing besides itself. What leads stays on top; then comes what needs
+attention. Folded, the page renews itself; unfolded, it does not, so that no reader loses the place.
 """
 
 import asyncio
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from orrery.edge.auth import AdminBasic
 from orrery.errors import OrreryError
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Panel, PanelSource, Tone, utc_text
+from orrery.ports.panels import Cell, Link, Panel, PanelSource, Tone, utc_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,14 +33,17 @@ DEADLINE = 5.0
 """Seconds that one panel may take; the others do not wait longer for it."""
 
 MOST_ROWS = 12
-"""How many rows of a panel are open; the others unfold."""
+"""How many rows of a panel are shown while the page is folded."""
+
+RENEWED_EVERY = 60
+"""Seconds after which the folded page renews itself."""
+
+_LINE_WIDTH, _LINE_HEIGHT = 300, 60
 
 _ASK = 'Basic realm="Orrery, for the owner", charset="UTF-8"'
 _SIGNS: dict[Tone, str] = {"bad": "Act now", "attention": "Have a look", "good": "Well", "plain": ""}
 _URGENCY: tuple[Tone, ...] = ("bad", "attention")
 _STYLES = ("tokens.css", "ground.css", "owner/owner.css", "owner/panels.css")
-_ORBITS = (26, 42, 58, 74)
-_GOLDEN_ANGLE = 137.5
 _SPECIAL = re.compile(
     r"`(?P<code>[^`]+)`|(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?)"
     r"|(?P<id>\b((in|fc)-[0-9a-f]{10,12}|[0-9a-f]{12})\b)|(?P<seam>[/_])"
@@ -71,9 +74,10 @@ class OwnerPage:
         self._within = within
 
     def router(self) -> APIRouter:
-        """Return the route of the page, for the private listener."""
+        """Return the routes of the page, for the private listener: its front leads here."""
         router = APIRouter()
         router.add_api_route("/owner", self.answer)
+        router.add_api_route("/", _lead_here)
         return router
 
     async def answer(self, request: Request) -> Response:
@@ -83,9 +87,27 @@ class OwnerPage:
         if not await self._password.admits(request):
             return _refusal(401, "The admin password opens this page.", {"WWW-Authenticate": _ASK})
         read = await asyncio.gather(*map(_read, self._sources))
-        panels = by_urgency(_referring(panel, self._within) for panel in read)
-        values = {"panels": panels, "planets": _planets(panels), "now": self._clock.now(), "mode": self._mode}
-        return _page(200, "page.html", _SHOWING | values)
+        shown = [
+            (one.leads, _referring(panel, self._within))
+            for one, panel in zip(self._sources, read, strict=True)
+            if panel
+        ]
+        is_open = "open" in request.query_params
+        values = {
+            "leading": [panel for leads, panel in shown if leads],
+            "others": by_urgency(panel for leads, panel in shown if not leads),
+            "now": self._clock.now(),
+            "mode": self._mode,
+            "here": request.url.path,
+            "is_open": is_open,
+        }
+        # With the address: at one with a fragment a browser would only go to that again.
+        renewed = {} if is_open else {"Refresh": f"{RENEWED_EVERY}; url={request.url.path}"}
+        return _page(200, "page.html", _SHOWING | values, renewed)
+
+
+async def _lead_here() -> Response:
+    return RedirectResponse("/owner", 303)
 
 
 def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
@@ -105,7 +127,7 @@ def _rank(tone: Tone) -> int:
     return _URGENCY.index(tone) if tone in _URGENCY else len(_URGENCY)
 
 
-async def _read(source: PanelSource) -> Panel:
+async def _read(source: PanelSource) -> Panel | None:
     try:
         async with asyncio.timeout(DEADLINE):
             return await source.panel()
@@ -119,7 +141,7 @@ async def _read(source: PanelSource) -> Panel:
 
 
 def _referring(panel: Panel, within: Callable[[str], str]) -> Panel:
-    rows = tuple(tuple(map(within, row)) for row in panel.rows)
+    rows = tuple(tuple(one if isinstance(one, Link) else within(one) for one in row) for row in panel.rows)
     return replace(panel, headline=within(panel.headline), todo=within(panel.todo), rows=rows)
 
 
@@ -163,10 +185,12 @@ def _templates() -> "Environment":
     return Environment(loader=loader, autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
 
 
-def _words(text: str) -> "Markup":
+def _words(text: Cell) -> "Markup":
     """Return a panel's text with its moments, commands and ids marked up; it may break at a slash or low line."""
     from markupsafe import Markup, escape  # noqa: PLC0415  it is needed here only
 
+    if isinstance(text, Link):
+        return Markup('<a href="{}" rel="noreferrer">{}</a>').format(text.address, _words(text.text))
     parts: list[Markup] = []
     end = 0
     for found in _SPECIAL.finditer(text):
@@ -200,19 +224,18 @@ def _time(at: datetime) -> "Markup":
 def _figures(panel: Panel) -> list[bool]:
     """Return for each column whether all of its cells are figures, which are aligned right."""
     columns = zip(*panel.rows, strict=True)
-    return [all(map(_FIGURE.fullmatch, cells)) and set(cells) != {"-"} for cells in columns]
+    return [
+        all(isinstance(one, str) and _FIGURE.fullmatch(one) for one in cells) and set(cells) != {"-"}
+        for cells in columns
+    ]
 
 
-def _planets(panels: Sequence[Panel]) -> list[tuple[str, str, Tone]]:
-    """Return the position of each panel's planet in the picture, which is decoration only."""
-    placed: list[tuple[str, str, Tone]] = []
-    on_an_orbit = math.ceil(len(panels) / len(_ORBITS))
-    for number, panel in enumerate(panels):
-        turn, orbit = divmod(number, len(_ORBITS))
-        angle = math.radians(orbit * _GOLDEN_ANGLE - 40 + turn * 360 / on_an_orbit)
-        x, y = 120 + _ORBITS[orbit] * math.cos(angle), 80 + _ORBITS[orbit] * math.sin(angle)
-        placed.append((f"{x:.1f}", f"{y:.1f}", panel.tone))
-    return placed
+def line(days: Sequence[int]) -> tuple[str, float]:
+    """Return the points of a line through the days, and the height of nothing."""
+    low, high = min(0, *days), max(1, *days)
+    heights = [_LINE_HEIGHT * (high - one) / (high - low) for one in (*days, 0)]
+    step = _LINE_WIDTH / max(len(days) - 1, 1)
+    return " ".join(f"{number * step:.1f},{height:.1f}" for number, height in enumerate(heights[:-1])), heights[-1]
 
 
 def _heading(column: str) -> str:
@@ -223,8 +246,8 @@ def _heading(column: str) -> str:
 _SHOWING: dict[str, object] = {
     "figures": _figures,
     "heading": _heading,
+    "line": line,
     "most_rows": MOST_ROWS,
-    "orbits": _ORBITS,
     "overall": overall,
     "signs": _SIGNS,
     "time": _time,

@@ -23,8 +23,10 @@ def judged(
 
 
 def _judged(source: PanelSource, problems: Listed) -> PanelSource:
-    async def panel() -> Panel:
+    async def panel() -> Panel | None:
         found = await source.panel()
+        if found is None:
+            return None
         own = [one for one in problems() if one.is_open and _is_of(one.key, source.parts)]
         calm: Tone = "good" if found.tone == "good" else "plain"
         # The list counts them.

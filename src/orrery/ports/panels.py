@@ -9,13 +9,37 @@ Tone = Literal["good", "attention", "bad", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One part of the page: a headline, a tone, and perhaps a table. No personal data.
+class Link:
+    """A cell that leads to a page elsewhere."""
 
-    `todo` is what to do or type; `columns` are the heads of the `rows`, whose cells are text. A time in any of
-    these texts is written by `utc_text`, and a command between backticks: the page formats both. A panel with the
-    tone `bad` or `attention` needs attention, in `count` things; `plain` is a part that is not in use, or a figure
-    that is neither good nor bad.
+    text: str
+    address: str
+
+
+Cell = str | Link
+
+
+@dataclass(frozen=True, slots=True)
+class Takings:
+    """What one currency brought: by period its name, what is kept, and the text beside it.
+
+    `days` is what is kept of each day, the last one at the end, for a line; `in_words` describes that line.
+    """
+
+    currency: str
+    periods: tuple[tuple[str, str, str], ...]
+    days: tuple[int, ...]
+    in_words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One part of the page: a headline, a tone, and perhaps figures or a table.
+
+    Of a person it shows a masked address at most. `todo` is what to do or type; `columns` are the heads of the
+    `rows`, whose cells are text. A time in any of these texts is written by `utc_text`, and a command between
+    backticks: the page formats both. A panel with the tone `bad` or `attention` needs attention, in `count`
+    things; `plain` is a part that is not in use, or a figure that is neither good nor bad.
     """
 
     title: str
@@ -23,7 +47,8 @@ class Panel:
     tone: Tone = "plain"
     todo: str = ""
     columns: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    takings: tuple[Takings, ...] = ()
     count: int = 1
 
 
@@ -31,16 +56,19 @@ class Panel:
 class PanelSource:
     """One part of the page: its title, which is known even when its panel cannot be read.
 
-    Among equally urgent panels those of a lower `order` come first. `parts` are its parts, or with a space or a
+    Panels that lead keep their place at the top, whatever is wrong. Among equally urgent ones those of a lower
+    `order` come first. The panel is None while there is nothing to show.
+    `parts` are its parts, or with a space or a
     colon at the end the beginnings of their names. `judges`: no check looks at its part, so that what it shows as
     bad is a problem of this severity, by the title.
     """
 
     title: str
-    panel: Callable[[], Awaitable[Panel]]
+    panel: Callable[[], Awaitable[Panel | None]]
     order: int = 50
     parts: tuple[str, ...] = ()
     judges: Literal[4, 5] | None = None
+    leads: bool = False
 
 
 def utc_text(at: datetime) -> str:

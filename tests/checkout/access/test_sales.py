@@ -8,15 +8,24 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import AccessGrant
-from orrery.checkout.access.sales import Period, period_of, periods, read_bookings, returns_of, sale_of, totals
-from orrery.checkout.access.sales_panel import MOST, sales_panel
+from orrery.checkout.access.sales import (
+    MOST,
+    Period,
+    period_of,
+    periods,
+    read_bookings,
+    returns_of,
+    sale_of,
+    totals,
+)
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, RefundedTotal, Reversal
 from orrery.errors import Invalid
-from orrery.ports.panels import Panel
+from orrery.ports.panels import Link, Panel
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
+from orrery.runtime.references import References
 from tests.support.checkout import BUYER, INDEX_KEY, PRODUCT, Shop, record, session, session_json, stored_access
 from tests.support.clock import START, ManualClock
 
@@ -25,15 +34,24 @@ MIDNIGHT = START.replace(hour=0)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
 
 
+async def shop_of(*records: AccessRecord, reversals: tuple[Reversal, ...] = (), livemode: bool = False) -> Shop:
+    """Return a shop whose store has these records."""
+    shop = Shop(livemode=livemode)
+    for each in records:
+        await shop.store.commit(stored_access(each))
+    for one in reversals:
+        await shop.store.commit([Put(f"taken-back:{one.payment_intent}", one.to_bytes())])
+    return shop
+
+
 async def panel_of(*records: AccessRecord, reversals: tuple[Reversal, ...] = ()) -> Panel:
     """Return the panel of a store with these records."""
-    clock = ManualClock()
-    store = MemoryStore(clock)
-    for each in records:
-        await store.commit(stored_access(each))
-    for one in reversals:
-        await store.commit([Put(f"taken-back:{one.payment_intent}", one.to_bytes())])
-    return await sales_panel(CheckoutRecords(store, clock, INDEX_KEY), livemode=False)
+    return await (await shop_of(*records, reversals=reversals)).sales.panel()
+
+
+def figures(panel: Panel) -> dict[str, list[tuple[str, str]]]:
+    """Return what is kept of today, 7 days and 30, and what stands beside it, by currency."""
+    return {one.currency: [(kept, beside) for _, kept, beside in one.periods] for one in panel.takings}
 
 
 def reversal(session_id: str = "cs_1", **other: Any) -> Reversal:  # noqa: ANN401  any field of a reversal
@@ -199,18 +217,18 @@ def test_currencies_are_never_added_up() -> None:
 
 
 async def test_the_panel_in_money_words() -> None:
-    """The headline has what today brought, the table the periods; currencies have their own digits."""
+    """The headline counts today's sales, the figures are by period; currencies have their own digits."""
     panel = await panel_of(
         record("cs_1"),
         record("cs_2", granted_at=START - DAY),
         record("cs_3", currency="jpy", amount_total=7500),
     )
-    assert (panel.tone, panel.headline) == ("plain", "2 sold today for 49.00 USD and 7500 JPY")
-    assert panel.columns == ("Currency", "Today", "7 days", "30 days")
-    assert panel.rows == (
-        ("USD", "49.00 from 1", "98.00 from 2", "98.00 from 2"),
-        ("JPY", "7500 from 1", "7500 from 1", "7500 from 1"),
-    )
+    assert (panel.tone, panel.headline) == ("plain", "2 sold today")
+    assert [name for name, _, _ in panel.takings[0].periods] == ["Today", "7 days", "30 days"]
+    assert figures(panel) == {
+        "USD": [("49.00", "gross 49.00, 1 sold"), *[("98.00", "gross 98.00, 2 sold")] * 2],
+        "JPY": [("7500", "gross 7500, 1 sold")] * 3,
+    }
 
 
 async def test_the_panel_subtracts_what_went_back() -> None:
@@ -223,49 +241,106 @@ async def test_the_panel_subtracts_what_went_back() -> None:
             reversal("cs_2", dispute="needs_response", disputes=(dispute("needs_response"),)),
         ),
     )
-    assert panel.headline == "3 sold today for 147.00 USD; 98.00 USD went back; net 49.00 USD"
-    assert panel.rows == (("USD", *["49.00 net of 147.00 from 3"] * 3),)
+    assert panel.headline == "3 sold today"
+    assert figures(panel) == {"USD": [("49.00", "gross 147.00, 3 sold")] * 3}
 
 
 async def test_a_refund_of_a_sale_of_long_ago_counts_today() -> None:
-    """What goes back is booked on its own day, whatever the age of its sale."""
+    """What goes back is booked on its own day, whatever the age of its sale, and the line goes below nothing."""
     refunds = (RefundedTotal(at=START, total=4900),)
     old = record(granted_at=START - 300 * DAY)
     panel = await panel_of(old, reversals=(reversal(amount_refunded=4900, refunds=refunds),))
-    assert panel.headline == "Nothing was sold today; 49.00 USD went back; net -49.00 USD"
-    assert panel.rows == (("USD", *["-49.00 net of 0.00 from 0"] * 3),)
+    assert panel.headline == "Nothing was sold today"
+    assert figures(panel) == {"USD": [("-49.00", "gross 0.00, 0 sold")] * 3}
+    assert panel.takings[0].days == (*[0] * 29, -4900)
+    assert panel.takings[0].in_words.endswith("at least -49.00 USD (1 Mar).")
+
+
+async def test_the_line_has_a_day_each() -> None:
+    """The first of the 30 days is counted, the day before is not, and the best one is named."""
+    panel = await panel_of(
+        record("cs_1", granted_at=MIDNIGHT - 29 * DAY),
+        record("cs_2", granted_at=MIDNIGHT - 29 * DAY - timedelta(seconds=1)),
+        record("cs_3", granted_at=START - DAY, amount_total=9800),
+    )
+    assert panel.takings[0].days == (4900, *[0] * 27, 9800, 0)
+    assert panel.takings[0].in_words == "30 days, net: at most 98.00 USD a day (28 Feb)."
+    assert figures(panel)["USD"][2] == ("147.00", "gross 147.00, 2 sold")
+
+
+async def test_the_last_sales_are_listed() -> None:
+    """The newest ten, whatever their age, with what became of them; free access is no sale."""
+    disputed = reversal("cs_2", dispute="needs_response", disputes=(dispute("needs_response"),))
+    shop = await shop_of(
+        record("cs_0", amount_total=None),
+        record("cs_1", granted_at=START - DAY, title="Security"),
+        record("cs_2", granted_at=START - 2 * DAY, email=""),
+        record("cs_3", granted_at=START - 3 * DAY),
+        record("cs_4", granted_at=START - 4 * DAY, revoked_at=START),
+        *(record(f"cs_{number}", granted_at=START - 400 * DAY) for number in range(5, 13)),
+        reversals=(disputed, reversal("cs_3", amount_refunded=4900), reversal("cs_5", amount_refunded=100)),
+    )
+    panel = await shop.sales.panel()
+    assert panel.columns == ("time", "amount", "product", "state", "buyer", "payment")
+    assert len(panel.rows) == 10
+    first, second, third, fourth, *older = panel.rows
+    reference = References.of_store(INDEX_KEY).of("cs_1")
+    assert first == (
+        "2026-02-28T12:00:00Z",
+        "49.00 USD",
+        "Security",
+        "open",
+        "a…@example.org",
+        Link(reference, "https://processor.example/payments/pi_cs_1"),
+    )
+    assert [one[3] for one in (second, third, fourth)] == ["disputed", "refunded", "revoked"]
+    assert second[4] == "erased"
+    assert {one[3] for one in older} <= {"open", "refunded in part"}
+    assert BUYER not in str(panel)
 
 
 async def test_what_has_no_day_is_a_remark() -> None:
     """It is in no figure, and is not passed over in silence."""
     panel = await panel_of(record(), reversals=(reversal(amount_refunded=4900),))
-    assert panel.rows[0][1] == "49.00 from 1"
+    assert figures(panel)["USD"][0] == ("49.00", "gross 49.00, 1 sold")
     assert panel.todo == "Not subtracted, because its day is not known: 49.00 USD. See `orrery sales --list`."
 
 
 async def test_the_panel_of_a_quiet_day() -> None:
     """Without a sale today, or in 30 days, that is reported."""
     assert (await panel_of(record(granted_at=START - DAY))).headline == "Nothing was sold today"
-    assert (await panel_of()).headline == "Nothing was sold in the last 30 days"
-    assert (await panel_of(record(granted_at=START - 31 * DAY))).rows == ()
+    assert (await panel_of()) == Panel("Sales", "Nothing was sold in the last 30 days")
+    assert (await panel_of(record(granted_at=START - 31 * DAY))).takings == ()
 
 
 async def test_a_look_is_bounded() -> None:
     """Of more sales than are counted no part is shown as if it were all: the command counts them."""
-    clock = ManualClock(datetime(2026, 3, 2, tzinfo=UTC))
-    store = MemoryStore(clock)
-    await store.commit([Put("access:cs_1", record().to_bytes())])
+    shop = Shop(ManualClock(datetime(2026, 3, 2, tzinfo=UTC)))
+    await shop.store.commit([Put("access:cs_1", record().to_bytes())])
     for number in range(MOST):
-        await store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
-    panel = await sales_panel(CheckoutRecords(store, clock, INDEX_KEY), livemode=False)
-    assert (panel.rows, "More than 10,000" in panel.headline) == ((), True)
+        await shop.store.commit([Put(f"access-by-time:20260301T{number:06d}:cs", b"cs_1")])
+    panel = await shop.sales.panel()
+    assert (panel.takings, "More than 10,000" in panel.headline) == ((), True)
     assert "`orrery sales`" in panel.todo
 
 
 async def test_test_sales_are_no_money() -> None:
     """A store that has both modes counts those of the service's own."""
     panel = await panel_of(record("cs_1"), record("cs_2", livemode=True))
-    assert panel.headline == "1 sold today for 49.00 USD"
+    assert (panel.headline, len(panel.rows)) == ("1 sold today", 1)
+
+
+async def test_a_checklist_until_the_first_live_sale() -> None:
+    """It names each step that is left, and is gone with the first sale in live mode."""
+    shop = await shop_of(record())
+    panel = await shop.going_live.panel()
+    assert panel
+    assert [step for step, _ in panel.rows] == ["acceptance of what is sold", "live mode", "first sale"]
+    assert all(todo for _, todo in panel.rows)
+    unset = await Shop(products=(), livemode=True).going_live.panel()
+    assert unset
+    assert [step for step, _ in unset.rows] == ["checkout", "first sale"]
+    assert await (await shop_of(record(livemode=True), livemode=True)).going_live.panel() is None
 
 
 @pytest.mark.parametrize("livemode", [False, True])

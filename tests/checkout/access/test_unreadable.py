@@ -9,7 +9,6 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
-from orrery.checkout.access.sales_panel import sales_panel
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.store import Put
 from orrery.runtime import outbox
@@ -130,7 +129,7 @@ ACTIONS: dict[str, Action] = {
     "reconcile": lambda world: world.shop.reconciliation.run(),
     "reconcile, unattended": lambda world: world.shop.reconciliation.run_unattended(),
     "page, reconciliation": lambda world: world.shop.reconciliation.panel(),
-    "page, sales": lambda world: sales_panel(world.shop.stored, livemode=False),
+    "page, sales": lambda world: world.shop.sales.panel(),
     "checkout events": all_events,
     "doctor, events": lambda world: world.shop.events.finding(),
     "checkout events --replay": lambda world: world.shop.webhook.replay("evt_3"),
@@ -310,7 +309,7 @@ async def test_lists_tell_the_others() -> None:
         ["cs_3"],
         ["access:cs_1"],
     )
-    panel = await sales_panel(world.shop.stored, livemode=False)
+    panel = await world.shop.sales.panel()
     assert (panel.tone, "Not counted, because they cannot be read: 2." in panel.todo) == ("attention", True)
     assert panel.headline.startswith("1 sold today")
 
@@ -326,7 +325,7 @@ async def test_an_index_that_leads_nowhere(shop: Shop) -> None:
     assert error.name.startswith("access-by-time:")
     with pytest.raises(RecordUnreadable, match=r"access-by-email:…:cs_1"):
         await shop.lookup.check_email(BUYER, "cissp")
-    assert "cannot be read: 1" in (await sales_panel(shop.stored, livemode=False)).todo
+    assert "cannot be read: 1" in (await shop.sales.panel()).todo
 
 
 async def test_a_journal_tells_the_others() -> None:

@@ -69,6 +69,10 @@ class StripeConnection:
         # Separate threads: calls to a processor that hangs must not occupy the threads of other parts.
         self._threads = Threads(THREADS, "processor")
 
+    @property
+    def is_vendors_own(self) -> bool:
+        return self._base_url == "https://api.stripe.com"
+
     async def call(
         self, operation: Operation, kind: type[VendorObject], deadline: float = READ_DEADLINE
     ) -> VendorObject:

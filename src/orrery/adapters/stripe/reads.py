@@ -46,6 +46,12 @@ class StripeReads:
     def __init__(self, connection: StripeConnection) -> None:
         self._connection = connection
 
+    def page_of_payment(self, payment_intent: str, *, livemode: bool) -> str | None:
+        """Return the address at which the owner sees a payment in a browser, or None at a stand-in."""
+        if not self._connection.is_vendors_own:
+            return None
+        return f"https://dashboard.stripe.com/{'' if livemode else 'test/'}payments/{payment_intent}"
+
     def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
     ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:

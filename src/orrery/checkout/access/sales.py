@@ -6,7 +6,7 @@ when it took the money (decision 58). The days are UTC's. An inquiry of the bank
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
@@ -16,6 +16,9 @@ from orrery.errors import Invalid, RecordUnreadable
 from orrery.runtime.collection import Walk, sortable
 
 DAY = timedelta(days=1)
+
+MOST = 10_000
+"""How many records a request for the page reads: it must not read a whole store."""
 
 _DAYS = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?")
 
@@ -65,6 +68,10 @@ class Totals:
     def net(self) -> int:
         return self.gross - self.refunded - self.disputed
 
+    def row(self, currency: str) -> dict[str, str | int]:
+        """Return all of it by name, as commands print it."""
+        return {"currency": currency, **asdict(self), "net": self.net}
+
     def add(self, booking: Booking) -> None:
         match booking.kind:
             case "sale":
@@ -107,6 +114,13 @@ def periods(now: datetime) -> list[Period]:
         _days("month", month, tomorrow),
         _days("last-month", (month - DAY).replace(day=1), month),
     ]
+
+
+def last_days(count: int, now: datetime) -> list[Period]:
+    """Return the last days, today at the end."""
+    today = now.astimezone(UTC).date()
+    first = [today - number * DAY for number in reversed(range(count))]
+    return [_days(day.isoformat(), day, day + DAY) for day in first]
 
 
 def period_of(text: str, now: datetime) -> Period:
@@ -199,6 +213,17 @@ async def read_bookings(
     found = [one for one in booked if one.at is None or one.at >= since]
     found.sort(key=lambda one: (one.at is not None, one.at or since), reverse=True)
     return Bookings(found, [*unreadable.values()])
+
+
+async def newest_sales(stored: CheckoutRecords, most: int, *, livemode: bool) -> list[AccessRecord]:
+    """Return the last sales of a mode among the newest records; imports and free access are none."""
+    found: list[AccessRecord] = []
+    async for page in stored.access.indexed(Walk(ACCESS_BY_TIME, MOST, newest_first=True)):
+        sold = [one for one in page.values() if one.livemode == livemode and one.amount_total is not None]
+        found += sold[: most - len(found)]
+        if len(found) == most:
+            break
+    return found
 
 
 def _went_back(reversal: Reversal, since: datetime) -> bool:

@@ -1,65 +1,127 @@
-"""The sales on the owner's page."""
+"""The sales on the owner's page: what is kept of them, and the last ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
-from orrery.checkout.access.sales import Bookings, Totals, periods, read_bookings, totals
+from orrery.checkout.access.sales import (
+    MOST,
+    Bookings,
+    Totals,
+    last_days,
+    newest_sales,
+    periods,
+    read_bookings,
+    returns_of,
+    totals,
+)
 from orrery.checkout.collections import CheckoutRecords
-from orrery.ports.panels import Panel, Tone
+from orrery.checkout.records import AccessRecord, Reversal
+from orrery.ports.panels import Cell, Link, Panel, Takings, Tone, utc_text
+from orrery.ports.processor import ProcessorReads
+from orrery.runtime.references import References
+from orrery.syntax.email_address import masked
 from orrery.syntax.money import decimal, money
 
-MOST = 10_000
-"""How many sales are counted: a request for the page must not read a whole store."""
+LAST = 10
+"""How many sales are listed."""
 
-_COLUMNS = {"today": "Today", "7d": "7 days", "30d": "30 days"}
-
-
-async def sales_panel(stored: CheckoutRecords, *, livemode: bool) -> Panel:
-    """Return what is kept of the sales of today, 7 days and 30 days, by currency."""
-    shown = [one for one in periods(stored.clock.now()) if one.name in _COLUMNS]
-    longest = shown[-1]
-    booked = await read_bookings(stored, longest.since, livemode=livemode, most=MOST)
-    remarks = " ".join(_remarks(booked))
-    tone: Tone = "attention" if booked.unreadable else "plain"
-    if booked.is_cut:
-        return Panel("Sales", f"More than {MOST:,} sales in 30 days", tone, "Type `orrery sales` for the figures.")
-    found = [totals(booked.within(one)) for one in shown]
-    currencies = [one for one in booked.currencies() if one in found[-1]]
-    if not currencies:
-        return Panel("Sales", "Nothing was sold in the last 30 days", tone, remarks)
-    of_currency = {one: [each.get(one, Totals()) for each in found] for one in currencies}
-    rows = tuple((one.upper(), *(_cell(each, one) for each in of_currency[one])) for one in currencies)
-    today = {one: each[0] for one, each in of_currency.items() if each[0] != Totals()}
-    return Panel("Sales", _headline(today), tone, remarks, ("Currency", *_COLUMNS.values()), rows)
+_NAMES = {"today": "Today", "7d": "7 days", "30d": "30 days"}
+_COLUMNS = ("time", "amount", "product", "state", "buyer", "payment")
 
 
-def _remarks(booked: Bookings) -> Sequence[str]:
+@dataclass(frozen=True, slots=True)
+class SalesPanel:
+    """Reads the sales of the deployment's mode, without asking the processor."""
+
+    stored: CheckoutRecords
+    reads: ProcessorReads
+    livemode: bool
+
+    async def panel(self) -> Panel:
+        """Return what is kept of today, 7 days and 30 days, by currency, and the last sales."""
+        now = self.stored.clock.now()
+        last = await newest_sales(self.stored, LAST, livemode=self.livemode)
+        booked = await read_bookings(self.stored, last_days(30, now)[0].since, livemode=self.livemode, most=MOST)
+        tone: Tone = "attention" if booked.unreadable else "plain"
+        panel = Panel("Sales", _headline(booked, now), tone, _remarks(booked), takings=_takings(booked, now))
+        if booked.is_cut:
+            todo = "Type `orrery sales` for the figures."
+            panel = Panel("Sales", f"More than {MOST:,} sales in 30 days", tone, todo)
+        rows = tuple([await self._row(one, now) for one in last])
+        return replace(panel, columns=_COLUMNS, rows=rows) if rows else panel
+
+    async def _row(self, record: AccessRecord, now: datetime) -> tuple[Cell, ...]:
+        at, payment = record.paid_at or record.granted_at, record.payment_intent
+        reversal = await self.stored.reversals.get(payment) if payment else None
+        reference = References.of_store(self.stored.index_key).of(record.session_id)
+        address = self.reads.page_of_payment(payment, livemode=record.livemode) if payment else None
+        return (
+            utc_text(at),
+            money(record.amount_total or 0, record.currency or ""),
+            record.title or record.product.name,
+            _state(record, reversal.record if reversal else None, now),
+            masked(record.email) if record.email else "erased",
+            Link(reference, address) if address else reference,
+        )
+
+
+def _state(record: AccessRecord, reversal: Reversal | None, now: datetime) -> str:
+    if reversal and any(one.kind == "dispute" for one in returns_of(reversal, record)):
+        return "disputed"
+    if reversal and reversal.amount_refunded:
+        return "refunded" if reversal.refunded else "refunded in part"
+    return record.state_at(now)
+
+
+def _by_period(booked: Bookings, now: datetime) -> Mapping[str, Mapping[str, Totals]]:
+    return {one.name: totals(booked.within(one)) for one in periods(now) if one.name in _NAMES}
+
+
+def _takings(booked: Bookings, now: datetime) -> tuple[Takings, ...]:
+    found = _by_period(booked, now)
+    return tuple(
+        Takings(
+            currency.upper(),
+            tuple((_NAMES[name], *_figures(of.get(currency, Totals()), currency)) for name, of in found.items()),
+            *_days(booked, currency, now),
+        )
+        for currency in booked.currencies()
+        if currency in found["30d"]
+    )
+
+
+def _figures(each: Totals, currency: str) -> tuple[str, str]:
+    return decimal(each.net, currency), f"gross {decimal(each.gross, currency)}, {each.sold} sold"
+
+
+def _days(booked: Bookings, currency: str, now: datetime) -> tuple[tuple[int, ...], str]:
+    """Return what was kept of each of 30 days, and that in words."""
+    nets = dict.fromkeys((one.since for one in last_days(30, now)), 0)
+    for one in booked.found:
+        if one.at and one.currency == currency:
+            nets[one.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)] += one.signed
+    best, worst = (choose(nets, key=nets.__getitem__) for choose in (max, min))
+    words = f"30 days, net: at most {money(nets[best], currency)} a day ({best.day} {best:%b})"
+    if nets[worst] < 0:
+        words += f", at least {money(nets[worst], currency)} ({worst.day} {worst:%b})"
+    return tuple(nets.values()), f"{words}."
+
+
+def _headline(booked: Bookings, now: datetime) -> str:
+    sold = {period: sum(each.sold for each in found.values()) for period, found in _by_period(booked, now).items()}
+    if not any(_by_period(booked, now).values()):
+        return "Nothing was sold in the last 30 days"
+    return f"{sold['today']} sold today" if sold["today"] else "Nothing was sold today"
+
+
+def _remarks(booked: Bookings) -> str:
     remarks = list[str]()
     if booked.unreadable:
         remarks.append(
             f"Not counted, because they cannot be read: {len(booked.unreadable)}. {booked.unreadable[0]}"
         )
-    undated = totals(booked.undated())
-    for currency, back in undated.items():
+    for currency, back in totals(booked.undated()).items():
         amount = money(-back.net, currency)
         remarks.append(f"Not subtracted, because its day is not known: {amount}. See `orrery sales --list`.")
-    return remarks
-
-
-def _headline(today: Mapping[str, Totals]) -> str:
-    sold = {currency: each for currency, each in today.items() if each.sold}
-    back = {currency: each for currency, each in today.items() if each.net != each.gross}
-    count = sum(each.sold for each in sold.values())
-    gross = " and ".join(money(each.gross, currency) for currency, each in sold.items())
-    headline = f"{count} sold today for {gross}" if sold else "Nothing was sold today"
-    if not back:
-        return headline
-    gone = " and ".join(money(each.gross - each.net, currency) for currency, each in back.items())
-    net = " and ".join(money(each.net, currency) for currency, each in today.items())
-    return f"{headline}; {gone} went back; net {net}"
-
-
-def _cell(each: Totals, currency: str) -> str:
-    net, gross = decimal(each.net, currency), decimal(each.gross, currency)
-    if each.net == each.gross:
-        return f"{net} from {each.sold}" if each.sold else "none"
-    return f"{net} net of {gross} from {each.sold}"
+    return " ".join(remarks)

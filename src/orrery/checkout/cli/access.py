@@ -4,13 +4,13 @@ import csv
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.cli import checkout_of
-from orrery.checkout.records import AccessRecord
+from orrery.checkout.records import AccessRecord, AccessState
 from orrery.errors import Invalid, RecordUnreadable, words_of
 from orrery.ports.clock import Clock
 from orrery.runtime.console.options import AsJson, Newest, Reason
@@ -28,20 +28,22 @@ T = TypeVar("T")
 
 Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
+Resend = Annotated[bool, typer.Option("--resend", help="Send the e-mail again, and drop the refused one.")]
+
 Session = Annotated[
     str,
     typer.Argument(help="A reference, session, charge, payment or e-mail address."),
 ]
 
-_COLUMNS = ("reference", "email", "title", "state", "expires", "paid")
+_QUEUED = "The e-mail is queued; the running service delivers it."
 
-State = Literal["open", "ended", "revoked"]
+_COLUMNS = ("reference", "email", "title", "state", "expires", "paid")
 
 
 @group.command("list")
 def list_records(
     limit: Newest = 50,
-    state: Annotated[State | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[AccessState | None, typer.Option(help="Only those in this state.")] = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
@@ -50,7 +52,7 @@ def list_records(
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
         desk, now, of = checkout_of(services).desk, services[Clock].now(), services[References].of
-        found = await desk.newest(limit + 1, (lambda record: _state(record, now) == state) if state else None)
+        found = await desk.newest(limit + 1, (lambda record: record.state_at(now) == state) if state else None)
         rows: list[Row] = [{"reference": of(one.session_id), **_row(one, now)} for one in found.values()]
         return rows, [*found.unreadable]
 
@@ -87,7 +89,7 @@ def show_record(
 def resend(session: Session, reason: Reason, *, runner: Handed) -> None:
     """Send the buyer's e-mail once more."""
     _with_record(runner, session, lambda desk, named: desk.resend(named, reason))
-    note("The e-mail is queued; the running service delivers it.")
+    note(_QUEUED)
 
 
 @group.command("change-email")
@@ -95,12 +97,24 @@ def change_email(
     session: Session,
     email: Annotated[str, typer.Argument(help="The new address.")],
     reason: Reason,
+    resend: Resend = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
 ) -> None:
     """Hand a record to another address of its buyer."""
-    _ = _with_record(runner, session, lambda desk, named: desk.change_email(named, email, reason))
+
+    async def change(services: Services) -> None:
+        checkout = checkout_of(services)
+        named = await checkout.lookup.named(session)
+        _ = await checkout.desk.change_email(named, email, reason)
+        if resend:
+            await checkout.desk.resend(named, reason)
+            await checkout.in_need.drop(named)
+
+    runner.run(change)
     note("The record has the new address.")
+    if resend:
+        note(_QUEUED)
 
 
 @group.command()
@@ -208,15 +222,11 @@ def _row(record: AccessRecord, now: datetime) -> Row:
     return record.model_dump() | {
         "product": record.product.name,
         "title": record.title or record.product.name,
-        "state": _state(record, now),
+        "state": record.state_at(now),
         "expires": f"{record.expires_at:%Y-%m-%d}",
         "paid": amount(record),
         "email": record.email or "erased",
     }
-
-
-def _state(record: AccessRecord, now: datetime) -> State:
-    return "revoked" if record.revoked_at else "open" if record.runs_at(now) else "ended"
 
 
 def _product(vendor: str, cert: str) -> ProductKey:

@@ -71,7 +71,7 @@ def command(
         shown = rows if as_json or not listed else rows[:limit]
         more = f"{limit} of {len(rows)}: see more with --limit." if len(shown) < len(rows) else ""
         if not as_json:
-            shown = [_with_amounts(row, money if listed else decimal) for row in shown]
+            shown = [with_amounts(row, money if listed else decimal) for row in shown]
         show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable, more=more)
 
 
@@ -81,10 +81,10 @@ def _write_csv(rows: Sequence[Row], columns: Sequence[str]) -> None:
     writer.writeheader()
     for row in rows:
         times = {name: utc_text(value) for name, value in row.items() if isinstance(value, datetime)}
-        writer.writerow({**_with_amounts(row, decimal), **times})
+        writer.writerow({**with_amounts(row, decimal), **times})
 
 
-def _with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
+def with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
     """Return a row whose amounts are text in their currency's main unit, and whose currency is in capitals."""
     currency = str(row["currency"])
     amounts = {name: text_of(value, currency) for name in _AMOUNTS if isinstance(value := row.get(name), int)}
@@ -103,9 +103,8 @@ def _totals(chosen: "Sequence[Period]", booked: "Bookings") -> Iterable[Row]:
 
 
 def _of_totals(name: str, currency: str, each: "Totals", period: "Period | None") -> Row:
-    amounts = {name: getattr(each, name) for name in _OF_TOTALS}
     days = {"since": period.since, "until": period.until} if period else {"since": None, "until": None}
-    return {"period": name, **days, "currency": currency, "sold": each.sold, **amounts}
+    return {"period": name, **days, **each.row(currency)}
 
 
 def _entry(booking: "Booking", references: References) -> Row:

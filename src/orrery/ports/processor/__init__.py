@@ -112,6 +112,10 @@ class Processor(Protocol):
 class ProcessorReads(Protocol):
     """The owner's reads. Lists yield all objects, or those created at or after `since`, newest first."""
 
+    def page_of_payment(self, payment_intent: str, *, livemode: bool) -> str | None:
+        """Return the address at which the owner sees a payment in a browser, or None at a stand-in."""
+        ...
+
     def list_sessions(
         self, since: datetime | None = None, *, payment_intent: str | None = None
     ) -> AsyncIterator[CheckoutSession | ItemUnreadable]:

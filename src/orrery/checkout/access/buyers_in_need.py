@@ -1,0 +1,115 @@
+"""Which buyers need help: whose payment waits too long or was refused, and whose e-mail was refused for ever."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.records import AccessRecord, WithheldSession
+from orrery.errors import StoreError
+from orrery.ports.health import Finding
+from orrery.runtime.outbox import Notification, Outbox
+from orrery.runtime.references import References
+from orrery.syntax.email_address import masked
+from orrery.syntax.session_id import SESSION_ID
+
+TOO_LONG = timedelta(hours=1)
+"""How long a completed session may wait for its payment until its buyer needs help."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuyerInNeed:
+    """One buyer, by the reference of the session; the address is masked. `todo` has the command."""
+
+    reference: str
+    since: datetime
+    product: str
+    email: str
+    why: str
+    todo: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuyersInNeed:
+    """Finds them in the store, without asking the processor."""
+
+    stored: CheckoutRecords
+
+    async def all(self) -> Sequence[BuyerInNeed]:
+        """Return them, the newest first; raise the store's errors."""
+        found = [*await self._without_access(), *await self.unreached()]
+        return sorted(found, key=lambda one: one.since, reverse=True)
+
+    async def unreached(self) -> Sequence[BuyerInNeed]:
+        """Return the buyers whose last e-mail their server refused for ever."""
+        return [
+            self._unreached(row, record)
+            for row in await self._refused()
+            if (record := await self._record_of(row)) and record.email == row.to
+        ]
+
+    async def findings(self) -> Sequence[Finding]:
+        """Return a finding for each buyer who cannot be reached, as a push has reported."""
+        try:
+            unreached = await self.unreached()
+        except StoreError:
+            return []
+        return [
+            Finding(
+                f"e-mail to {one.reference}",
+                "broken",
+                f"{one.product}, {one.email}: {one.why}",
+                one.todo,
+                essential=False,
+                told=True,
+            )
+            for one in unreached
+        ]
+
+    async def drop(self, session_id: str) -> None:
+        """Drop the refused e-mails of a session, in whose place another is sent."""
+        for row in await self._refused():
+            if _session_of(row) == session_id:
+                _ = await self._outbox.drop(row.id)
+
+    @property
+    def _outbox(self) -> Outbox:
+        return Outbox(self.stored.store, self.stored.clock, {})
+
+    async def _refused(self) -> list[Notification]:
+        rows = (await self._outbox.undelivered(None, "dead")).values()
+        return [one for one in rows if one.channel == "email"]
+
+    async def _record_of(self, row: Notification) -> AccessRecord | None:
+        session_id = _session_of(row)
+        found = await self.stored.access.find(session_id) if session_id else None
+        return found.record if found else None
+
+    def _unreached(self, row: Notification, record: AccessRecord) -> BuyerInNeed:
+        reference = self._reference(record.session_id)
+        todo = f"Type `orrery access change-email {reference} ADDRESS --resend --reason refused`."
+        address = masked(record.email)
+        why = f"E-mail refused: {row.last_error or 'without a reason'}".replace(record.email, address)
+        return BuyerInNeed(reference, row.created_at, record.product.name, address, why, todo)
+
+    async def _without_access(self) -> list[BuyerInNeed]:
+        now, waiting = self.stored.clock.now(), (await self.stored.pending.all()).values()
+        return [
+            await self._withheld(one)
+            for one in waiting
+            if not one.failed_at and (one.state == "refused" or now - one.noted_at > TOO_LONG)
+        ]
+
+    async def _withheld(self, one: WithheldSession) -> BuyerInNeed:
+        offer = await self.stored.offers.find(one.session_id)
+        product = offer.record.product.name if offer else "unknown"
+        todo = "See `orrery checkout reconcile`."
+        return BuyerInNeed(self._reference(one.session_id), one.noted_at, product, "", one.reason, todo)
+
+    def _reference(self, session_id: str) -> str:
+        return References.of_store(self.stored.index_key).of(session_id)
+
+
+def _session_of(row: Notification) -> str | None:
+    found = SESSION_ID.search(row.id)
+    return found.group() if found else None

@@ -1,0 +1,77 @@
+"""`orrery today`: one screen with today's money, the buyers who need help, and what is broken."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from orrery.checkout.cli import checkout_of
+from orrery.checkout.cli.sales import with_amounts
+from orrery.ports.clock import Clock
+from orrery.runtime.console.ending import end_broken
+from orrery.runtime.console.options import AsJson
+from orrery.runtime.console.runner import Handed, Services, service_of
+from orrery.runtime.console.tables import Row, note, show, show_json
+from orrery.syntax.money import decimal
+
+if TYPE_CHECKING:
+    from orrery.checkout.access.sales import Bookings
+
+MOST = 4
+"""How many buyers and how many broken parts fit on the screen."""
+
+_findings_of = service_of("orrery.runtime.findings:Findings")
+
+_MONEY = ("currency", "sold", "gross", "refunded", "disputed", "net")
+_HELP = ("reference", "since", "product", "email", "why", "todo")
+_BROKEN = ("part", "why", "todo")
+
+
+def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
+    """Show what was sold today, who needs help, and what is broken; exit 1 when somebody or something is.
+
+    Net is gross less refunds and disputes of today, in UTC; `orrery sales` has other days. No vendor is asked:
+    `orrery doctor` does.
+    """
+
+    async def read(services: "Services") -> "tuple[datetime, Bookings, list[Row], list[Row]]":
+        from orrery.checkout.access.sales import last_days, read_bookings  # noqa: PLC0415  it reads the store
+
+        checkout, now = checkout_of(services), services[Clock].now()
+        since = last_days(1, now)[0].since
+        booked = await read_bookings(checkout.stored, since, livemode=checkout.plan.livemode)
+        return now, booked, [asdict(one) for one in await checkout.in_need.all()], await _broken(services)
+
+    now, booked, in_need, broken = runner.run(read)
+    money = _money(booked)
+    if as_json:
+        unreadable = [one.name for one in booked.unreadable]
+        show_json({"at": now, "money": money, "help": in_need, "broken": broken, "unreadable": unreadable})
+    else:
+        note(f"{now:%A %d %B %Y, %H:%M} UTC")
+        shown = [with_amounts(row, decimal) for row in money]
+        show(shown, _MONEY, as_json=False, empty="Nothing was sold today, and nothing went back.")
+        _section("Needs help", in_need, _HELP, "No buyer needs help.", "orrery checkout reconcile")
+        _section("Broken", broken, _BROKEN, "Nothing is broken.", "orrery doctor")
+    end_broken(when=in_need or broken or booked.unreadable)
+
+
+async def _broken(services: Services) -> list[Row]:
+    """Return what is broken of the parts, without what follows from another one."""
+    broken = [one for one in await _findings_of(services).all() if one.state == "broken"]
+    parts = {one.part for one in broken}
+    return [{"part": one.part, "why": one.why, "todo": one.todo} for one in broken if one.cause not in parts]
+
+
+def _money(booked: "Bookings") -> list[Row]:
+    from orrery.checkout.access.sales import totals  # noqa: PLC0415  the same
+
+    dated = [one for one in booked.found if one.at is not None]
+    return [each.row(currency) for currency, each in totals(dated).items()]
+
+
+def _section(title: str, rows: Sequence[Row], columns: Sequence[str], empty: str, command: str) -> None:
+    if rows:
+        note(f"\n{title}: {len(rows)}")
+    more = f"{len(rows) - MOST} more: `{command}`" if len(rows) > MOST else ""
+    show(rows[:MOST], columns, as_json=False, empty=empty, more=more)
