@@ -6,13 +6,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from orrery.edge.headers import SecurityHeaders
+from orrery.edge.http import add_reference, bare_app, public_app
+from orrery.edge.metrics import Metrics
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.clock import ManualClock
 from tests.support.panels import LONG, PASSWORD, TO_GO_LIVE, TROUBLE, WELL, WIDE, failing, owner_page
+from tests.support.rounds import found
 from tests.support.serving import served
 
 OWNER = {"username": "owner", "password": PASSWORD}
@@ -38,7 +41,10 @@ def desk() -> Iterator[str]:
         "/wide": owner_page(clock, WIDE),
         "/closed": owner_page(clock, password_hash=None),
     }
-    app = SecurityHeaders(Starlette(routes=[Route(path, page.answer) for path, page in pages.items()]))
+    reference = bare_app("", [])
+    add_reference(reference, public_app([pages["/well"].router()], [], found(), Metrics()))
+    routes = [Route(path, page.answer) for path, page in pages.items()]
+    app = SecurityHeaders(Starlette(routes=[*routes, Mount("/reference", reference)]))
     with served(app) as url:
         yield url
 
@@ -51,7 +57,7 @@ def sideways(page: Page) -> int:
 def test_no_barrier_in_any_state(desk: str, open_page: OpenPage, watch: Watch) -> None:
     """In both schemes axe-core finds nothing, no width scrolls sideways, and the style is let through."""
     page = open_page(viewport=PHONE, http_credentials=OWNER)
-    for path in ("/owner", "/well", "/well?open", "/new", "/long?open", "/closed"):
+    for path in ("/owner", "/well", "/well?open", "/new", "/long?open", "/reference/docs", "/closed"):
         page.goto(desk + path)
         assert sideways(page) == 0
         assert violations_in_both_schemes(page) == []

@@ -73,6 +73,7 @@ KEPT_NAMES = {
     "secrets/check.py": {"told"},
     "checkout/access/outages.py": {"told"},
     "checkout/access/refunds.py": {"told"},
+    "checkout/access/buyers_in_need.py": {"told"},
     "checkout/access/report.py": {"told"},
     "runtime/findings.py": {"told"},
     "scanner/settings.py": {"told"},

@@ -85,9 +85,8 @@ def _of_inbox(inbox: Inbox) -> Finding:
     if inbox.why:
         return Finding(part, "broken", inbox.why, _ASK_AGAIN, essential=False)
     if inbox.unreadable:
-        return Finding(
-            part, "broken", f"{inbox.unreadable} messages are not as documented, and left out.", essential=False
-        )
+        why = f"{inbox.unreadable} messages are not as documented, and left out."
+        return Finding(part, "broken", why, "Read them in the mailbox itself.", essential=False)
     state = "is being read" if inbox.at is None else f"{len(inbox.rows)} rows"
     return Finding(part, "ok", _with_caution(state, inbox.mailbox), essential=False)
 

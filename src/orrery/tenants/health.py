@@ -105,8 +105,15 @@ class TracksHealth:
 
     def _scanner(self) -> Sequence[Finding]:
         try:
+            todo = "Correct that: until then nothing is published. `orrery tenants doctor` looks again."
             return [
-                Finding(f"scanner: {one.part}", one.state, one.why, essential=False)
+                Finding(
+                    f"scanner: {one.part}",
+                    one.state,
+                    one.why,
+                    todo if one.state == "broken" else "",
+                    essential=False,
+                )
                 for one in self.scanner.check()
             ]
         except OrreryError as error:
@@ -124,11 +131,11 @@ def _sign_in(sign_ins: SignIns, account: TrackAccount, found: SignIn | OrreryErr
     if found is None:
         return Finding(part, "off", "Not signed in.", todo, essential=False)
     if isinstance(found, OrreryError):
-        return Finding(part, "broken", str(found), essential=False)
+        return Finding(part, "broken", str(found), todo, essential=False)
     try:
         token = sign_ins.token(account.name)
     except SignInNeeded as error:
         return Finding(part, "broken", str(error), todo, essential=False)
     except OrreryError as error:
-        return Finding(part, "broken", str(error), essential=False)
+        return Finding(part, "broken", str(error), todo, essential=False)
     return Finding(part, "ok", f"since {found.signed_in_at:%Y-%m-%d}: {', '.join(token.scopes)}", essential=False)

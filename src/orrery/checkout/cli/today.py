@@ -12,6 +12,7 @@ from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services, service_of
 from orrery.runtime.console.tables import Row, note, show, show_json
+from orrery.runtime.references import References
 from orrery.syntax.money import decimal
 
 if TYPE_CHECKING:
@@ -34,18 +35,18 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
     `orrery doctor` does.
     """
 
-    async def read(services: "Services") -> "tuple[datetime, Bookings, list[Row], list[Row]]":
+    async def read(services: Services) -> tuple[datetime, list[Row], list[Row], list[Row], list[str]]:
         from orrery.checkout.access.sales import last_days, read_bookings  # noqa: PLC0415  it reads the store
 
         checkout, now = checkout_of(services), services[Clock].now()
         since = last_days(1, now)[0].since
         booked = await read_bookings(checkout.stored, since, livemode=checkout.plan.livemode)
-        return now, booked, [asdict(one) for one in await checkout.in_need.all()], await _broken(services)
+        in_need: list[Row] = [asdict(one) for one in await checkout.in_need.all()]
+        unreadable = [services[References].within(one.name) for one in booked.unreadable]
+        return now, _money(booked), in_need, await _broken(services), unreadable
 
-    now, booked, in_need, broken = runner.run(read)
-    money = _money(booked)
+    now, money, in_need, broken, unreadable = runner.run(read)
     if as_json:
-        unreadable = [one.name for one in booked.unreadable]
         show_json({"at": now, "money": money, "help": in_need, "broken": broken, "unreadable": unreadable})
     else:
         note(f"{now:%A %d %B %Y, %H:%M} UTC")
@@ -53,7 +54,9 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
         show(shown, _MONEY, as_json=False, empty="Nothing was sold today, and nothing went back.")
         _section("Needs help", in_need, _HELP, "No buyer needs help.", "orrery checkout reconcile")
         _section("Broken", broken, _BROKEN, "Nothing is broken.", "orrery doctor")
-    end_broken(when=in_need or broken or booked.unreadable)
+        for one in unreadable:
+            note(f"Not counted, because it cannot be read: {one}")
+    end_broken(when=in_need or broken or unreadable)
 
 
 async def _broken(services: Services) -> list[Row]:
