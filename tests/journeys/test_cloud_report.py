@@ -54,7 +54,7 @@ def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, lay
     cloud(layer, "cloud", "report")
     assert parts(site)["gateway cloud"][0] == "ok"
     assert parts(site)["gateway webhook"][1].startswith("The webhook expires on")
-    page = site.client.get(f"{site.private}/owner", auth=("owner", ADMIN_PASSWORD)).text
+    page = site.client.get(f"{site.private}/owner?open", auth=("owner", ADMIN_PASSWORD)).text
     assert "Both alerts are on" in page
     assert "ended by layer 1" in page
 

@@ -43,7 +43,7 @@ def doctor(shop: Deployment) -> tuple[str, str]:
 
 def owners_page(shop: Deployment) -> str:
     """Return the owner's page."""
-    return shop.client.get(f"{shop.private}/owner", auth=("owner", ADMIN_PASSWORD)).text
+    return shop.client.get(f"{shop.private}/owner?open", auth=("owner", ADMIN_PASSWORD)).text
 
 
 def pushes(shop: Deployment) -> list[tuple[str, int]]:

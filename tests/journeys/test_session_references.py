@@ -56,7 +56,7 @@ class Journey:
 
     def owners_page(self) -> str:
         """Return the owner's page."""
-        answer = self.shop.client.get(f"{self.shop.private}/owner", auth=("owner", ADMIN_PASSWORD))
+        answer = self.shop.client.get(f"{self.shop.private}/owner?open", auth=("owner", ADMIN_PASSWORD))
         assert answer.status_code == 200
         return answer.text
 

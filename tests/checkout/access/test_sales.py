@@ -268,6 +268,14 @@ async def test_the_line_has_a_day_each() -> None:
     assert figures(panel)["USD"][2] == ("147.00", "gross 147.00, 2 sold")
 
 
+async def test_a_sale_of_a_clock_that_is_ahead() -> None:
+    """What the processor booked tomorrow already is in the list, and in no figure until then."""
+    panel = await panel_of(record(paid_at=MIDNIGHT + DAY))
+    assert (panel.headline, panel.takings, len(panel.rows)) == ("Nothing was sold in the last 30 days", (), 1)
+    both = await panel_of(record("cs_1"), record("cs_2", paid_at=MIDNIGHT + DAY))
+    assert both.takings[0].days[-1] == 4900
+
+
 async def test_the_last_sales_are_listed() -> None:
     """The newest ten, whatever their age, with what became of them; free access is no sale."""
     disputed = reversal("cs_2", dispute="needs_response", disputes=(dispute("needs_response"),))

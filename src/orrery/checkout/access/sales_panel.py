@@ -44,7 +44,9 @@ class SalesPanel:
         last = await newest_sales(self.stored, LAST, livemode=self.livemode)
         booked = await read_bookings(self.stored, last_days(30, now)[0].since, livemode=self.livemode, most=MOST)
         tone: Tone = "attention" if booked.unreadable else "plain"
-        panel = Panel("Sales", _headline(booked, now), tone, _remarks(booked), takings=_takings(booked, now))
+        found = {one.name: totals(booked.within(one)) for one in periods(now) if one.name in _NAMES}
+        takings = tuple(_takings(booked, one, found, now) for one in booked.currencies() if one in found["30d"])
+        panel = Panel("Sales", _headline(found), tone, _remarks(booked), takings=takings)
         if booked.is_cut:
             todo = "Type `orrery sales` for the figures."
             panel = Panel("Sales", f"More than {MOST:,} sales in 30 days", tone, todo)
@@ -53,7 +55,7 @@ class SalesPanel:
 
     async def _row(self, record: AccessRecord, now: datetime) -> tuple[Cell, ...]:
         at, payment = record.paid_at or record.granted_at, record.payment_intent
-        reversal = await self.stored.reversals.get(payment) if payment else None
+        reversal = await self.stored.reversals.find(payment) if payment else None
         reference = References.of_store(self.stored.index_key).of(record.session_id)
         address = self.reads.page_of_payment(payment, livemode=record.livemode) if payment else None
         return (
@@ -74,21 +76,10 @@ def _state(record: AccessRecord, reversal: Reversal | None, now: datetime) -> st
     return record.state_at(now)
 
 
-def _by_period(booked: Bookings, now: datetime) -> Mapping[str, Mapping[str, Totals]]:
-    return {one.name: totals(booked.within(one)) for one in periods(now) if one.name in _NAMES}
-
-
-def _takings(booked: Bookings, now: datetime) -> tuple[Takings, ...]:
-    found = _by_period(booked, now)
-    return tuple(
-        Takings(
-            currency.upper(),
-            tuple((_NAMES[name], *_figures(of.get(currency, Totals()), currency)) for name, of in found.items()),
-            *_days(booked, currency, now),
-        )
-        for currency in booked.currencies()
-        if currency in found["30d"]
-    )
+def _takings(booked: Bookings, currency: str, found: Mapping[str, Mapping[str, Totals]], now: datetime) -> Takings:
+    of_periods = {_NAMES[name]: of.get(currency, Totals()) for name, of in found.items()}
+    shown = tuple((name, *_figures(each, currency)) for name, each in of_periods.items())
+    return Takings(currency.upper(), shown, *_days(booked, currency, now))
 
 
 def _figures(each: Totals, currency: str) -> tuple[str, str]:
@@ -99,8 +90,9 @@ def _days(booked: Bookings, currency: str, now: datetime) -> tuple[tuple[int, ..
     """Return what was kept of each of 30 days, and that in words."""
     nets = dict.fromkeys((one.since for one in last_days(30, now)), 0)
     for one in booked.found:
-        if one.at and one.currency == currency:
-            nets[one.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)] += one.signed
+        day = one.at and one.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        if day and day in nets and one.currency == currency:  # the processor's clock may have begun the next day
+            nets[day] += one.signed
     best, worst = (choose(nets, key=nets.__getitem__) for choose in (max, min))
     words = f"30 days, net: at most {money(nets[best], currency)} a day ({best.day} {best:%b})"
     if nets[worst] < 0:
@@ -108,11 +100,11 @@ def _days(booked: Bookings, currency: str, now: datetime) -> tuple[tuple[int, ..
     return tuple(nets.values()), f"{words}."
 
 
-def _headline(booked: Bookings, now: datetime) -> str:
-    sold = {period: sum(each.sold for each in found.values()) for period, found in _by_period(booked, now).items()}
-    if not any(_by_period(booked, now).values()):
+def _headline(found: Mapping[str, Mapping[str, Totals]]) -> str:
+    if not found["30d"]:
         return "Nothing was sold in the last 30 days"
-    return f"{sold['today']} sold today" if sold["today"] else "Nothing was sold today"
+    count = sum(each.sold for each in found["today"].values())
+    return f"{count} sold today" if count else "Nothing was sold today"
 
 
 def _remarks(booked: Bookings) -> str:
