@@ -13,6 +13,9 @@ from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
 from orrery.syntax.session_id import SESSION_ID
 
+EMAIL_TO = "e-mail to "
+"""How the name of the part begins that is broken while a buyer cannot be reached."""
+
 TOO_LONG = timedelta(hours=1)
 """How long a completed session may wait for its payment until its buyer needs help."""
 
@@ -56,7 +59,7 @@ class BuyersInNeed:
             return []
         return [
             Finding(
-                f"e-mail to {one.reference}",
+                f"{EMAIL_TO}{one.reference}",
                 "broken",
                 f"{one.product}, {one.email}: {one.why}",
                 one.todo,

@@ -60,10 +60,16 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
 
 
 async def _broken(services: Services) -> list[Row]:
-    """Return what is broken of the parts, without what follows from another one."""
+    """Return what is broken of the parts, without buyers and what follows from another part."""
+    from orrery.checkout.access.buyers_in_need import EMAIL_TO  # noqa: PLC0415  it reads the store
+
     broken = [one for one in await _findings_of(services).all() if one.state == "broken"]
     parts = {one.part for one in broken}
-    return [{"part": one.part, "why": one.why, "todo": one.todo} for one in broken if one.cause not in parts]
+    return [
+        {"part": one.part, "why": one.why, "todo": one.todo}
+        for one in broken
+        if one.cause not in parts and not one.part.startswith(EMAIL_TO)
+    ]
 
 
 def _money(booked: "Bookings") -> list[Row]:
