@@ -37,7 +37,7 @@ def typed(program: str, variables: Mapping[str, str], found: Callable[[str], str
     if _OF_UV in variables:
         return "uv run orrery"
     on_path = found("orrery")
-    return "orrery" if on_path and path.samefile(on_path) else program
+    return "orrery" if on_path and path.resolve() == Path(on_path).resolve() else program
 
 
 _OF_UV = "UV_RUN_RECURSION_DEPTH"
