@@ -31,7 +31,7 @@ from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
-from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
+from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
@@ -70,12 +70,12 @@ class CheckoutDomain:
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
         self.stored, self.plan = stored, plan
-        self.catalogue = catalogue = settings.catalogue()
+        self.catalogue = catalogue = settings.catalogue(plan.sites)
         texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
             stored,
             catalogue,
-            settings.terms(),
+            settings.terms(plan.sites),
             api_version=settings.api_version,
             livemode=live,
             deployment=approvals.deployment,
@@ -216,4 +216,5 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         runtime.secret_values("webhook_signing_secret"),
         runtime.secret_values("access_service_token"),
         runtime.section(ServerSettings).trusted_proxies,
+        runtime.section(SitesSettings).sites(),
     )
