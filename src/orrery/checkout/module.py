@@ -29,8 +29,11 @@ MODULE = Module(
     prefixes=(
         "access:",
         "access-end:",
+        "access-browsers:",
+        "access-by-browser:",
         "access-by-email:",
         "access-by-time:",
+        "access-generation",
         "attempt:",
         "checkout-creation-outage",
         "checkout-drift",
