@@ -11,7 +11,12 @@ from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.runtime.module import Role
 
-NORTH = {"origin": "https://north.example", "name": "North"}
+NORTH = {
+    "origin": "https://north.example",
+    "name": "North",
+    "success_url": "https://north.example/thanks?id={CHECKOUT_SESSION_ID}",
+    "cancel_url": "https://north.example/back?product={vendorSlug}/{certCode}",
+}
 SOUTH = {
     "origin": "http://localhost:8080",
     "name": "South",
@@ -38,15 +43,15 @@ def sold(site: str, *sites: dict[str, str], **checkout: str) -> tuple[CheckoutSe
             "North",
             [NORTH, SOUTH],
             OWN,
-            "https://north.example/guided/success?session_id={CHECKOUT_SESSION_ID}",
-            "https://north.example/guided/cancelled?product=acme/one",
+            NORTH["success_url"],
+            "https://north.example/back?product=acme/one",
         ),
         (
             "",
             [NORTH],
             {},
-            "https://north.example/guided/success?session_id={CHECKOUT_SESSION_ID}",
-            "https://north.example/guided/cancelled?product=acme/one",
+            NORTH["success_url"],
+            "https://north.example/back?product=acme/one",
         ),
         ("http://localhost:8080", [NORTH, SOUTH], {}, SOUTH["success_url"], "https://south.example/back/one"),
     ],
@@ -54,7 +59,7 @@ def sold(site: str, *sites: dict[str, str], **checkout: str) -> tuple[CheckoutSe
 def test_the_addresses_of_a_sale(
     site: str, sites: list[dict[str, str]], checkout: dict[str, str], success: str, cancel: str
 ) -> None:
-    """A site's own addresses, else its hosted pages; a product that names no site has those of `[checkout]`."""
+    """A site's own addresses; a product that names no site has those of `[checkout]`."""
     settings, listed, product = sold(site, *sites, **checkout)
     terms = settings.terms(listed.sites())
     assert terms
@@ -75,14 +80,14 @@ def test_a_product_of_no_site_is_not_sold(site: str, sites: list[dict[str, str]]
         [{**NORTH, "origin": "https://north.example/"}],
         [{**NORTH, "origin": "https://north.example/shop"}],
         [{**NORTH, "origin": "http://north.example"}],
-        [{**NORTH, "accent": "red;}"}],
+        [{**NORTH, "cancel_url": ""}],
         [{**NORTH, "success_url": "https://north.example/thanks"}],
         [NORTH, {**SOUTH, "name": "North"}],
         [NORTH, {**SOUTH, "name": NORTH["origin"]}],
     ],
 )
 def test_what_no_site_may_be(wrong: list[dict[str, str]]) -> None:
-    """An origin is one; a colour is a colour; two sites are told apart."""
+    """An origin is one; both addresses are there; two sites are told apart."""
     with pytest.raises(ValidationError):
         _ = SitesSettings.model_validate(wrong)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, RootModel, model_validator
 
 from orrery.checkout.catalogue import CHANGE_RULE_3, THREE_D_SECURE, TRUST_COPY, Catalogue, Product, SessionTerms
-from orrery.checkout.sites import DEFAULT, Language, Site, origin_of
+from orrery.checkout.sites import DEFAULT, Site, origin_of
 from orrery.runtime.section import Address, Section
 
 _TICKET = "{CHECKOUT_SESSION_ID}"
@@ -21,7 +21,7 @@ def _is_origin(address: str) -> str:
 
 
 def _has_ticket(address: str) -> str:
-    if address and _TICKET not in address:
+    if _TICKET not in address:
         raise ValueError(f"it must contain {_TICKET}")
     return address
 
@@ -31,25 +31,14 @@ class SiteSettings(Section):
 
     origin: Annotated[Address, AfterValidator(_is_origin)]
     name: str = Field(min_length=1)
-    language: Language = "en"
-    accent: str = Field("", pattern=r"^(#[0-9a-f]{6})?$")
-    success_url: Annotated[str, AfterValidator(_has_ticket)] = ""
-    cancel_url: str = ""
+    success_url: Annotated[str, AfterValidator(_has_ticket)]
+    cancel_url: str = Field(min_length=1)
     practice_url: str = ""
     seller: str = ""
 
     def site(self) -> Site:
-        """Return the site: its buyers come back to the hosted pages, unless the settings name other pages."""
-        return Site(
-            self.origin,
-            self.name,
-            self.language,
-            self.accent,
-            self.success_url or f"{self.origin}/guided/success?session_id={_TICKET}",
-            self.cancel_url or f"{self.origin}/guided/cancelled?product={{vendorSlug}}/{{certCode}}",
-            self.practice_url,
-            self.seller,
-        )
+        """Return the site."""
+        return Site(**self.model_dump())
 
 
 class SitesSettings(RootModel[tuple[SiteSettings, ...]]):

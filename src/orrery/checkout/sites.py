@@ -1,11 +1,7 @@
 """The sites that sell (decision 53): pure."""
 
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import urlsplit
-
-Language = Literal["en", "de"]
-"""The languages that the hosted pages are written in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +13,6 @@ class Site:
 
     origin: str = ""
     name: str = ""
-    language: Language = "en"
-    accent: str = ""
     success_url: str = ""
     cancel_url: str = ""
     practice_url: str = ""
