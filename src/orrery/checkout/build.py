@@ -1,6 +1,7 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orrery.approvals.approvals import Approvals
@@ -33,7 +34,6 @@ from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
-from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.gate import AccessGate
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
@@ -86,8 +86,7 @@ class CheckoutDomain:
             deployment=approvals.deployment,
         )
         self.lookup = Lookup(stored, catalogue, reads)
-        self.browsers, self.cookies = Browsers(stored), BrowserCookies.of_store(stored.index_key)
-        self.gate = AccessGate(stored, catalogue, self.lookup, self.browsers, self.cookies)
+        self.browsers = Browsers(stored)
         self.desk = Desk(stored, self.lookup, self.browsers, texts, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup, self.browsers)
         self.events = Events(stored, reads, read_event)
@@ -113,6 +112,11 @@ class CheckoutDomain:
         self.sales = SalesPanel(stored, reads, live)
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
+
+    @cached_property
+    def gate(self) -> AccessGate:
+        """The access gate: one a process, for what it remembers."""
+        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""

@@ -39,13 +39,12 @@ class AccessGate:
         catalogue: Catalogue,
         lookup: Lookup,
         browsers: Browsers,
-        cookies: BrowserCookies,
     ) -> None:
         self._stored, self._clock = stored, stored.clock
         self._catalogue = catalogue
         self._lookup = lookup
         self._browsers = browsers
-        self._cookies = cookies
+        self._cookies = BrowserCookies.of_store(stored.index_key)
         self._open = dict[tuple[str, bytes], datetime]()
         self._generation: int | None = None
         self._looked_at: float | None = None
