@@ -312,6 +312,9 @@ TOLD = {
     *("RefreshOutcome.generated_at", "RefusedWebhooks.since", "ReportedJob.ended_at", "ReportedJob.started_at"),
     *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Notification.created_at"),
     *(
+        "AccessGeneration.changed_at",
+        "OpenedBrowser.opened_at",
+        "OpenedBrowser.used_at",
         "SetAside.set_at",
         "SignIn.signed_in_at",
         "TrackJournalEntry.created_at",

@@ -68,6 +68,12 @@ PLANTED = [
         "import orrery.checkout.selling.trials",
         "receipts -> orrery.checkout.selling.trials",
     ),
+    Planted(
+        "inside-site",
+        "checkout/site/cookie.py",
+        "import orrery.checkout.site.gate",
+        "cookie -> orrery.checkout.site.gate",
+    ),
     Planted("inside-checkout", "checkout/extras.py", "", "- orrery.checkout.extras"),
     Planted("inside-fraud", "fraud/reading.py", "import orrery.fraud.watch", "reading -> orrery.fraud.watch"),
     Planted("inside-fraud", "fraud/watch.py", "import orrery.fraud.screening", "watch -> orrery.fraud.screening"),

@@ -13,6 +13,7 @@ from orrery.app.adapters import Adapters
 from orrery.app.composition import composed
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.approvals.progress import IntentProgress
+from orrery.checkout.browser_records import AccessBrowsers
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.cockpit.records import LedgerItem
 from orrery.record import Impersonal, Personal, Record, RecordPart, personal_fields
@@ -29,6 +30,7 @@ from tests.support.tables import each_case
 KEPT: dict[Role, dict[str, type[Record]]] = {
     "site": {
         "access:": AccessRecord,
+        "access-browsers:": AccessBrowsers,
         "offer:": Offer,
         "intent:": Intent,
         "approval:": IntentProgress,

@@ -53,7 +53,7 @@ class Service:
     def app(self) -> ASGIApp:
         """The app, with limits that are soon reached."""
         routes, metrics = self.shop.routes(), Metrics()
-        (webhook,) = routes.direct
+        webhook, _ = routes.direct
         return AnsweredDirectly(public_app(routes.public, routes.direct, found(), metrics), webhook, metrics)
 
     async def ask(

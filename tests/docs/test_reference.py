@@ -17,7 +17,7 @@ from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import Secrets, settings_from
 from orrery.app.settings.sections import file_model, sections_of
 from orrery.app.settings.variables import secret_names
-from orrery.checkout.settings import ProductSettings
+from orrery.checkout.settings import ProductSettings, SiteSettings
 from orrery.cockpit.settings import (
     ImapMailboxSettings,
     MailboxSettings,
@@ -153,13 +153,20 @@ INNER: dict[str, type[BaseModel]] = {
 def test_every_section_of_the_settings_is_documented() -> None:
     """The settings' page has a section for each table of the file, the products and the secrets."""
     named = {title.removeprefix("[").removesuffix("]") for title in SETTINGS if title.startswith("[")}
-    assert named == {*TABLES, "[checkout.products]", "[live.pages]", "[cockpit.mailboxes]", *INNER}
+    assert named == {*TABLES} - {"sites"} | {
+        "[sites]",
+        "[checkout.products]",
+        "[live.pages]",
+        "[cockpit.mailboxes]",
+        *INNER,
+    }
 
 
 @each_case(
     ("title", "model"),
     [
-        *((f"[{name}]", model) for name, model in TABLES.items()),
+        *((f"[{name}]", model) for name, model in TABLES.items() if name != "sites"),
+        ("[[sites]]", SiteSettings),
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         *((title, model) for title, model in MAILBOXES.items()),
@@ -187,7 +194,8 @@ def test_every_former_name_is_documented() -> None:
 @each_case(
     ("title", "model"),
     [
-        *((f"[{name}]", model) for name, model in TABLES.items()),
+        *((f"[{name}]", model) for name, model in TABLES.items() if name != "sites"),
+        ("[[sites]]", SiteSettings),
         ("[[checkout.products]]", ProductSettings),
         ("[[live.pages]]", PageSettings),
         *((title, model) for title, model in MAILBOXES.items()),

@@ -172,7 +172,7 @@ class Shop(CheckoutDomain):
             sessions_per_minute=STARTS,
             access_reads_per_minute=READS,
             revoke_on_refund=revoke_on_refund,
-            products=tuple(ProductSettings(**asdict(one)) for one in products),
+            products=tuple(ProductSettings(**asdict(one) | {"site": ""}) for one in products),
         )
         self.processor = account or ScriptedProcessor(self.clock, livemode)
         self.approving = ApprovalDesk(self.store, self.clock)

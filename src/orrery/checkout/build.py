@@ -1,9 +1,11 @@
 """The checkout as one piece: its services over the ports that it is given, its routes and its jobs."""
 
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from orrery.approvals.approvals import Approvals
+from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.buyers_in_need import BuyersInNeed
 from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.events import Events
@@ -31,7 +33,8 @@ from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
-from orrery.checkout.settings import CheckoutPlan, CheckoutSettings
+from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
+from orrery.checkout.site.gate import AccessGate
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
@@ -41,6 +44,7 @@ from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
+from orrery.runtime.collection import write
 from orrery.runtime.jobs import Job
 from orrery.runtime.module import load
 from orrery.runtime.parts import Figure, Parts, RestoreReport
@@ -51,6 +55,7 @@ from orrery.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
     from orrery.checkout.routes import CheckoutRoutes
+    from orrery.checkout.site.routes import SiteRoutes
     from orrery.edge.routes import Routes
 
 
@@ -70,19 +75,20 @@ class CheckoutDomain:
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
         self.stored, self.plan = stored, plan
-        self.catalogue = catalogue = settings.catalogue()
+        self.catalogue = catalogue = settings.catalogue(plan.sites)
         texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
             stored,
             catalogue,
-            settings.terms(),
+            settings.terms(plan.sites),
             api_version=settings.api_version,
             livemode=live,
             deployment=approvals.deployment,
         )
         self.lookup = Lookup(stored, catalogue, reads)
-        self.desk = Desk(stored, self.lookup, texts, livemode=live)
-        self.buyer_data = BuyerData(stored, self.lookup)
+        self.browsers = Browsers(stored)
+        self.desk = Desk(stored, self.lookup, self.browsers, texts, livemode=live)
+        self.buyer_data = BuyerData(stored, self.lookup, self.browsers)
         self.events = Events(stored, reads, read_event)
         self.fulfilment = Fulfilment(stored, texts, self.events, livemode=live)
         self.expiry = Expiry(stored, processor, writes, approvals)
@@ -107,12 +113,18 @@ class CheckoutDomain:
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
+    @cached_property
+    def gate(self) -> AccessGate:
+        """The access gate: one a process, for what it remembers."""
+        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers)
+
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
         plan, clock, settings = self.plan, self.stored.clock, self.plan.settings
         limits = Limit(settings.sessions_per_minute, 60), Limit(settings.sessions_per_hour, 3600)
         make: type[CheckoutRoutes] = load("orrery.checkout.routes:CheckoutRoutes")
-        return make(
+        site: type[SiteRoutes] = load("orrery.checkout.site.routes:SiteRoutes")
+        own = make(
             checkout=self.checkout,
             webhook=self.webhook,
             lookup=self.lookup,
@@ -125,6 +137,7 @@ class CheckoutDomain:
             ),
             bearer=ServiceBearer(plan.service_tokens, clock),
         ).all()
+        return own + site(self.gate).all()
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""
@@ -184,6 +197,7 @@ class CheckoutDomain:
         return await rekey_imports(self.stored)
 
     async def _reconcile_after_restore(self) -> RestoreReport:
+        await write(self.stored.store, self.stored.taken_back().writes)
         try:
             report = await self.reconciliation.run()
         except OrreryError as error:
@@ -216,4 +230,5 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         runtime.secret_values("webhook_signing_secret"),
         runtime.secret_values("access_service_token"),
         runtime.section(ServerSettings).trusted_proxies,
+        runtime.section(SitesSettings).sites(),
     )

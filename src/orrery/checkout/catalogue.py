@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from orrery.checkout.sites import DEFAULT, Site
 from orrery.errors import NotConfigured, NotFound
 from orrery.ports.processor import Parameter, Parameters
 from orrery.syntax.lines import one_line
@@ -43,16 +44,24 @@ class ProductKey:
         """Return its id among what is stored by product."""
         return f"{self.vendor_slug}:{self.cert_code}"
 
+    def within(self, template: str) -> str:
+        """Return an address of the settings with {vendorSlug} and {certCode} filled in."""
+        return template.replace("{vendorSlug}", self.vendor_slug).replace("{certCode}", self.cert_code)
+
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One certification's practice questions for one year, at one price; without a price it cannot be sold."""
+    """One certification's practice questions for one year, at one price; without a price it cannot be sold.
+
+    `site` is where it is sold, None where the settings name none that there is.
+    """
 
     vendor_slug: str
     cert_code: str
     title: str
     price_id: str | None = None
     trust_copy: str = TRUST_COPY
+    site: Site | None = DEFAULT
 
     @property
     def key(self) -> ProductKey:
@@ -79,6 +88,8 @@ def mistake_in(product: Product) -> str:
         return "title is empty."
     if product.price_id is not None and not product.price_id.strip():
         return "price_id is empty: leave it out until there is a price."
+    if product.site is None:
+        return "site must be the name or the origin of one of [[sites]]."
     return _message_mistake(product)
 
 
@@ -133,6 +144,11 @@ class Catalogue:
         known = self.find(key)
         return known.title if known and known.title.strip() else None
 
+    def site_of(self, key: ProductKey) -> Site:
+        """Return the site of a product, the default one where it is not listed or names none that there is."""
+        known = self.find(key)
+        return known.site if known and known.site else DEFAULT
+
     @property
     def listed(self) -> list[Product]:
         """Every product, in the order of the settings."""
@@ -177,7 +193,7 @@ CHANGE_RULE_3 = (
 
 @dataclass(frozen=True, slots=True)
 class SessionTerms:
-    """The parameters that all sessions of this deployment share.
+    """The parameters that all sessions of this deployment share; a site's own addresses go before these.
 
     `success_url` and `cancel_url` may hold {vendorSlug} and {certCode}; `success_url` must hold
     {CHECKOUT_SESSION_ID}, which the processor fills in.
@@ -199,14 +215,15 @@ def session_parameters(product: Product, terms: SessionTerms) -> Parameters:
     """
     if product.price_id is None:
         raise NotConfigured(f"{product.name} names no price: it cannot be sold.")
+    site = product.site or DEFAULT
     parameters: Parameters = {
         "mode": "payment",
         "line_items": [{"price": product.price_id, "quantity": QUANTITY}],
         "payment_method_types": list(terms.payment_method_types),
         "payment_method_options": {"card": {"request_three_d_secure": terms.three_d_secure}},
         "custom_text": {"submit": {"message": product.submit_message}},
-        "success_url": _address(terms.success_url, product),
-        "cancel_url": _address(terms.cancel_url, product),
+        "success_url": product.key.within(site.success_url or terms.success_url),
+        "cancel_url": product.key.within(site.cancel_url or terms.cancel_url),
         "metadata": {
             "productType": product.key.product_type,
             "certCode": product.cert_code,
@@ -218,10 +235,6 @@ def session_parameters(product: Product, terms: SessionTerms) -> Parameters:
     if consents := _consents(terms):
         parameters["consent_collection"] = consents
     return parameters
-
-
-def _address(template: str, product: Product) -> str:
-    return template.replace("{vendorSlug}", product.vendor_slug).replace("{certCode}", product.cert_code)
 
 
 def _marketing_consent() -> Parameter:

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from orrery.checkout import records
+from orrery.checkout.browser_records import AccessGeneration, browsers_of, generation_of
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.collection import FOR_EVER, Collection, sortable
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, sortable
 from orrery.runtime.raw_values import RawValues
 from orrery.syntax.email_address import normal_email, without_case
 
@@ -30,6 +31,7 @@ class CheckoutRecords:
         self.access = Collection(store, clock, AccessRecord, "access:", self._index_of_access, life=FOR_EVER)
         # The latest ends of access, by `end_id`.
         self.ends = Collection(store, clock, records.AccessEnd, "access-end:", life=FOR_EVER)
+        self.browsers, self.generation = browsers_of(store, clock), generation_of(store, clock)
         # Which sessions were erased, by `erasure_id`.
         self.erased = Collection(store, clock, records.ErasedSession, "erased-session:", life=FOR_EVER)
         # The session ids of imported lines, by `line_id`.
@@ -82,6 +84,10 @@ class CheckoutRecords:
             for name, one in vars(self).items()
             if isinstance(one, Collection) and not one.derived and name not in {"creation_outage", "proxy"}
         ]
+
+    def taken_back(self) -> Changes:
+        """Return what every commit has that takes access back: each node forgets within a second what is open."""
+        return Changes([self.generation.put(AccessGeneration(changed_at=self.clock.now()))])
 
     def end_id(self, record: AccessRecord) -> str:
         """Return the id of the latest end of access of the record's buyer to its product."""

@@ -4,7 +4,10 @@ from orrery.runtime.module import Command, Module, Named
 
 MODULE = Module(
     "checkout",
-    sections=(Named("checkout", "orrery.checkout.settings:CheckoutSettings"),),
+    sections=(
+        Named("checkout", "orrery.checkout.settings:CheckoutSettings"),
+        Named("sites", "orrery.checkout.settings:SitesSettings"),
+    ),
     secrets=(
         Named("processor_api_key", "orrery.checkout.secrets:API_KEY"),
         Named("webhook_signing_secret", "orrery.checkout.secrets:SIGNING_SECRET"),
@@ -26,8 +29,11 @@ MODULE = Module(
     prefixes=(
         "access:",
         "access-end:",
+        "access-browsers:",
+        "access-by-browser:",
         "access-by-email:",
         "access-by-time:",
+        "access-generation",
         "attempt:",
         "checkout-creation-outage",
         "checkout-drift",

@@ -1,13 +1,61 @@
-"""The section `[checkout]` of `orrery.toml`, and what the checkout of a deployment has beside it."""
+"""The sections `[checkout]` and `[[sites]]` of `orrery.toml`, and what a checkout has beside them."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Self
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, RootModel, model_validator
 
 from orrery.checkout.catalogue import CHANGE_RULE_3, THREE_D_SECURE, TRUST_COPY, Catalogue, Product, SessionTerms
+from orrery.checkout.sites import DEFAULT, Site, origin_of
 from orrery.runtime.section import Address, Section
+
+_TICKET = "{CHECKOUT_SESSION_ID}"
+
+
+def _is_origin(address: str) -> str:
+    if address != origin_of(address):
+        raise ValueError("it must be an origin such as https://shop.example, without a path or a slash at its end")
+    return address
+
+
+def _has_ticket(address: str) -> str:
+    if _TICKET not in address:
+        raise ValueError(f"it must contain {_TICKET}")
+    return address
+
+
+class SiteSettings(Section):
+    """One site that sells (decision 53)."""
+
+    origin: Annotated[Address, AfterValidator(_is_origin)]
+    name: str = Field(min_length=1)
+    success_url: Annotated[str, AfterValidator(_has_ticket)]
+    cancel_url: str = Field(min_length=1)
+    practice_url: str = ""
+    seller: str = ""
+
+    def site(self) -> Site:
+        """Return the site."""
+        return Site(**self.model_dump())
+
+
+class SitesSettings(RootModel[tuple[SiteSettings, ...]]):
+    """The sites that sell, beside the one whose addresses `[checkout]` has."""
+
+    root: tuple[SiteSettings, ...] = ()
+
+    @model_validator(mode="after")
+    def _are_distinct(self) -> Self:
+        named = Counter(name for one in self.root for name in {one.name, one.origin})
+        if any(count > 1 for count in named.values()):
+            raise ValueError("two sites have one name or one origin")
+        return self
+
+    def sites(self) -> tuple[Site, ...]:
+        """Return the sites, in the order of the settings."""
+        return tuple(one.site() for one in self.root)
 
 
 class ProductSettings(Section):
@@ -18,10 +66,12 @@ class ProductSettings(Section):
     title: str
     price_id: str | None = None
     trust_copy: str = TRUST_COPY
+    site: str = ""
 
-    def product(self) -> Product:
+    def product(self, default: Site | None, sites: Sequence[Site]) -> Product:
         """Return the product, which may hold a mistake: the catalogue names it."""
-        return Product(**self.model_dump())
+        named = next((one for one in sites if self.site in (one.name, one.origin)), None)
+        return Product(**self.model_dump(exclude={"site"}), site=named if self.site else default)
 
 
 class CheckoutSettings(Section):
@@ -55,17 +105,25 @@ class CheckoutSettings(Section):
             raise ValueError("payment_method_types is empty: the processor would fall back to card only.")
         return self
 
-    def catalogue(self) -> Catalogue:
-        """Return the products on sale."""
-        return Catalogue(tuple(one.product() for one in self.products))
+    def default_site(self, sites: Sequence[Site] = ()) -> Site | None:
+        """Return the site of a product that names none: that of these addresses, or the only one there is."""
+        if self.success_url or not sites:
+            at = origin_of(self.success_url or "")
+            return replace(DEFAULT, origin=at, name=self.seller, practice_url=self.practice_url)
+        return sites[0] if len(sites) == 1 else None
 
-    def terms(self) -> SessionTerms | None:
-        """Return the parameters that all sessions share, or None while the two addresses are missing."""
-        if not (self.success_url and self.cancel_url):
+    def catalogue(self, sites: Sequence[Site] = ()) -> Catalogue:
+        """Return the products on sale."""
+        default = self.default_site(sites)
+        return Catalogue(tuple(one.product(default, sites) for one in self.products))
+
+    def terms(self, sites: Sequence[Site] = ()) -> SessionTerms | None:
+        """Return the parameters that all sessions share, or None while no site has the two addresses."""
+        if not (self.success_url and self.cancel_url) and (self.success_url or not sites):
             return None
         return SessionTerms(
-            success_url=self.success_url,
-            cancel_url=self.cancel_url,
+            success_url=self.success_url or "",
+            cancel_url=self.cancel_url or "",
             payment_method_types=self.payment_method_types,
             three_d_secure=self.three_d_secure,
             marketing_consent=self.marketing_consent,
@@ -84,3 +142,4 @@ class CheckoutPlan:
     signing_secrets: Sequence[bytes] = field(repr=False)
     service_tokens: Sequence[bytes] = field(repr=False)
     trusted_proxies: Sequence[str]
+    sites: Sequence[Site] = ()

@@ -4,14 +4,14 @@ The framework declares the same operations, for the description, and gets what t
 """
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 from pydantic import BaseModel
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,21 +23,38 @@ _RAISED = "orrery.raised"
 
 
 class DirectRoute(Route):
-    """A POST of `path`. `operation` returns the body of a 200, or raises what `problems.py` answers."""
+    """A request of `path`. `operation` raises what `problems.py` answers, or returns the body of a 200.
 
-    def __init__(self, path: str, operation: Callable[[Request], Awaitable[BaseModel]]) -> None:
-        super().__init__(path, self._answer, methods=["POST"])
+    Or it returns a response without a body. A path with parameters takes all that begins as it does.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        operation: Callable[[Request], Awaitable[BaseModel | Response]],
+        methods: Sequence[str] = ("POST",),
+    ) -> None:
+        super().__init__(path, self._answer, methods=methods)
         self.operation = operation
+        self._begins, parameters, _ = path.partition("{")
+        self._is_whole = not parameters
+
+    def takes(self, scope: Scope) -> bool:
+        """Return whether a request is for this route."""
+        if scope["type"] != "http" or not scope["path"].startswith(self._begins):
+            return False
+        return scope["method"] in (self.methods or ()) and (not self._is_whole or scope["path"] == self.path)
 
     def matches(self, scope: Scope) -> tuple[Match, dict[str, Any]]:
         """Match as usual, and name this route for the figures."""
         match, child = super().matches(scope)
         return match, {} if match is Match.NONE else {**child, "route": self}
 
-    async def _answer(self, request: Request) -> JSONResponse:
+    async def _answer(self, request: Request) -> Response:
         if error := request.scope.get(_RAISED):
             raise error
-        return JSONResponse((await self.operation(request)).model_dump())
+        found = await self.operation(request)
+        return found if isinstance(found, Response) else JSONResponse(found.model_dump())
 
 
 class AnsweredDirectly:
@@ -51,22 +68,25 @@ class AnsweredDirectly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"] != self._route.path or scope["method"] != "POST":
+        if not self._route.takes(scope):
             await self._app(scope, receive, send)
             return
         started = perf_counter()
         try:
-            body = await self._route.operation(Request(scope, receive, send))
+            found = await self._route.operation(Request(scope, receive, send))
         except (Exception, CancelledError) as error:  # noqa: BLE001  the app raises it again, and counts it
             await self._app({**scope, STARTED: started, _RAISED: error}, receive, send)
             return
+        whole = _whole(found if isinstance(found, Response) else found.model_dump_json())
         try:
-            await _whole(body.model_dump_json()).send(send)
+            await whole.send(send)
         finally:
-            self._count("POST", 200)
+            self._count(scope["method"], whole.start["status"])
             self._seconds.observe(perf_counter() - started)
 
 
 @lru_cache(maxsize=16)
-def _whole(body: str) -> WholeAnswer:
-    return WholeAnswer(body.encode(), [*DEFAULTS])
+def _whole(answer: str | Response) -> WholeAnswer:
+    if isinstance(answer, Response):
+        return WholeAnswer(b"", [*DEFAULTS], answer.status_code)
+    return WholeAnswer(answer.encode(), [*DEFAULTS])

@@ -21,6 +21,14 @@ class Routes:
     direct: Sequence[DirectRoute] = ()
     reads: Mapping[str, ReadSources] = field(default_factory=dict[str, ReadSources])
 
+    def __add__(self, other: "Routes") -> "Routes":
+        return Routes(
+            public=[*self.public, *other.public],
+            private=[*self.private, *other.private],
+            direct=[*self.direct, *other.direct],
+            reads={**self.reads, **other.reads},
+        )
+
     def names(self) -> Iterator[str]:
         """Yield what may be there once, over all modules."""
         yield from (f"public {route}" for router in self.public for route in _routes(router))

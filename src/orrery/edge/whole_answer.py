@@ -1,21 +1,21 @@
 """An answer of JSON that is made once and sent often, in one write where the server allows it."""
 
+from http import HTTPStatus
+
 from starlette.types import Message, Send
 
-from orrery.edge.uvicorn_protocol import Headers, written_at_once
-
-_STATUS = b"HTTP/1.1 200 OK\r\n"
+from orrery.edge.uvicorn_protocol import STATUS_LINE, Headers, written_at_once
 
 
 class WholeAnswer:
-    """A 200 with its headers and its body."""
+    """An answer with its headers and its body: a body is JSON, and a 204 has none."""
 
     __slots__ = ("_above", "_whole", "body", "start")
 
-    def __init__(self, body: bytes, about: Headers) -> None:
-        length = str(len(body)).encode()
-        content = [(b"content-type", b"application/json"), (b"content-length", length)]
-        self.start: Message = {"type": "http.response.start", "status": 200, "headers": content + about}
+    def __init__(self, body: bytes, about: Headers, status: int = 200) -> None:
+        content = [(b"content-type", b"application/json")] if body else []
+        content += [(b"content-length", str(len(body)).encode())] if status != HTTPStatus.NO_CONTENT else []
+        self.start: Message = {"type": "http.response.start", "status": status, "headers": content + about}
         self.body: Message = {"type": "http.response.body", "body": body}
         self._above: Headers | None = None
         self._whole = b""
@@ -34,6 +34,6 @@ class WholeAnswer:
         """Return it as it goes over the wire, the server's own headers above; joined when those change."""
         if above is not self._above:
             lines = [b"%b: %b\r\n" % header for header in (*above, *self.start["headers"])]
-            self._whole = b"".join([_STATUS, *lines, b"\r\n", self.body["body"]])
+            self._whole = b"".join([STATUS_LINE[self.start["status"]], *lines, b"\r\n", self.body["body"]])
             self._above = above
         return self._whole

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from orrery.app.settings.reader import load, load_settings
 from orrery.app.settings.sections import file_model, sections_of
@@ -27,6 +27,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def keys_in(section: BaseModel, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the path of every key, and its value as it stands in a file."""
+    if isinstance(section, RootModel):
+        yield above, section.model_dump(mode="json")
+        return
     for name, value in section.model_dump(mode="json").items():
         inner = getattr(section, name)
         if isinstance(inner, BaseModel):

@@ -156,7 +156,7 @@ async def test_what_is_exported() -> None:
     """An export holds a buyer's records, offers, events and notifications, and nobody else's."""
     shop = await sold(Shop(), ANN, JOANN)
     data = await shop.privacy.export(ANN.upper())
-    counts = {"access": 1, "offers": 1, "events": 1, "notifications": 1, "intents": 0}
+    counts = {"access": 1, "offers": 1, "browsers": 0, "events": 1, "notifications": 1, "intents": 0}
     assert [(name, len(found)) for name, found in data.items()] == list(counts.items())
     text = json.dumps(data)
     assert JOANN not in text

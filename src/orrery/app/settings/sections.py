@@ -16,6 +16,9 @@ from orrery.runtime.settings import HasStore
 
 S = TypeVar("S")
 
+Unread = dict[str, Any] | list[Any]
+"""A section of another role: a table, or several."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -63,14 +66,14 @@ def file_model(role: Role) -> type[SettingsFile]:
     """Return the model of the file for a role: another role's sections may be there, and are not looked at."""
     own = sections_of(role)
     named = [one for module in MODULES for one in module.sections]
-    fields: dict[str, Any] = {one.name: _field(own.get(one.name, dict[str, Any]), one.former) for one in named}
+    fields: dict[str, Any] = {one.name: _field(own.get(one.name, Unread), one.former) for one in named}
     model = create_model("SettingsFile", __base__=SettingsFile, **fields)
     model.RETIRED = tuple(one for module in MODULES for one in module.retired_sections)
     return model
 
 
-def _field(kind: type, former: Sequence[FormerName]) -> Any:  # noqa: ANN401  as `create_model` takes it
+def _field(kind: Any, former: Sequence[FormerName]) -> Any:  # noqa: ANN401  as `create_model` takes it
     declared: Any = kind
     for one in former:
         declared = Annotated[declared, one]
-    return declared, kind()
+    return declared, {} if kind is Unread else kind()

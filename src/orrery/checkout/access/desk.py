@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after, without
@@ -40,12 +41,14 @@ class Desk:
         self,
         stored: CheckoutRecords,
         lookup: Lookup,
+        browsers: Browsers,
         notifications: Notifications,
         *,
         livemode: bool,
     ) -> None:
         self._stored = stored
         self._lookup = lookup
+        self._browsers = browsers
         self._notifications = notifications
         self._livemode = livemode
 
@@ -111,10 +114,11 @@ class Desk:
         writes: list[Write] = [self._stored.access.put(one, one.session_id) for one in shortened.values()]
         writes += self._end(record, [shortened.get(one.session_id, one) for one in others])
         changes = self._stored.access.changes(session_id, found, revoked) + Changes(writes, unchanged)
+        changes += self._stored.taken_back()
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
-        """Hand a record to another address of its buyer."""
+        """Hand a record to another address of its buyer; the browsers of before open it no more."""
         found = await self._found(session_id)
         record = found.record
         changed = record.change(email=checked_email(email))
@@ -126,6 +130,7 @@ class Desk:
         after, beside = await self._beside(changed)
         ends = [*self._end(record, left), *self._end(changed, [changed, *beside])]
         changes = self._stored.access.changes(session_id, found, changed) + Changes(ends, [*before, *after])
+        changes += await self._browsers.closed(session_id)
         await self._commit(changes + self._noted(session_id, "change-email", reason))
         return changed
 

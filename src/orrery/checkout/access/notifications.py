@@ -16,7 +16,10 @@ _NO_ADDRESS = (
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """Writes the messages of the checkout. `practice_url` may contain {vendorSlug} and {certCode}."""
+    """Writes the messages of the checkout. `practice_url` may contain {vendorSlug} and {certCode}.
+
+    A site's own seller and practice address go before these.
+    """
 
     seller: str
     practice_url: str = ""
@@ -30,13 +33,14 @@ class Notifications:
 
     def to_buyer(self, record: AccessRecord, email_id: str) -> OutboxDraft:
         """Return the buyer's e-mail."""
-        title = self.title(record)
+        title, site = self.title(record), self.catalogue.site_of(record.product)
+        practice = record.product.within(site.practice_url or self.practice_url)
         lines = [
             f"Thank you. Your access to the practice questions for {title} is open.",
             f"It runs until {record.expires_at:%d %B %Y}. No subscription, no auto-renewal.",
-            *([f"Start here: {self._practice(record.product)}"] if self.practice_url else []),
+            *([f"Start here: {practice}"] if practice else []),
             f"Your order: {record.session_id}",
-            self.seller,
+            site.seller or self.seller,
         ]
         return OutboxDraft(
             email_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
@@ -138,10 +142,6 @@ class Notifications:
             priority="high" if notes else "default",
             tags=("tada",),
         )
-
-    def _practice(self, product: ProductKey) -> str:
-        address = self.practice_url.replace("{vendorSlug}", product.vendor_slug)
-        return address.replace("{certCode}", product.cert_code)
 
 
 def _of(reversal: Reversal) -> str:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.events import ERASED_EVENT
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.collections import OFFER_ADDRESS, CheckoutRecords
@@ -38,8 +39,9 @@ EarlierErasure = tuple[StoredRecord[JournalEntry], AccessRecord | None]
 class BuyerData:
     """Finds and erases what checkout keeps about buyers."""
 
-    def __init__(self, stored: CheckoutRecords, lookup: Lookup) -> None:
+    def __init__(self, stored: CheckoutRecords, lookup: Lookup, browsers: Browsers) -> None:
         self._stored = stored
+        self._browsers = browsers
         self._lookup = lookup
         self._others: tuple[Collection[Any], ...] = (
             stored.offers,
@@ -62,6 +64,9 @@ class BuyerData:
             ),
             PersonalDataSource(
                 "offers", 20, self._find_offers, self._erase_others, prefixes=(self._stored.offers.prefix,)
+            ),
+            PersonalDataSource(
+                "browsers", 25, self._find_browsers, self._erase_browsers, prefixes=(self._stored.browsers.prefix,)
             ),
             PersonalDataSource("events", 30, self._find_events, self._erase_events),
         ]
@@ -101,6 +106,19 @@ class BuyerData:
     async def _find_offers(self, terms: SearchTerms) -> list[object]:
         offers = [await self._stored.offers.entry(record.session_id) async for record in self._held_by(terms)]
         return [stored_json(offer) for offer in offers if offer]
+
+    async def _find_browsers(self, terms: SearchTerms) -> list[object]:
+        opened = [await self._stored.browsers.entry(session_id) for session_id in sorted(terms.ids)]
+        return [stored_json(one) for one in opened if one]
+
+    async def _erase_browsers(self, request: ErasureRequest) -> ErasureRound:
+        """Close the access in every browser that opened it."""
+        found = False
+        for session_id in request.terms.ids:
+            if await self._stored.browsers.entry(session_id):
+                found = True
+                await commit_erasure(self._stored.store, await self._browsers.closed(session_id))
+        return ErasureRound(found)
 
     async def _find_events(self, terms: SearchTerms) -> list[object]:
         return [stored_json(entry) async for entry in self._events(terms)]

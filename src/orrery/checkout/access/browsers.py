@@ -1,0 +1,78 @@
+"""Which browsers opened an access. A browser is known by a keyed digest of its cookie's id."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from orrery.checkout.browser_records import BY_BROWSER, AccessBrowsers, OpenedBrowser
+from orrery.checkout.collections import CheckoutRecords
+from orrery.ports.store import Committed, Conflict
+from orrery.runtime.collection import Changes, RecordPage, Walk, commit, compare_and_set, gathered
+
+MOST = 10
+"""Browsers of one access: a person's phone is two or three (facts, One tap)."""
+
+USE_NOTED = timedelta(days=1)
+"""How often the use of a browser is written at most."""
+
+
+class Browsers:
+    """Opens access in browsers, and finds what a browser has opened. Raises the store's errors."""
+
+    def __init__(self, stored: CheckoutRecords) -> None:
+        self._stored = stored
+
+    async def of(self, browser: str) -> RecordPage[AccessBrowsers]:
+        """Return the accesses that a browser opened."""
+        return await gathered(self._stored.browsers.indexed(Walk(f"{BY_BROWSER}{browser}:")))
+
+    async def open_first(self, session_id: str, browser: str) -> bool:
+        """Open an access that no browser has opened; return whether it is open in this one."""
+        found = await self._stored.browsers.get(session_id)
+        if found is None:
+            opened = OpenedBrowser(browser=browser, opened_at=self._stored.clock.now())
+            record = AccessBrowsers(session_id=session_id, browsers=(opened,))
+            changes = self._stored.browsers.changes(session_id, None, record)
+            if isinstance(await commit(self._stored.store, changes), Committed):
+                return True
+            found = await self._stored.browsers.get(session_id)
+        return found is not None and browser in {one.browser for one in found.record.browsers}
+
+    async def use(self, session_id: str, browser: str) -> bool:
+        """Note that a browser was at the gate, once a day; return whether it may open the access."""
+
+        async def attempt() -> bool | Conflict:
+            found, now = await self._stored.browsers.get(session_id), self._stored.clock.now()
+            known = {one.browser: one for one in found.record.browsers} if found else {}
+            if found is None or browser not in known:
+                return False
+            used_at = known[browser].used_at
+            if used_at and now - used_at < USE_NOTED:
+                return True
+            known[browser] = known[browser].change(used_at=now)
+            left = _that_stay([*known.values()])
+            changes = self._stored.browsers.changes(
+                session_id, found, found.record.change(browsers=left), renewed=True
+            )
+            if len(left) < len(known):
+                changes += self._stored.taken_back()
+            outcome = await commit(self._stored.store, changes)
+            return outcome if isinstance(outcome, Conflict) else True
+
+        return await compare_and_set(attempt, "The browsers of one access change all the time.")
+
+    async def closed(self, session_id: str) -> Changes:
+        """Return what closes an access in all of its browsers, as part of a commit."""
+        found = await self._stored.browsers.find(session_id)
+        gone = self._stored.browsers.changes(session_id, found, None) if found else Changes()
+        return gone + self._stored.taken_back()
+
+
+def _that_stay(browsers: Sequence[OpenedBrowser]) -> tuple[OpenedBrowser, ...]:
+    """Return the latest used, and the latest opened of those that were never at the gate: these do not count."""
+    used = sorted((one for one in browsers if one.used_at), key=_time, reverse=True)
+    unused = sorted((one for one in browsers if not one.used_at), key=_time, reverse=True)
+    return (*used[:MOST], *unused[:MOST])
+
+
+def _time(browser: OpenedBrowser) -> datetime:
+    return browser.used_at or browser.opened_at

@@ -1,0 +1,73 @@
+"""The cookie by which a site knows a browser again (decision 46): a random id with a proof that we made it."""
+
+import hmac
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from orrery.checkout.sites import Site
+
+LONGEST = timedelta(days=400)
+"""No browser keeps a cookie longer (facts, Gate and cookie)."""
+
+_BYTES = 16
+_LENGTH = 43
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserCookies:
+    """Makes and reads the cookies of one store's sites."""
+
+    _key: bytes = field(repr=False)
+
+    @classmethod
+    def of_store(cls, store_key: bytes) -> "BrowserCookies":
+        """Return those under a key derived from the store's own, which has other uses too."""
+        return cls(hmac.digest(store_key, b"orrery cookies of browsers", "sha256"))
+
+    def new(self) -> bytes:
+        """Return the value for a browser that has none."""
+        browser = secrets.token_bytes(_BYTES)
+        return urlsafe_b64encode(browser + self._proof(browser)).rstrip(b"=")
+
+    def browser_of(self, value: bytes) -> str | None:
+        """Return the digest of the browser that a value is of; None for one that we did not make."""
+        if len(value) != _LENGTH:
+            return None
+        try:
+            made = urlsafe_b64decode(value + b"=")
+        except ValueError:
+            return None
+        browser, proof = made[:_BYTES], made[_BYTES:]
+        if not hmac.compare_digest(proof, self._proof(browser)):
+            return None
+        return hmac.digest(self._key, b"browser " + browser, "sha256").hex()[:32]
+
+    def _proof(self, browser: bytes) -> bytes:
+        return hmac.digest(self._key, browser, "sha256")[:_BYTES]
+
+
+def cookie_name(site: Site) -> bytes:
+    """Return the cookie's name: a browser refuses the first one without https, and from any other host."""
+    return b"__Host-orrery" if site.is_encrypted else b"orrery-local"
+
+
+def sent_cookie(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
+    """Return the value of a cookie in the headers of a request, or nothing."""
+    for header, value in headers:
+        if header == b"cookie":
+            for one in value.split(b";"):
+                key, _, found = one.strip().partition(b"=")
+                if key == name:
+                    return found
+    return b""
+
+
+def set_cookie(site: Site, value: bytes, life: timedelta) -> str:
+    """Return the header that gives a browser its cookie."""
+    secure = "; Secure" if site.is_encrypted else ""
+    seconds = int(min(life, LONGEST).total_seconds())
+    named = f"{cookie_name(site).decode()}={value.decode()}"
+    return f"{named}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

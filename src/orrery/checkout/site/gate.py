@@ -1,0 +1,116 @@
+"""The access gate: may this browser see the pages of this product? The web server of a site asks each time."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from orrery.checkout.access.browsers import USE_NOTED, Browsers
+from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.catalogue import Catalogue, ProductKey
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie
+from orrery.errors import RecordUnreadable
+
+EVERY = 1.0
+"""Seconds after which the gate looks whether any access was taken back."""
+
+MOST = 100_000
+"""Browsers that are remembered with what they opened."""
+
+GateStatus = Literal[204, 401, 403]
+"""Open; a browser that is not known; a browser whose access ended, was revoked, or is to another product."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    product: ProductKey
+    cookie: bytes
+
+
+class AccessGate:
+    """Answers from memory for a browser that it knows, for as long as nothing was taken back from anybody."""
+
+    def __init__(
+        self,
+        stored: CheckoutRecords,
+        catalogue: Catalogue,
+        lookup: Lookup,
+        browsers: Browsers,
+    ) -> None:
+        self._stored, self._clock = stored, stored.clock
+        self._catalogue = catalogue
+        self._lookup = lookup
+        self._browsers = browsers
+        self._cookies = BrowserCookies.of_store(stored.index_key)
+        self._open = dict[tuple[str, bytes], datetime]()
+        self._generation: int | None = None
+        self._looked_at: float | None = None
+        self._looking = asyncio.Lock()
+
+    async def status(self, path: str, headers: Sequence[tuple[bytes, bytes]]) -> GateStatus:
+        """Return the answer for `vendor/cert` and the headers of a request.
+
+        Raises the store's errors, and `RecordUnreadable` where an access that cannot be read might be open.
+        """
+        asked = self._paths.get(path) or self._of(path)
+        cookie = sent_cookie(headers, asked.cookie)
+        if not cookie:
+            return 401
+        if self._looked_at is None or self._clock.monotonic() - self._looked_at >= EVERY:
+            await self._look()
+        until = self._open.get((path, cookie))
+        if until and self._clock.now() < until:
+            return 204
+        return await self._look_up(asked.product, path, cookie)
+
+    @cached_property
+    def _paths(self) -> dict[str, _Asked]:
+        """Return what is asked by each path of the catalogue."""
+        return {product.name: self._of(product.name) for product in self._catalogue.listed}
+
+    def _of(self, path: str) -> _Asked:
+        vendor, _, cert = path.partition("/")
+        product = ProductKey("cert", cert, vendor)
+        return _Asked(product, cookie_name(self._catalogue.site_of(product)))
+
+    async def _look(self) -> None:
+        """Forget all that is open when an access was taken back since the last look."""
+        async with self._looking:
+            now = self._clock.monotonic()
+            if self._looked_at is not None and now - self._looked_at < EVERY:
+                return
+            entry = await self._stored.generation.entry()
+            generation = entry.version if entry else 0
+            if generation != self._generation:
+                self._open.clear()
+                self._generation = generation
+            self._looked_at = now
+
+    async def _look_up(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
+        browser, generation = self._cookies.browser_of(cookie), self._generation
+        opened = await self._browsers.of(browser) if browser else None
+        if browser is None or opened is None or opened.is_empty:
+            return 401
+        unreadable: list[RecordUnreadable] = [*opened.unreadable]
+        for one in opened.values():
+            try:
+                answer = await self._lookup.check_session(one.session_id, product.cert_code, product.vendor_slug)
+            except RecordUnreadable as error:
+                unreadable.append(error)
+                continue
+            if answer.expires_at and await self._browsers.use(one.session_id, browser):
+                # What was taken back meanwhile may have been open when it was read.
+                if generation == self._generation:
+                    self._remember(path, cookie, min(answer.expires_at, self._clock.now() + USE_NOTED))
+                return 204
+        if unreadable:
+            raise unreadable[0]
+        return 403
+
+    def _remember(self, path: str, cookie: bytes, until: datetime) -> None:
+        if len(self._open) >= MOST:
+            self._open.clear()
+        self._open[path, cookie] = until

@@ -1,0 +1,52 @@
+"""The cookie of a browser: by the site's origin, and never by a request."""
+
+from datetime import timedelta
+
+import pytest
+
+from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie, set_cookie
+from orrery.checkout.sites import Site
+
+COOKIES = BrowserCookies.of_store(b"a key")
+
+
+@pytest.mark.parametrize(
+    ("origin", "name", "secure"),
+    [
+        ("https://north.example", "__Host-orrery", "; Secure"),
+        ("", "__Host-orrery", "; Secure"),
+        ("http://localhost:8080", "orrery-local", ""),
+    ],
+)
+def test_the_header(origin: str, name: str, secure: str) -> None:
+    """What a browser needs to keep `__Host-`; on this machine without https another name."""
+    made = set_cookie(Site(origin), b"x" * 43, timedelta(days=10))
+    assert made == f"{name}={'x' * 43}; Path=/; Max-Age=864000; HttpOnly; SameSite=Lax{secure}"
+    assert "Max-Age=34560000;" in set_cookie(Site(origin), b"x", timedelta(days=800))
+    assert cookie_name(Site(origin)).decode() == name
+
+
+def test_a_browser_is_known_by_its_digest() -> None:
+    """Each value is another browser's; the same key reads it, and no other; the digest does not give it away."""
+    values = [COOKIES.new() for _ in range(100)]
+    assert len({COOKIES.browser_of(value) for value in values} - {None}) == 100
+    assert all(BrowserCookies.of_store(b"other").browser_of(value) is None for value in values)
+    assert BrowserCookies.of_store(b"a key").browser_of(values[0]) == COOKIES.browser_of(values[0])
+    assert "a key" not in repr(COOKIES)
+
+
+@pytest.mark.parametrize(
+    ("sent", "value"),
+    [
+        ([b"n=1"], b"1"),
+        ([b"a=2; n=1; b=3"], b"1"),
+        ([b"a=2", b"n=1"], b"1"),
+        ([b"nn=2;n=1"], b"1"),
+        ([b"a=n=1"], b""),
+        ([b"n"], b""),
+        ([], b""),
+    ],
+)
+def test_which_cookie_is_sent(sent: list[bytes], value: bytes) -> None:
+    """The one of the whole name, in whatever header it comes."""
+    assert sent_cookie([(b"host", b"x"), *((b"cookie", one) for one in sent)], b"n") == value

@@ -1,0 +1,105 @@
+"""A family of sites (decision 53): each product is sold by one of them, with that site's addresses."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from orrery.app.settings.reader import settings_from
+from orrery.app.settings.variables import SettingsError
+from orrery.checkout.catalogue import Product, session_parameters
+from orrery.checkout.settings import CheckoutSettings, SitesSettings
+from orrery.runtime.module import Role
+
+NORTH = {
+    "origin": "https://north.example",
+    "name": "North",
+    "success_url": "https://north.example/thanks?id={CHECKOUT_SESSION_ID}",
+    "cancel_url": "https://north.example/back?product={vendorSlug}/{certCode}",
+}
+SOUTH = {
+    "origin": "http://localhost:8080",
+    "name": "South",
+    "success_url": "https://south.example/thanks?id={CHECKOUT_SESSION_ID}",
+    "cancel_url": "https://south.example/back/{certCode}",
+}
+OWN = {"success_url": "https://own.example/s?id={CHECKOUT_SESSION_ID}", "cancel_url": "https://own.example/c"}
+
+
+def sold(site: str, *sites: dict[str, str], **checkout: str) -> tuple[CheckoutSettings, SitesSettings, Product]:
+    """Return the settings of one product, and that product as it is sold."""
+    product = {"vendor_slug": "acme", "cert_code": "one", "title": "One", "price_id": "price_1", "site": site}
+    settings = CheckoutSettings.model_validate({"products": [product], **checkout})
+    listed = SitesSettings.model_validate(sites)
+    return settings, listed, settings.catalogue(listed.sites()).listed[0]
+
+
+@pytest.mark.parametrize(
+    ("site", "sites", "checkout", "success", "cancel"),
+    [
+        ("", [], OWN, OWN["success_url"], OWN["cancel_url"]),
+        ("", [NORTH], OWN, OWN["success_url"], OWN["cancel_url"]),
+        (
+            "North",
+            [NORTH, SOUTH],
+            OWN,
+            NORTH["success_url"],
+            "https://north.example/back?product=acme/one",
+        ),
+        (
+            "",
+            [NORTH],
+            {},
+            NORTH["success_url"],
+            "https://north.example/back?product=acme/one",
+        ),
+        ("http://localhost:8080", [NORTH, SOUTH], {}, SOUTH["success_url"], "https://south.example/back/one"),
+    ],
+)
+def test_the_addresses_of_a_sale(
+    site: str, sites: list[dict[str, str]], checkout: dict[str, str], success: str, cancel: str
+) -> None:
+    """A site's own addresses; a product that names no site has those of `[checkout]`."""
+    settings, listed, product = sold(site, *sites, **checkout)
+    terms = settings.terms(listed.sites())
+    assert terms
+    sent = session_parameters(product, terms)
+    assert (sent["success_url"], sent["cancel_url"]) == (success, cancel)
+
+
+@pytest.mark.parametrize(("site", "sites"), [("East", [NORTH]), ("", [NORTH, SOUTH])])
+def test_a_product_of_no_site_is_not_sold(site: str, sites: list[dict[str, str]]) -> None:
+    """A site that is not there, or none where there are several: the mistake names the key."""
+    settings, listed, product = sold(site, *sites)
+    assert settings.catalogue(listed.sites()).mistakes[product.name].startswith("site must be")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [{**NORTH, "origin": "https://north.example/"}],
+        [{**NORTH, "origin": "https://north.example/shop"}],
+        [{**NORTH, "origin": "http://north.example"}],
+        [{**NORTH, "cancel_url": ""}],
+        [{**NORTH, "success_url": "https://north.example/thanks"}],
+        [NORTH, {**SOUTH, "name": "North"}],
+        [NORTH, {**SOUTH, "name": NORTH["origin"]}],
+    ],
+)
+def test_what_no_site_may_be(wrong: list[dict[str, str]]) -> None:
+    """An origin is one; both addresses are there; two sites are told apart."""
+    with pytest.raises(ValidationError):
+        _ = SitesSettings.model_validate(wrong)
+
+
+def test_the_sites_of_a_file(tmp_path: Path) -> None:
+    """`[[sites]]` stands in the file beside the sections, whose mistakes are named by their keys."""
+    assert [one.name for one in settings_from({"sites": [NORTH]}, tmp_path)[SitesSettings].sites()] == ["North"]
+    with pytest.raises(SettingsError, match=r"sites\.0\.nmae: there is no such key"):
+        _ = settings_from({"sites": [{**NORTH, "nmae": "x"}]}, tmp_path)
+
+
+@pytest.mark.parametrize("role", ["cockpit", "scan", "cloud"])
+def test_another_role_does_not_look_at_the_sites(tmp_path: Path, role: Role) -> None:
+    """One file serves several roles: a list of another role's tables is as little read as a table of its."""
+    assert settings_from({"sites": [{"anything": 1}], "checkout": {"anything": 1}}, tmp_path, role).role == role
