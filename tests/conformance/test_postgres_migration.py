@@ -69,6 +69,16 @@ def test_a_migration_waits_for_the_commit_that_has_the_turn(old: Schema, clock: 
     assert old.rows("SELECT schema FROM orrery_store") == [(1,)]
 
 
+def test_a_user_who_does_not_own_the_tables(old: Schema, clock: ManualClock) -> None:
+    """A node's user sells and cannot migrate: the sentence names whose address does."""
+    node = f"{old.name}_node"
+    old.change(f"CREATE ROLE {node} LOGIN; GRANT USAGE ON SCHEMA {old.name} TO {node}")
+    old.change(f"GRANT ALL ON ALL TABLES IN SCHEMA {old.name} TO {node}")
+    old.change(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA {old.name} TO {node}")
+    with pytest.raises(StoreUnavailable, match="does not own the store's tables"):
+        PostgresDatabase(f"{old.address} user={node}", clock).migrate()
+
+
 async def test_what_cannot_be_migrated(schema: Schema, clock: ManualClock) -> None:
     """A store of a newer release is neither opened nor migrated; where there is none, none is made."""
     schema.change("UPDATE orrery_store SET schema = 3")

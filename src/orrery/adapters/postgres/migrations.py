@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from orrery.adapters.postgres.transfer import Transfer, require_store, transfer
+import psycopg
+
+from orrery.adapters.postgres.transfer import NOT_THE_OWNER, Transfer, require_store, transfer
+from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 
 _MIGRATIONS: Final[Mapping[int, LiteralString]] = {2: "ALTER TABLE orrery_store ADD COLUMN closed text"}
@@ -21,7 +24,10 @@ def migrate(connection_string: str, clock: Clock) -> list[int]:
     """
     with transfer(connection_string, clock) as target:
         _ = require_store(target)
-        return [schema for schema, statements in _MIGRATIONS.items() if _step(target, schema, statements)]
+        try:
+            return [schema for schema, statements in _MIGRATIONS.items() if _step(target, schema, statements)]
+        except psycopg.errors.InsufficientPrivilege:
+            raise StoreUnavailable(NOT_THE_OWNER) from None
 
 
 def _step(target: Transfer, schema: int, statements: LiteralString) -> bool:

@@ -5,6 +5,7 @@ import psycopg
 from orrery.adapters.postgres.creation import make
 from orrery.adapters.postgres.schema import TABLES
 from orrery.adapters.postgres.transfer import (
+    NOT_THE_OWNER,
     Transfer,
     count_on,
     fill,
@@ -66,9 +67,7 @@ def replace(connection_string: str, clock: Clock, contents: StoreContents, *, re
             try:
                 _set_aside(target, read_at)
             except psycopg.errors.InsufficientPrivilege:
-                raise StoreUnavailable(
-                    "The user in the address does not own the store's tables: restore as their owner."
-                ) from None
+                raise StoreUnavailable(NOT_THE_OWNER) from None
         else:
             make(target.connection)
         fill(target, contents)

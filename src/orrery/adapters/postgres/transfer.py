@@ -24,6 +24,10 @@ from orrery.ports.store import StoreContents, StoredCommit, StoredRow
 PAGE_LIMIT = timedelta(seconds=60)
 """How long a page of rows, or the COMMIT of all, may take."""
 
+NOT_THE_OWNER = (
+    "The user in the address does not own the store's tables: put their owner into the address for this command."
+)
+
 _PAGE = 1000
 
 _SEIZE = f"SELECT pg_advisory_xact_lock({HOLD})"
