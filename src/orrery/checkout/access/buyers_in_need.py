@@ -16,6 +16,9 @@ from orrery.syntax.session_id import SESSION_ID
 EMAIL_TO = "e-mail to "
 """How the name of the part begins that is broken while a buyer cannot be reached."""
 
+MOST = 20
+"""How many refused e-mails a health round reads."""
+
 TOO_LONG = timedelta(hours=1)
 """How long a completed session may wait for its payment until its buyer needs help."""
 
@@ -43,18 +46,18 @@ class BuyersInNeed:
         found = [*await self._without_access(), *await self.unreached()]
         return sorted(found, key=lambda one: one.since, reverse=True)
 
-    async def unreached(self) -> Sequence[BuyerInNeed]:
-        """Return the buyers whose last e-mail their server refused for ever."""
+    async def unreached(self, most: int | None = None) -> Sequence[BuyerInNeed]:
+        """Return the buyers whose last e-mail their server refused for ever, from `most` e-mails."""
         return [
             self._unreached(row, record)
-            for row in await self._refused()
+            for row in await self._refused(most)
             if (record := await self._record_of(row)) and record.email == row.to
         ]
 
     async def findings(self) -> Sequence[Finding]:
         """Return a finding for each buyer who cannot be reached, as a push has reported."""
         try:
-            unreached = await self.unreached()
+            unreached = await self.unreached(MOST)
         except StoreError:
             return []
         return [
@@ -79,8 +82,8 @@ class BuyersInNeed:
     def _outbox(self) -> Outbox:
         return Outbox(self.stored.store, self.stored.clock, {})
 
-    async def _refused(self) -> list[Notification]:
-        rows = (await self._outbox.undelivered(None, "dead")).values()
+    async def _refused(self, most: int | None = None) -> list[Notification]:
+        rows = (await self._outbox.undelivered(most, "dead")).values()
         return [one for one in rows if one.channel == "email"]
 
     async def _record_of(self, row: Notification) -> AccessRecord | None:
