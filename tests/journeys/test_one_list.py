@@ -221,7 +221,7 @@ async def test_put_aside_everywhere(broken: Broken) -> None:
     assert (came.returncode, "fraud clusters is acknowledged until " in came.stderr) == (0, True), came.stderr
     await broken.orrery[OutageWatch].notify()
     assert await broken.counted() == before
-    assert "1 acknowledged" in await broken.asked("/owner")
+    assert "1 acknowledged" in await broken.asked("/owner?open")
     assert "1 acknowledged" in broken.shop.orrery("doctor").stdout
     listed = json.loads(broken.shop.orrery("ack", "--list", "--json").stdout)
     assert [(one["key"], one["acknowledged"]) for one in listed] == [("fraud clusters", True)]

@@ -294,7 +294,7 @@ def test_today_on_one_screen(journey: Journey) -> None:
     undelivered, unpaid = (in_need[shop.reference(one)] for one in (journey.undelivered, journey.unpaid))
     assert ("The mail server answered 550." in undelivered["why"], "unpaid" in unpaid["why"]) == (True, True)
     assert f"change-email {undelivered['reference']} ADDRESS --resend" in undelivered["todo"]
-    assert "payments and access" in {one["part"] for one in found["broken"]}
+    assert "payments and access" in {one["key"] for one in found["broken"]}
     assert undelivered["reference"] not in json.dumps(found["broken"])
     screen = shop.orrery("today")
     assert (asked.returncode, screen.returncode) == (1, 1)

@@ -57,9 +57,9 @@ class PanelSource:
     """One part of the page: its title, which is known even when its panel cannot be read.
 
     Panels that lead keep their place at the top, whatever is wrong. Among equally urgent ones those of a lower
-    `order` come first. `parts` are its parts, or with a space or a colon at the end the beginnings of their names;
-    without any, the tone is its own: what waits is not broken. `judges`: no check looks at its part, so that what
-    it shows as bad is a problem of this severity, by the title. The panel is None while there is nothing to show.
+    `order` come first. The panel is None while there is nothing to show. `parts` are its parts, or with a space or
+    a colon at the end the beginnings of their names; without any, the tone is its own: what waits is not broken.
+    `judges`: no check looks at its part, so that what it shows as bad is a problem of this severity, by the title.
     """
 
     title: str

@@ -293,14 +293,8 @@ async def test_the_last_sales_are_listed() -> None:
     assert len(panel.rows) == 10
     first, second, third, fourth, *older = panel.rows
     reference = References.of_store(INDEX_KEY).of("cs_1")
-    assert first == (
-        "2026-02-28T12:00:00Z",
-        "49.00 USD",
-        "Security",
-        "open",
-        "a…@example.org",
-        Link(reference, "https://processor.example/payments/pi_cs_1"),
-    )
+    assert first[:5] == ("2026-02-28T12:00:00Z", "49.00 USD", "Security", "open", "a…@example.org")
+    assert first[5] == Link(reference, "https://processor.example/payments/pi_cs_1")
     assert [one[3] for one in (second, third, fourth)] == ["disputed", "refunded", "revoked"]
     assert second[4] == "erased"
     assert {one[3] for one in older} <= {"open", "refunded in part"}

@@ -16,8 +16,8 @@ from orrery.syntax.session_id import SESSION_ID
 EMAIL_TO = "e-mail to "
 """How the name of the part begins that is broken while a buyer cannot be reached."""
 
-MOST_SHOWN = 50
-"""Refused e-mails that each health round reads; `orrery today` reads all."""
+MOST = 20
+"""How many refused e-mails a health round reads."""
 
 TOO_LONG = timedelta(hours=1)
 """How long a completed session may wait for its payment until its buyer needs help."""
@@ -46,18 +46,18 @@ class BuyersInNeed:
         found = [*await self._without_access(), *await self.unreached()]
         return sorted(found, key=lambda one: one.since, reverse=True)
 
-    async def unreached(self, limit: int | None = None) -> Sequence[BuyerInNeed]:
-        """Return the buyers whose last e-mail their server refused for ever; at most `limit` e-mails are read."""
+    async def unreached(self, most: int | None = None) -> Sequence[BuyerInNeed]:
+        """Return the buyers whose last e-mail their server refused for ever, from `most` e-mails."""
         return [
             self._unreached(row, record)
-            for row in await self._refused(limit)
+            for row in await self._refused(most)
             if (record := await self._record_of(row)) and record.email == row.to
         ]
 
     async def findings(self) -> Sequence[Finding]:
         """Return a finding for each buyer who cannot be reached, as a push has reported."""
         try:
-            unreached = await self.unreached(MOST_SHOWN)
+            unreached = await self.unreached(MOST)
         except StoreError:
             return []
         return [
@@ -82,8 +82,8 @@ class BuyersInNeed:
     def _outbox(self) -> Outbox:
         return Outbox(self.stored.store, self.stored.clock, {})
 
-    async def _refused(self, limit: int | None = None) -> list[Notification]:
-        rows = (await self._outbox.undelivered(limit, "dead")).values()
+    async def _refused(self, most: int | None = None) -> list[Notification]:
+        rows = (await self._outbox.undelivered(most, "dead")).values()
         return [one for one in rows if one.channel == "email"]
 
     async def _record_of(self, row: Notification) -> AccessRecord | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orrery.checkout.cli import checkout_of
 from orrery.checkout.cli.sales import with_amounts
 from orrery.ports.clock import Clock
+from orrery.ports.health import as_row
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services, service_of
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 MOST = 4
 """How many buyers and how many broken parts fit on the screen."""
 
-_findings_of = service_of("orrery.runtime.findings:Findings")
+_problems_of = service_of("orrery.runtime.problems:Problems")
 
 _MONEY = ("currency", "sold", "gross", "refunded", "disputed", "net")
 _HELP = ("reference", "since", "product", "email", "why", "todo")
-_BROKEN = ("part", "why", "todo")
+_BROKEN = ("key", "since", "why", "todo")
 
 
 def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
@@ -60,16 +61,11 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
 
 
 async def _broken(services: Services) -> list[Row]:
-    """Return what is broken of the parts, without buyers and what follows from another part."""
+    """Return the problems that are not put aside, without buyers and what follows from another problem."""
     from orrery.checkout.access.buyers_in_need import EMAIL_TO  # noqa: PLC0415  it reads the store
 
-    broken = [one for one in await _findings_of(services).all() if one.state == "broken"]
-    parts = {one.part for one in broken}
-    return [
-        {"part": one.part, "why": one.why, "todo": one.todo}
-        for one in broken
-        if one.cause not in parts and not one.part.startswith(EMAIL_TO)
-    ]
+    found = await _problems_of(services).all()
+    return [as_row(one) for one in found if one.is_open and not one.key.startswith(EMAIL_TO)]
 
 
 def _money(booked: "Bookings") -> list[Row]:
