@@ -63,7 +63,7 @@ class Broken:
 
     async def listed_on_the_page(self) -> list[str]:
         """Return the first cell of each row of the list on the owner's page."""
-        _, _, after = (await self.asked("/owner")).partition(">Problems</h2>")
+        _, _, after = (await self.asked("/owner?open")).partition(">Problems</h2>")
         rows = re.findall(r"<tr[^>]*>\s*<td[^>]*>(.*?)</td>", after.partition("</section>")[0], re.DOTALL)
         return [unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in rows]
 
