@@ -143,7 +143,8 @@ def _fork_what_is_typed(door: socket.socket) -> None:
         while True:
             line, _ = door.accept()
             with line:
-                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3)
+                # A forker that starts meanwhile must not have them too.
+                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3, socket.MSG_CMSG_CLOEXEC)
                 arguments, (folder, environment) = json.loads(request)
                 process = Forked(arguments, *files, place=(folder, environment))
                 for file in files:
