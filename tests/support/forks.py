@@ -143,8 +143,9 @@ def _fork_what_is_typed(door: socket.socket) -> None:
         while True:
             line, _ = door.accept()
             with line:
-                # A forker that starts meanwhile must not have them too.
-                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3, socket.MSG_CMSG_CLOEXEC)
+                request, files, _, _ = socket.recv_fds(line, _LONGEST_REQUEST, 3)
+                for file in files:
+                    os.set_inheritable(file, False)  # noqa: FBT003  it takes no keyword; else a forker keeps them open
                 arguments, (folder, environment) = json.loads(request)
                 process = Forked(arguments, *files, place=(folder, environment))
                 for file in files:
