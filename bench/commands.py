@@ -32,7 +32,7 @@ def reading(session: str) -> list[Sequence[str]]:
     """Return the words of each command that reads the store, once a value of an option; `session` was paid."""
     email = f"{session}@example.org"
     periods = "today", "7d", "30d", "month", "last-month", "2000-01-01..2100-12-31"
-    values = {"who": (session, email), "email": (email,), "period": periods}
+    values = {"who": (session, email), "person": (email,), "period": periods}
     left_out = *CHANGES, *ASK, *OTHERS
     commands = {name: callback for name, callback in _commands() if not name.startswith(left_out)}
     return [words for name, callback in commands.items() for words in _forms(name.split(), callback, values)]

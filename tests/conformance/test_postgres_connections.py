@@ -107,6 +107,7 @@ async def test_a_commit_that_stalls_while_another_host_is_tried(schema: Schema, 
         with connection.opened() as opened:
             assert opened.info.port == schema.server.port
         os.kill(stalled, signal.SIGCONT)
+        connection.drop()
         deadline.close()
         await asyncio.to_thread(until, lambda: stalled not in connections(schema))
         assert schema.rows("SELECT key FROM orrery_entries") == []

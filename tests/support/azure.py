@@ -6,25 +6,25 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from azure.core.exceptions import HttpResponseError
-from azure.core.pipeline.policies import CustomHookPolicy
-from azure.identity import ManagedIdentityCredential
 
 from orrery.ports.cloud.machine import Restart
 from orrery.sandbox.cloud.access import MACHINE_CONTRIBUTOR
 from tests.support.cloud import SCOPE, CloudBox, running_cloud
 from tests.support.provisioning import runbook
 
+if TYPE_CHECKING:
+    from azure.core.exceptions import HttpResponseError
+
 OWNER = "owner@northwind.example"
 IDENTITY, ACCOUNT, RUNBOOK, WEBHOOK = "restarter", "automation", "restart-gateway", "from-the-alert"
 GROUP, ALERT, SECOND_ALERT = "gateway-down", "gateway-unavailable", "gateway-deallocated"
 
 
-def code_of(error: pytest.ExceptionInfo[HttpResponseError]) -> tuple[int | None, str | None]:
+def code_of(error: "pytest.ExceptionInfo[HttpResponseError]") -> tuple[int | None, str | None]:
     """Return the status and the code of a refusal."""
     return error.value.status_code, error.value.error.code if error.value.error else None
 
@@ -48,7 +48,7 @@ class Official:
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
 
     def __post_init__(self) -> None:
-        self.credential: Any = ManagedIdentityCredential()
+        self.credential: Any = import_module("azure.identity").ManagedIdentityCredential()
         self._clients: list[Any] = [self.credential]
         self.group = self.box.config.resource_group
         self.identities: Any = self.client("msi.ManagedServiceIdentityClient").user_assigned_identities
@@ -64,13 +64,14 @@ class Official:
         The libraries are imported here: it takes seconds, and each process of a test run imports this module.
         """
         library, _, kind = name.partition(".")
+        policies = import_module("azure.core.pipeline.policies")
         options: dict[str, Any] = {
             "base_url": self.box.config.url,
             "credential_scopes": [SCOPE],
             "connection_verify": str(self.box.ca_file),
             "polling_interval": 0,
             "retry_total": 0,
-            "custom_hook_policy": CustomHookPolicy(raw_response_hook=self._keep),
+            "custom_hook_policy": policies.CustomHookPolicy(raw_response_hook=self._keep),
         }
         made = getattr(import_module(f"azure.mgmt.{library}"), kind)(
             self.credential, self.box.config.subscription, **options | more
