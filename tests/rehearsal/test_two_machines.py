@@ -125,9 +125,9 @@ class Cluster:
         first, seen, starting, *_ = section(DEAD, "A machine is lost permanently")
         self.follow([first, seen], "db-a")
         spare, address = self.hosts["spare"], ADDRESSES["db-b.example"]
-        spare.run(
-            f"ip address add {address}/24 dev eth0; ip address del 10.77.0.14/24 dev eth0; hostname db-b.example"
-        )
+        # The other way round, the new address would go with the first one of its network.
+        spare.run(f"ip address del 10.77.0.14/24 dev eth0; ip address add {address}/24 dev eth0")
+        spare.run("hostname db-b.example")
         names, etcd, postgresql, _certificates, agreement, patroni, *_ = steps(PAGE).values()
         self.follow([*names, *etcd, *postgresql], "spare")
         for file in ("authority.crt", "db-b.crt", "db-b.key"):
