@@ -1,5 +1,6 @@
 """The one list of problems (decision 59): since when, how severe, what follows, what is put aside."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.health import Finding, count_line
-from orrery.runtime.problems import LONGEST_URGENT, Acknowledgement, Problems
+from orrery.runtime.problems import LONGEST, LONGEST_URGENT, Acknowledgement, Problems
 from tests.runtime.test_watch import HOLD, Desk
 from tests.support.clock import START
 
@@ -74,7 +75,7 @@ async def test_put_aside_until_it_changes() -> None:
     desk = Desk()
     desk.findings = [OFTEN]
     aside = await problems(desk).acknowledge("refused notifications", None)
-    assert (aside.acknowledged, aside.until) == (True, None)
+    assert (aside.acknowledged, aside.until) == (True, START + LONGEST)
     await desk.looks(60, OFTEN)
     assert (await desk.told(), count_line(await problems(desk).all())) == (
         [],
@@ -138,3 +139,15 @@ def test_a_clock_that_was_put_back_ends_it() -> None:
     aside = Acknowledgement(at=START, until=START + 7 * DAY, severity=4)
     assert aside.covers(SLOW, START)
     assert not aside.covers(SLOW, START - DAY)
+
+
+async def test_what_is_put_aside_stands_for_nothing_else() -> None:
+    """What follows from it is shown and pushed by itself."""
+    desk = Desk()
+    cause = Finding("job: refresh", "broken", "It fails.", "See the log.", essential=False)
+    follows = replace(cause, part="job: reconcile", cause=cause.part)
+    desk.findings = [cause, follows]
+    _ = await problems(desk).acknowledge(cause.part, None)
+    await desk.looks(60, cause, follows)
+    assert await desk.told() == [f"Broken: {follows.part}"]
+    assert count_line(await problems(desk).all()) == "1 needs attention, 1 acknowledged"

@@ -35,6 +35,7 @@ logging_collector = off
 """
 
 _SETTLED = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND (state = 'idle' OR wait_event = 'SyncRep')"
+_THERE = "SELECT FROM pg_stat_activity WHERE pid = %s"
 _END_WAITING = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'SyncRep'"
 
 _names = count()
@@ -154,6 +155,7 @@ class Server:
             committing.pgconn.flush()
             until(lambda: looking.execute(_SETTLED, (process,)).fetchone())
             ended = looking.execute(_END_WAITING, (process,)).fetchall()
+            until(lambda: not looking.execute(_THERE, (process,)).fetchall() if ended else True)
         assert ended == [(True,)]
 
     def name_standbys(self, names: str) -> None:

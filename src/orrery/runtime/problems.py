@@ -26,6 +26,11 @@ LONGEST, LONGEST_URGENT = timedelta(days=7), timedelta(hours=24)
 """How long a time of acknowledgement may be; where money or access is in danger none lasts longer than a day."""
 
 
+def longest_of(severity: int) -> timedelta:
+    """Return how long a problem may be put aside."""
+    return LONGEST_URGENT if severity == URGENT else LONGEST
+
+
 class Acknowledgement(RecordPart):
     """What the owner put aside: a problem of this severity, about these items, until then or until it changes."""
 
@@ -36,8 +41,12 @@ class Acknowledgement(RecordPart):
 
     def covers(self, finding: Finding, now: datetime) -> bool:
         """Return whether it still holds: less of the same is no change, and neither are other figures."""
-        lasts = self.until is None or is_ahead(self.until, now, LONGEST)
-        return lasts and finding.priority <= self.severity and {*finding.items} <= {*self.items}
+        until, longest = self.until or self.at + LONGEST, longest_of(self.severity)
+        return (
+            is_ahead(until, now, longest)
+            and finding.priority <= self.severity
+            and {*finding.items} <= {*self.items}
+        )
 
 
 class PartOutage(Record):
@@ -103,31 +112,31 @@ class Problems:
         memory = self._of_store()
         known = {**self._known, **({memory.part: memory} if memory else {})}
         broken = {one.part: one for one in findings if one.state == "broken"}
-        found = [self._problem(one, known.get(one.part), broken) for one in broken.values()]
+        found = [self._problem(one, known, broken) for one in broken.values()]
         return sorted(found, key=lambda one: (one.acknowledged, bool(one.cause), -one.severity))
 
-    def _problem(self, finding: Finding, outage: PartOutage | None, broken: Mapping[str, Finding]) -> Problem:
-        now = self._clock.now()
-        cause = finding.cause if finding.cause in broken else ""
-        aside = outage.acknowledged if outage else None
-        since = outage.since if outage else now
-        if aside and aside.covers(finding, now):
-            return Problem(finding, since, cause, acknowledged=True, until=aside.until)
-        return Problem(finding, since, cause)
+    def _problem(
+        self, finding: Finding, known: Mapping[str, PartOutage], broken: Mapping[str, Finding]
+    ) -> Problem:
+        now, outage = self._clock.now(), known.get(finding.part)
+        # What is put aside, or matters less, stands for nothing else.
+        cause = broken.get(finding.cause)
+        if cause and (cause.priority < finding.priority or _aside(cause, known, now)):
+            cause = None
+        since, part = outage.since if outage else now, cause.part if cause else ""
+        if aside := _aside(finding, known, now):
+            return Problem(finding, since, part, acknowledged=True, until=aside.until)
+        return Problem(finding, since, part)
 
     async def acknowledge(self, key: str, time: timedelta | None) -> Problem:
         """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`."""
         problem = await self._named(key)
-        longest = LONGEST_URGENT if problem.severity == URGENT else LONGEST
+        longest = longest_of(problem.severity)
         if time and time > longest:
             raise Invalid(f"{key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
-        time = time or (longest if longest is LONGEST_URGENT else None)
         now = self._clock.now()
         aside = Acknowledgement(
-            at=now,
-            until=now + time if time else None,
-            severity=problem.severity,
-            items=problem.finding.items,
+            at=now, until=now + (time or longest), severity=problem.severity, items=problem.finding.items
         )
         await self._store_aside(problem, aside)
         return Problem(problem.finding, problem.since, problem.cause, acknowledged=True, until=aside.until)
@@ -158,3 +167,9 @@ class Problems:
 
         await compare_and_set(attempt, f"What is known of {problem.key} changes all the time; nothing was done.")
         log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)
+
+
+def _aside(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
+    outage = known.get(finding.part)
+    aside = outage.acknowledged if outage else None
+    return aside if aside and aside.covers(finding, now) else None

@@ -11,8 +11,8 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from orrery.adapters.postgres.barrier import Opened, first_host, pass_barrier
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import OLDEST_SERVER, SCHEMA_VERSION, SHARE, verify
-from orrery.adapters.postgres.standby import POOLER
+from orrery.adapters.postgres.schema import SCHEMA_VERSION, SHARE, verify
+from orrery.adapters.postgres.standby import POOLER, refuse_old
 from orrery.errors import StoreUnavailable
 from orrery.ports.clock import Clock
 
@@ -136,11 +136,7 @@ class StoreConnection:
 
     def _refuse(self, connection: psycopg.Connection) -> tuple[int, datetime]:
         """Return the server's process, and when it began; raise for a server, or an address, of no use."""
-        if connection.info.server_version < OLDEST_SERVER:
-            raise StoreUnavailable(
-                f"The store's database is PostgreSQL {connection.info.server_version // 10000}: "
-                f"Orrery needs {OLDEST_SERVER // 10000} or newer."
-            )
+        refuse_old(connection)
         found = connection.execute(_FOUND).fetchone()
         if found is None or found[1] != connection.info.backend_pid:
             raise StoreUnavailable(POOLER)

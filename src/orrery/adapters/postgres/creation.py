@@ -38,7 +38,12 @@ _LEFT = """
 SELECT nspname FROM pg_namespace
 WHERE starts_with(nspname, %s) AND pg_has_role(nspowner, 'USAGE') AND pg_try_advisory_lock(hashtext(nspname))
 """
-_HOLD = "SELECT pg_advisory_lock(hashtext(%s))"
+_HOLD = """
+SELECT pg_advisory_lock(hashtext(%s)) FROM (
+  SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'
+) AS idle RIGHT JOIN (SELECT) AS one ON true
+"""
+"""The session idles for as long as the trial runs. The setting is not there before PostgreSQL 14."""
 
 
 def create(connection_string: str) -> None:

@@ -9,7 +9,7 @@ import psycopg
 
 from orrery.adapters.postgres.address import connect
 from orrery.adapters.postgres.deadline import Deadline
-from orrery.adapters.postgres.schema import ANSWERING, AWAITED
+from orrery.adapters.postgres.schema import ANSWERING, AWAITED, OLDEST_SERVER
 from orrery.errors import StoreUnavailable
 
 POOLER = (
@@ -36,8 +36,18 @@ def _number(standbys: int) -> str:
     return "a standby" if standbys == 1 else f"{standbys} standbys"
 
 
+def refuse_old(connection: psycopg.Connection) -> None:
+    """Raise `StoreUnavailable` for a server that does not know our statements."""
+    if connection.info.server_version < OLDEST_SERVER:
+        raise StoreUnavailable(
+            f"The store's database is PostgreSQL {connection.info.server_version // 10000}: "
+            f"Orrery needs {OLDEST_SERVER // 10000} or newer."
+        )
+
+
 def refuse_unusable(connection: psycopg.Connection) -> None:
-    """Raise `StoreUnavailable` for a pooler, and where a first commit would wait for ever."""
+    """Raise `StoreUnavailable` for an old server, a pooler, and where a first commit would wait for ever."""
+    refuse_old(connection)
     process, awaited, connected = connection.execute(_LOOK).fetchone() or (0, 0, 0)
     if process != connection.info.backend_pid:
         raise StoreUnavailable(POOLER)

@@ -16,7 +16,8 @@ _COLUMNS = ("key", "severity", "since", "until", "why")
 
 Key = Annotated[list[str] | None, typer.Argument(help="The problem, as `orrery doctor` calls it.", metavar="KEY")]
 For = Annotated[
-    str, typer.Option("--for", help="How long, such as 1d or 2h; else until it changes.", show_default=False)
+    str,
+    typer.Option("--for", help="How long, such as 1d; else until it changes, 7 days at most.", show_default=False),
 ]
 
 

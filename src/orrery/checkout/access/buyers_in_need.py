@@ -8,7 +8,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, WithheldSession
 from orrery.errors import StoreError
 from orrery.ports.health import Finding
-from orrery.runtime.outbox import Notification, Outbox
+from orrery.runtime.outbox import MOST_COUNTED, Notification, Outbox
 from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
 from orrery.syntax.session_id import SESSION_ID
@@ -17,7 +17,7 @@ EMAIL_TO = "e-mail to "
 """How the name of the part begins that is broken while a buyer cannot be reached."""
 
 MOST = 20
-"""How many refused e-mails a health round reads."""
+"""How many buyers without their e-mail are listed one by one."""
 
 TOO_LONG = timedelta(hours=1)
 """How long a completed session may wait for its payment until its buyer needs help."""
@@ -57,7 +57,7 @@ class BuyersInNeed:
     async def findings(self) -> Sequence[Finding]:
         """Return a finding for each buyer who cannot be reached, as a push has reported."""
         try:
-            unreached = await self.unreached(MOST)
+            unreached = (await self.unreached(MOST_COUNTED))[:MOST]
         except StoreError:
             return []
         return [

@@ -117,7 +117,7 @@ def finding_of(last: LastReconciliation, now: datetime) -> Finding:
             PART, "broken", f"{_headline(last)}.", _TODO, essential=False, told=True, severity=URGENT, items=items
         )
     if now - last.at > LATE:
-        return Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False, told=True)
+        return Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False)
     return Finding(PART, "ok", f"{_WELL}.", essential=False)
 
 
