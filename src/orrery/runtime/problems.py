@@ -119,7 +119,7 @@ class Problems:
         self, finding: Finding, known: Mapping[str, PartOutage], broken: Mapping[str, Finding]
     ) -> Problem:
         now, outage = self._clock.now(), known.get(finding.part)
-        # What is put aside, or matters less, stands for nothing else.
+        # What is put aside, or matters less, explains nothing else.
         cause = broken.get(finding.cause)
         if cause and (cause.priority < finding.priority or _aside(cause, known, now)):
             cause = None

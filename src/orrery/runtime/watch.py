@@ -201,7 +201,7 @@ class OutageWatch:
         # Until its outage is over: a part that follows from it may take longer to work again.
         causes |= {part for part, (one, _) in known.items() if one and one.told_at}
         causes |= {STORE} if self._of_store.now else set()
-        # What was put aside stands for nothing else.
+        # What was put aside explains nothing else.
         causes -= {part for part, (one, _) in known.items() if one and one.acknowledged}
         changes: list[_Change] = []
         for part in {**bad, **known}:
