@@ -35,18 +35,14 @@ class Acknowledgement(RecordPart):
     """What the owner put aside: a problem of this severity, about these items, until then or until it changes."""
 
     at: AwareDatetime
-    until: AwareDatetime | None
+    until: AwareDatetime
     severity: NonNegativeInt
     items: tuple[Code, ...] = ()
 
     def covers(self, finding: Finding, now: datetime) -> bool:
         """Return whether it still holds: less of the same is no change, and neither are other figures."""
-        until, longest = self.until or self.at + LONGEST, longest_of(self.severity)
-        return (
-            is_ahead(until, now, longest)
-            and finding.priority <= self.severity
-            and {*finding.items} <= {*self.items}
-        )
+        lasts = is_ahead(self.until, now, longest_of(self.severity))
+        return lasts and finding.priority <= self.severity and {*finding.items} <= {*self.items}
 
 
 class PartOutage(Record):
@@ -63,6 +59,10 @@ class PartOutage(Record):
     cause: Code = ""
     well_since: AwareDatetime | None = None
     acknowledged: Acknowledgement | None = None
+
+    def aside(self, finding: Finding, now: datetime) -> Acknowledgement | None:
+        """Return the acknowledgement, while it holds for what the check finds."""
+        return self.acknowledged if self.acknowledged and self.acknowledged.covers(finding, now) else None
 
     @property
     def alarm(self) -> int:
@@ -121,10 +121,10 @@ class Problems:
         now, outage = self._clock.now(), known.get(finding.part)
         # What is put aside, or matters less, explains nothing else.
         cause = broken.get(finding.cause)
-        if cause and (cause.priority < finding.priority or _aside(cause, known, now)):
+        if cause and (cause.priority < finding.priority or aside_of(cause, known, now)):
             cause = None
         since, part = outage.since if outage else now, cause.part if cause else ""
-        if aside := _aside(finding, known, now):
+        if aside := aside_of(finding, known, now):
             return Problem(finding, since, part, acknowledged=True, until=aside.until)
         return Problem(finding, since, part)
 
@@ -169,7 +169,7 @@ class Problems:
         log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)
 
 
-def _aside(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
+def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
+    """Return the acknowledgement that holds for a finding, by what is stored of the parts."""
     outage = known.get(finding.part)
-    aside = outage.acknowledged if outage else None
-    return aside if aside and aside.covers(finding, now) else None
+    return outage.aside(finding, now) if outage else None

@@ -23,7 +23,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
-from orrery.runtime.problems import OUTAGE, PartOutage, outages_of
+from orrery.runtime.problems import OUTAGE, PartOutage, aside_of, outages_of
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
@@ -53,9 +53,7 @@ def broken(
     """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
     outage = outage or PartOutage(part=finding.part, since=look.at)
     cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
-    outage = outage.change(cause=cause)
-    if outage.acknowledged and not outage.acknowledged.covers(finding, look.at):
-        outage = outage.change(acknowledged=None)
+    outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at))
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
     if is_due and not (cause or finding.early or finding.told or outage.acknowledged):
         outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or _is_urgent(finding))
@@ -202,7 +200,8 @@ class OutageWatch:
         causes |= {part for part, (one, _) in known.items() if one and one.told_at}
         causes |= {STORE} if self._of_store.now else set()
         # What was put aside explains nothing else.
-        causes -= {part for part, (one, _) in known.items() if one and one.acknowledged}
+        stored = {part: one for part, (one, _) in known.items() if one}
+        causes -= {part for part, one in bad.items() if aside_of(one, stored, look.at)}
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import psycopg
-from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8BinaryDumper
 
 from orrery.adapters.postgres.barrier import Opened, first_host, pass_barrier
@@ -80,8 +79,6 @@ class StoreConnection:
         self.other: StoreConnection | None = None
         self.is_expired = False
         """Whether the connection is to be opened again before it is used."""
-        self.warned = False
-        """Whether the server warned since this was set to False: it ended a COMMIT's wait for the standby."""
 
     @contextmanager
     def opened(self) -> Generator[psycopg.Connection]:
@@ -118,7 +115,6 @@ class StoreConnection:
         return opened
 
     def _begin(self, connection: psycopg.Connection, host: int) -> None:
-        self.warned = False  # of the connection before, whose end the server may have announced
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # else each size is another statement
         backend = self._refuse(connection)
         # The server's process of the connection before may have a commit still to carry out. One that has begun
@@ -132,7 +128,6 @@ class StoreConnection:
         # What a server shows is kept once a standby has it: one that was left behind is of no use to the next.
         self._seen.epoch, self._seen.mark = pass_barrier(connection, self._judge, self._clock.now())
         self._backends[host] = backend
-        connection.add_notice_handler(self._hear)
 
     def _refuse(self, connection: psycopg.Connection) -> tuple[int, datetime]:
         """Return the server's process, and when it began; raise for a server, or an address, of no use."""
@@ -147,6 +142,3 @@ class StoreConnection:
     def _judge(self, schema: int | None, closed: str | None, epoch: int, mark: str) -> None:
         verify(schema, closed)
         self._seen.refuse_another(epoch, mark)
-
-    def _hear(self, notice: Diagnostic) -> None:
-        self.warned = self.warned or notice.severity_nonlocalized == "WARNING"

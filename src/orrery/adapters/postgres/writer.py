@@ -7,7 +7,7 @@ from typing import cast
 
 import psycopg
 
-from orrery.adapters.postgres.barrier import ENDED_WAIT
+from orrery.adapters.postgres.barrier import ENDED_WAIT, waited_for
 from orrery.adapters.postgres.connection import StoreConnection
 from orrery.adapters.postgres.statements import SWEEP_COMMITS, SWEEP_ENTRIES, TURN, WAVE
 from orrery.adapters.postgres.trouble import is_of_one_request, is_repeatable, lost, nothing_is_stored, unavailable
@@ -72,8 +72,6 @@ class Writer:
         with self._connection.opened() as connection:
             try:
                 found = self._send(connection, groups, now)
-            except CommitLost:
-                raise
             except Exception as error:
                 if nothing_is_stored(error):
                     raise
@@ -83,15 +81,12 @@ class Writer:
     def _send(
         self, connection: psycopg.Connection, groups: Sequence[tuple[Sequence[Request], Parameters]], now: datetime
     ) -> dict[int, CommitAnswer]:
-        self._connection.warned = False
-        with connection.pipeline():
+        with waited_for(connection, ENDED_WAIT), connection.pipeline():
             _ = connection.execute("BEGIN")
             _ = connection.execute(TURN, self._connection.turn, prepare=True)
             cursors = [connection.execute(WAVE, given, prepare=True, binary=True) for _, given in groups]
             self._sweep(connection, now)
             _ = connection.execute("COMMIT")
-        if self._connection.warned:
-            raise CommitLost(StoreUnavailable(ENDED_WAIT))
         return {
             id(request): answer
             for (group, _), cursor in zip(groups, cursors, strict=True)

@@ -51,7 +51,4 @@ def command(
     elif end:
         note(f"{name} needs attention again.")
     else:
-        until = rows[0]["until"]
-        note(
-            f"{name} is acknowledged until {f'{until:%Y-%m-%d %H:%M} UTC, or until ' if until else ''}it changes."
-        )
+        note(f"{name} is acknowledged until {rows[0]['until']:%Y-%m-%d %H:%M} UTC, or until it changes.")

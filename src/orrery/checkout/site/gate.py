@@ -57,7 +57,7 @@ class AccessGate:
         """
         asked = self._paths.get(path) or self._of(path)
         cookie = sent_cookie(headers, asked.cookie)
-        if not cookie or self._cookies.browser_of(cookie) is None:
+        if not cookie or ((path, cookie) not in self._open and self._cookies.browser_of(cookie) is None):
             return 401  # a stranger costs no read
         if self._looked_at is None or self._clock.monotonic() - self._looked_at >= EVERY:
             await self._look()
