@@ -109,6 +109,16 @@ async def test_a_known_browser_costs_the_store_one_read_a_second() -> None:
     assert store.reads == {"access-generation": 1}
 
 
+async def test_a_cookie_that_we_did_not_make_costs_no_read() -> None:
+    """Anybody can send one as often as they like, without a rate limit."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = Shop(clock, store)
+    for forged in (b"x", b"A" * 43, BrowserCookies.of_store(b"another").new()):
+        assert await at_the_gate(shop, forged) == 401
+    assert not store.reads
+
+
 async def test_the_use_of_a_browser_is_noted_once_a_day(shop: Shop) -> None:
     """From its first visit on; so the one that comes no more is the one that gives way."""
     cookie = await opened(shop)
