@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
+from orrery.adapters.imap_mailbox.connection import ImapConnection, MailHost, translated
 from orrery.adapters.imap_mailbox.listing import MANY
 from orrery.adapters.imap_mailbox.mailbox import ImapMailbox
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.comms.messages import MailboxMessage
+from orrery.trust import Trust
 from tests.conformance.imap_server import (
     PASSWORD,
     ImapServer,
@@ -79,6 +82,17 @@ async def test_no_end(call: str, step: str, misbehaviour: Misbehaviour, server: 
     server.instead[step] = misbehaviour
     with pytest.raises(MailboxUnreachable, match=r"no answer|unusable answer"):
         await CALLS[call](server.mailbox(SOON))
+
+
+def test_the_time_ends_before_a_command_is_sent(server: ImapServer) -> None:
+    """A deadline that passes then has the same words: the library makes an error of its own of it."""
+    host = MailHost("127.0.0.1", "cy@lab.example", PASSWORD, server.port, "none")
+    with ExitStack() as stack:
+        connection = ImapConnection(host, Trust().mail, lambda _: None)
+        stack.callback(connection.shutdown)
+        connection.within(0)
+        with pytest.raises(MailboxUnreachable, match="no answer"), translated():
+            _ = connection.noop()
 
 
 @pytest.mark.parametrize(("call", "step"), STEPS)

@@ -30,6 +30,7 @@ unix_socket_directories = '{folder}'
 synchronous_commit = on
 wal_level = replica
 wal_retrieve_retry_interval = 200ms
+dynamic_shared_memory_type = mmap
 logging_collector = off
 {more}
 """

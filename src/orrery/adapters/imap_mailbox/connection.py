@@ -227,12 +227,15 @@ def translated(seconds: float = SECONDS) -> Generator[None]:
     """Raise the port's errors for those of the library, of the network, and of what the server should not send."""
     try:
         yield
-    except TimeoutError:
-        raise MailboxUnreachable(f"The mail server gave no answer for {seconds:g} s.") from None
-    except OSError as error:
-        raise MailboxUnreachable(unreachable(_WHO, error)) from None
-    except imaplib.IMAP4.abort:
-        raise MailboxUnreachable("The mail server ended the connection.") from None
+    except (OSError, imaplib.IMAP4.abort) as error:
+        # The library raises its own error in place of one that came while it sent.
+        match error if isinstance(error, OSError) else error.__context__:
+            case TimeoutError():
+                raise MailboxUnreachable(f"The mail server gave no answer for {seconds:g} s.") from None
+            case OSError() as cause:
+                raise MailboxUnreachable(unreachable(_WHO, cause)) from None
+            case _:
+                raise MailboxUnreachable("The mail server ended the connection.") from None
     except (imaplib.IMAP4.error, NotImapError, ValueError, TypeError, LookupError, AttributeError):
         # The library raises any of these at an answer that it does not expect.
         raise MailboxUnreachable("The mail server gave an unusable answer.") from None
