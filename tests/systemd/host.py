@@ -45,7 +45,7 @@ class Host:
 
     def __init__(self, first: int, outside: int) -> None:
         self._first = first
-        self._inside = ["nsenter", "--target", str(first), "--all"]
+        self._inside = ["nsenter", "--target", str(first), "--all", "env", "--unset=TMPDIR"]
         self._beside = ["nsenter", "--target", str(first), "--net"]
         self._outside = ["nsenter", "--target", str(outside), "--net", "--mount", f"--wd={ROOT}"]
 
