@@ -17,7 +17,8 @@ ENDED = "for _ in {{1..300}}; do (true &); done"
 """A browser leaves its processes so: they outlive it for a moment, and nobody of the test run waits for them."""
 STARTS_ANOTHER = (
     ENDED
-    + "; read -r other < <(exec setsid bash -c 'echo $$; exec sleep 600'); echo $other; echo $TMPDIR; exec sleep {seconds}"
+    + "; read -r other < <(exec setsid bash -c 'echo $$; exec sleep 600')"
+    + "; echo $other; echo $TMPDIR; exec sleep {seconds}"
 )
 
 
