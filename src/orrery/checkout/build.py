@@ -74,7 +74,7 @@ class CheckoutDomain:
         tasks: Tasks,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self.plan = stored, plan
+        self.stored, self.plan, self._tasks = stored, plan, tasks
         self.catalogue = catalogue = settings.catalogue(plan.sites)
         texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
@@ -116,7 +116,7 @@ class CheckoutDomain:
     @cached_property
     def gate(self) -> AccessGate:
         """The access gate: one a process, for what it remembers."""
-        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers)
+        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers, self._tasks)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
