@@ -7,9 +7,11 @@ from pydantic import ValidationError
 
 from orrery.app.settings.reader import settings_from
 from orrery.app.settings.variables import SettingsError
+from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.runtime.module import Role
+from tests.support.checkout import record
 
 NORTH = {
     "origin": "https://north.example",
@@ -54,12 +56,19 @@ def sold(site: str, *sites: dict[str, str], **checkout: str) -> tuple[CheckoutSe
             "https://north.example/back?product=acme/one",
         ),
         ("http://localhost:8080", [NORTH, SOUTH], {}, SOUTH["success_url"], "https://south.example/back/one"),
+        (
+            "East",
+            [NORTH, {"origin": "https://east.example", "name": "East"}],
+            {},
+            "https://east.example/guided/success?session_id={CHECKOUT_SESSION_ID}",
+            "https://east.example/guided/cancelled?product=acme/one",
+        ),
     ],
 )
 def test_the_addresses_of_a_sale(
     site: str, sites: list[dict[str, str]], checkout: dict[str, str], success: str, cancel: str
 ) -> None:
-    """A site's own addresses; a product that names no site has those of `[checkout]`."""
+    """A site's own addresses, or the hosted pages; a product that names no site has those of `[checkout]`."""
     settings, listed, product = sold(site, *sites, **checkout)
     terms = settings.terms(listed.sites())
     assert terms
@@ -82,14 +91,36 @@ def test_a_product_of_no_site_is_not_sold(site: str, sites: list[dict[str, str]]
         [{**NORTH, "origin": "http://north.example"}],
         [{**NORTH, "cancel_url": ""}],
         [{**NORTH, "success_url": "https://north.example/thanks"}],
+        [{**NORTH, "language": "xx"}],
+        [{**NORTH, "colour": "green"}],
+        [{**NORTH, "colour": "#888888"}],
         [NORTH, {**SOUTH, "name": "North"}],
         [NORTH, {**SOUTH, "name": NORTH["origin"]}],
     ],
 )
 def test_what_no_site_may_be(wrong: list[dict[str, str]]) -> None:
-    """An origin is one; both addresses are there; two sites are told apart."""
+    """An origin is one; an address is whole; white words are read on a colour; two sites are told apart."""
     with pytest.raises(ValidationError):
         _ = SitesSettings.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("success", "has_pages"),
+    [
+        ("https://own.example/guided/success?session_id={CHECKOUT_SESSION_ID}", True),
+        ("https://own.example/thanks?session_id={CHECKOUT_SESSION_ID}", False),
+        ("https://own.example/thanks?to=/guided/success?session_id={CHECKOUT_SESSION_ID}", False),
+    ],
+)
+def test_the_pages_of_the_default_site(success: str, has_pages: bool) -> None:  # noqa: FBT001  a column of the table
+    """The site of `[checkout]` has them where its buyers come back to one; only then its e-mails have a link."""
+    settings, _, product = sold("", success_url=success, cancel_url=OWN["cancel_url"])
+    assert product.site
+    assert product.site.has_pages == has_pages
+    email = Notifications("Own", catalogue=settings.catalogue()).to_buyer(
+        record(vendor_slug="acme", cert_code="one"), "buyer-cs_1"
+    )
+    assert ("https://own.example/guided/open?session_id=cs_1&link=0\n" in email.body) == has_pages
 
 
 def test_the_sites_of_a_file(tmp_path: Path) -> None:

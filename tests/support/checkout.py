@@ -18,6 +18,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import COMPLETED, AccessEnd, AccessRecord, Offer
 from orrery.checkout.selling.service import Purchase
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSettings
+from orrery.checkout.sites import Site
 from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Put, Store, StoreEntry, Write
 from orrery.runtime.outbox import Notification, Outbox
@@ -159,6 +160,7 @@ class Shop(CheckoutDomain):
         api_version: str = API_VERSION,
         deployment: str = DEPLOYMENT,
         account: ScriptedProcessor | None = None,
+        sites: tuple[Site, ...] = (),
     ) -> None:
         self.clock = clock or ManualClock()
         self.store = over or MemoryStore(self.clock)
@@ -186,7 +188,7 @@ class Shop(CheckoutDomain):
             cast("ProcessorWrites", self.processor),
             self.approvals,
             read_event,
-            CheckoutPlan(settings, livemode, True, secrets, (TOKEN.encode(),), ()),  # noqa: FBT003  it has the key
+            CheckoutPlan(settings, livemode, True, secrets, (TOKEN.encode(),), (), sites),  # noqa: FBT003  it has the key
             Tasks(),
         )
         self.approvals.allow(*self.expiry.operations())

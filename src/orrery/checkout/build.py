@@ -35,6 +35,7 @@ from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
 from orrery.checkout.site.gate import AccessGate
+from orrery.checkout.sites import DEFAULT
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
@@ -55,8 +56,13 @@ from orrery.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
     from orrery.checkout.routes import CheckoutRoutes
-    from orrery.checkout.site.routes import SiteRoutes
+    from orrery.checkout.site.forms import Forms
+    from orrery.checkout.site.opening import Opening
+    from orrery.checkout.site.routes import PageRoutes, SiteRoutes
     from orrery.edge.routes import Routes
+
+EMAILS = Limit(5, 600), Limit(20, 86400)
+"""How often one client may ask for a link: in ten minutes, and in a day. Each access has one e-mail an hour."""
 
 
 class CheckoutDomain:
@@ -74,9 +80,9 @@ class CheckoutDomain:
         tasks: Tasks,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self.plan = stored, plan
+        self.stored, self.plan, self.tasks = stored, plan, tasks
         self.catalogue = catalogue = settings.catalogue(plan.sites)
-        texts = Notifications(settings.seller, settings.practice_url, catalogue)
+        self._texts = texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
             stored,
             catalogue,
@@ -116,7 +122,7 @@ class CheckoutDomain:
     @cached_property
     def gate(self) -> AccessGate:
         """The access gate: one a process, for what it remembers."""
-        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers)
+        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers, self.tasks)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
@@ -132,12 +138,33 @@ class CheckoutDomain:
             addresses=ClientAddresses(plan.trusted_proxies),
             proxies=self.proxies,
             limit=RateLimit(clock, *limits, wider=settings.ipv6_site_factor),
-            read_limit=RateLimit(
-                clock, Limit(settings.access_reads_per_minute, 60), wider=settings.ipv6_site_factor
-            ),
+            read_limit=self._read_limit(),
             bearer=ServiceBearer(plan.service_tokens, clock),
         ).all()
-        return own + site(self.gate).all()
+        return own + site(self.gate).all() + self.pages().all()
+
+    def _read_limit(self) -> RateLimit:
+        settings = self.plan.settings
+        reads = Limit(settings.access_reads_per_minute, 60)
+        return RateLimit(self.stored.clock, reads, wider=settings.ipv6_site_factor)
+
+    def pages(self) -> "PageRoutes":
+        """Return the routes of the hosted pages."""
+        plan, clock, key = self.plan, self.stored.clock, self.stored.index_key
+        make: type[PageRoutes] = load("orrery.checkout.site.routes:PageRoutes")
+        opening: type[Opening] = load("orrery.checkout.site.opening:Opening")
+        forms: type[Forms] = load("orrery.checkout.site.forms:Forms")
+        default = plan.settings.default_site(plan.sites) or DEFAULT
+        return make(
+            opening(self.stored, self.lookup, self.session_states, self.browsers, self._texts, self.tasks),
+            forms.of_store(key, clock, {one.origin for one in (default, *plan.sites)}),
+            self.catalogue,
+            default,
+            plan.settings.practice_url,
+            ClientAddresses(plan.trusted_proxies),
+            limit=self._read_limit(),
+            emails=RateLimit(clock, *EMAILS, wider=plan.settings.ipv6_site_factor),
+        )
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""

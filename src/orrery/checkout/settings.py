@@ -1,5 +1,6 @@
 """The sections `[checkout]` and `[[sites]]` of `orrery.toml`, and what a checkout has beside them."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, RootModel, model_validator
 
 from orrery.checkout.catalogue import CHANGE_RULE_3, THREE_D_SECURE, TRUST_COPY, Catalogue, Product, SessionTerms
-from orrery.checkout.sites import DEFAULT, Site, origin_of
+from orrery.checkout.sites import CANCELLED, DEFAULT, SUCCESS, Language, Site, origin_of
 from orrery.runtime.section import Address, Section
 
 _TICKET = "{CHECKOUT_SESSION_ID}"
@@ -18,6 +19,27 @@ def _is_origin(address: str) -> str:
     if address != origin_of(address):
         raise ValueError("it must be an origin such as https://shop.example, without a path or a slash at its end")
     return address
+
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+
+_LEAST_CONTRAST = 4.5
+"""Of text on its ground (WCAG 2.2, 1.4.3)."""
+
+
+def _is_colour(colour: str) -> str:
+    if not _COLOUR.fullmatch(colour):
+        raise ValueError("it must be a colour such as #3f3ca6, in small letters")
+    if contrast_with_white(colour) < _LEAST_CONTRAST:
+        raise ValueError("it is too light: white text on it could not be read. Take a darker one")
+    return colour
+
+
+def contrast_with_white(colour: str) -> float:
+    """Return the contrast of white text on a colour such as `#3f3ca6` (WCAG 2.2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
 def _has_ticket(address: str) -> str:
@@ -31,14 +53,19 @@ class SiteSettings(Section):
 
     origin: Annotated[Address, AfterValidator(_is_origin)]
     name: str = Field(min_length=1)
-    success_url: Annotated[str, AfterValidator(_has_ticket)]
-    cancel_url: str = Field(min_length=1)
+    success_url: Annotated[str, AfterValidator(_has_ticket)] | None = None
+    cancel_url: str | None = Field(default=None, min_length=1)
     practice_url: str = ""
     seller: str = ""
+    language: Language = "en"
+    colour: Annotated[str, AfterValidator(_is_colour)] = "#3f3ca6"
 
     def site(self) -> Site:
-        """Return the site."""
-        return Site(**self.model_dump())
+        """Return the site, whose addresses are the hosted pages on its origin where it names no other."""
+        own = self.model_dump()
+        own["success_url"] = self.success_url or f"{self.origin}{SUCCESS}?session_id={_TICKET}"
+        own["cancel_url"] = self.cancel_url or f"{self.origin}{CANCELLED}?product={{vendorSlug}}/{{certCode}}"
+        return Site(**own, has_pages=True)
 
 
 class SitesSettings(RootModel[tuple[SiteSettings, ...]]):
@@ -109,7 +136,9 @@ class CheckoutSettings(Section):
         """Return the site of a product that names none: that of these addresses, or the only one there is."""
         if self.success_url or not sites:
             at = origin_of(self.success_url or "")
-            return replace(DEFAULT, origin=at, name=self.seller, practice_url=self.practice_url)
+            hosted = (self.success_url or "").startswith(f"{at}{SUCCESS}?")
+            name, practice = self.seller, self.practice_url
+            return replace(DEFAULT, origin=at, name=name, practice_url=practice, has_pages=hosted)
         return sites[0] if len(sites) == 1 else None
 
     def catalogue(self, sites: Sequence[Site] = ()) -> Catalogue:

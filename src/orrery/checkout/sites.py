@@ -1,7 +1,15 @@
 """The sites that sell (decision 53): pure."""
 
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
+
+SUCCESS, CANCELLED, ENDED = "/guided/success", "/guided/cancelled", "/guided/ended"
+OPEN, LOST = "/guided/open", "/guided/lost"
+"""The hosted pages, on each site's own origin."""
+
+Language = Literal["en", "de"]
+"""What the hosted pages are written in: each has its words in `web/guided/words.toml`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,10 @@ class Site:
     cancel_url: str = ""
     practice_url: str = ""
     seller: str = ""
+    language: Language = "en"
+    colour: str = ""
+    has_pages: bool = False
+    """Whether the hosted pages are where buyers come back to, or may be: then an e-mail has a link to one."""
 
     @property
     def is_encrypted(self) -> bool:

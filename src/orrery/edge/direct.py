@@ -46,8 +46,10 @@ class DirectRoute(Route):
         return scope["method"] in (self.methods or ()) and (not self._is_whole or scope["path"] == self.path)
 
     def matches(self, scope: Scope) -> tuple[Match, dict[str, Any]]:
-        """Match as usual, and name this route for the figures."""
+        """Match what it takes, and else as usual, and name this route for the figures."""
         match, child = super().matches(scope)
+        if self.takes(scope):  # also what has a slash too many for its parameters
+            match, child = Match.FULL, {"endpoint": self.endpoint, **child}
         return match, {} if match is Match.NONE else {**child, "route": self}
 
     async def _answer(self, request: Request) -> Response:

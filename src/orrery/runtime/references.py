@@ -6,7 +6,7 @@ the owner's commands take it.
 
 import hmac
 import re
-from base64 import b32encode
+from base64 import b32encode, urlsafe_b64encode
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -22,6 +22,8 @@ _ALPHABET = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefg
 """Base 32 without i, l, o and u, which look like others (Crockford's alphabet)."""
 
 _REFERENCE = re.compile(rf"{PREFIX}[0-9a-z]{{{DIGITS}}}")
+
+_LINK = re.compile(r"(?<=[?&]session_id=)([A-Za-z0-9_]+)&link=([0-9]+)(?![0-9]|&key=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,28 @@ class References:
         """
         return hmac.digest(self._key, f"sequence {text}".encode(), "sha256").hex()[:32]
 
+    def key_of_link(self, session_id: str, generation: int) -> str:
+        """Return the key in a link that opens an access; a record's next generation ends the links before.
+
+        It is computed where it is needed, and kept nowhere.
+        """
+        digest = hmac.digest(self._key, f"link {generation} {session_id}".encode(), "sha256")
+        return urlsafe_b64encode(digest[:16]).rstrip(b"=").decode("ascii")
+
+    def with_keys(self, text: str) -> str:
+        """Return `text` with the key in each link that opens an access."""
+        return _LINK.sub(lambda found: f"{found[0]}&key={self.key_of_link(found[1], int(found[2]))}", text)
+
     def within(self, text: str) -> str:
         """Return `text` with a reference in the place of each session id."""
         return SESSION_ID.sub(lambda found: self.of(found.group()), text)
 
 
 class ReferringNotifier:
-    """Sends messages without session ids, but for the text of a buyer's e-mail: the ticket is the buyer's own."""
+    """Sends messages without session ids, but for the text of a buyer's e-mail: the ticket is the buyer's own.
+
+    That gets the keys of its links, which no stored e-mail has.
+    """
 
     def __init__(self, notifier: Notifier, references: References) -> None:
         self._notifier = notifier
@@ -74,7 +91,7 @@ class ReferringNotifier:
 
     def _shown(self, message: OutgoingMessage) -> OutgoingMessage:
         within = self._references.within
-        body = message.body if message.to else within(message.body)
+        body = self._references.with_keys(message.body) if message.to else within(message.body)
         sequence = message.sequence and self._references.sequence(message.sequence)
         return replace(message, id=within(message.id), title=within(message.title), body=body, sequence=sequence)
 

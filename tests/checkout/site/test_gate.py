@@ -1,5 +1,6 @@
 """The access gate: 204, 401 or 403 by the cookie of a browser, from memory while nothing was taken back."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -194,8 +195,9 @@ async def test_nothing_but_its_answer(shop: Shop, method: str) -> None:
             assert ("content-length" in answer.headers) == (status != 204)
 
 
-async def test_a_store_that_cannot_be_asked() -> None:
-    """It is neither yes nor no: 503, and the next request is answered."""
+@pytest.mark.parametrize("path", [PRODUCT.name, f"{PRODUCT.name}/", f"/{PRODUCT.name}", ""])
+async def test_a_store_that_cannot_be_asked(path: str) -> None:
+    """It is neither yes nor no: 503, whatever the path, and the next request is answered."""
     clock = ManualClock()
     store = UnreliableStore(MemoryStore(clock))
     shop, metrics = Shop(clock, store), Metrics()
@@ -204,8 +206,23 @@ async def test_a_store_that_cannot_be_asked() -> None:
     store.get_errors = [StoreUnavailable("It is full.")]
     async with client_of(app) as client:
         headers = {"Cookie": f"__Host-orrery={cookie.decode()}"}
-        answers = [await client.get(f"{GATE}{PRODUCT.name}", headers=headers) for _ in range(2)]
-    assert [one.status_code for one in answers] == [503, 204]
+        answers = [await client.get(f"{GATE}{path}", headers=headers) for _ in range(2)]
+    assert [one.status_code for one in answers] == [503, 204 if path == PRODUCT.name else 403]
+
+
+async def test_all_that_wait_share_one_look() -> None:
+    """While the store hangs, they wait for one read, and not each for its own in turn; they share its failure."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = Shop(clock, store)
+    cookie = await opened(shop)
+    store.get_errors = [StoreUnavailable("It hung.")]
+    store.reads.clear()
+    asked = [at_the_gate(shop, cookie) for _ in range(100)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(one) for one in answers] == [StoreUnavailable] * 100
+    assert store.reads == {"access-generation": 1}
+    assert await at_the_gate(shop, cookie) == 204
 
 
 async def test_what_was_read_before_it_was_revoked_is_not_remembered() -> None:

@@ -5,11 +5,13 @@ from datetime import datetime, timedelta
 
 from orrery.checkout.browser_records import BY_BROWSER, AccessBrowsers, OpenedBrowser
 from orrery.checkout.collections import CheckoutRecords
-from orrery.ports.store import Committed, Conflict
+from orrery.ports.store import Conflict
 from orrery.runtime.collection import Changes, RecordPage, Walk, commit, compare_and_set, gathered
 
 MOST = 10
 """Browsers of one access: a person's phone is two or three (facts, One tap)."""
+
+_BUSY = "The browsers of one access change all the time."
 
 USE_NOTED = timedelta(days=1)
 """How often the use of a browser is written at most."""
@@ -27,15 +29,28 @@ class Browsers:
 
     async def open_first(self, session_id: str, browser: str) -> bool:
         """Open an access that no browser has opened; return whether it is open in this one."""
-        found = await self._stored.browsers.get(session_id)
-        if found is None:
-            opened = OpenedBrowser(browser=browser, opened_at=self._stored.clock.now())
-            record = AccessBrowsers(session_id=session_id, browsers=(opened,))
-            changes = self._stored.browsers.changes(session_id, None, record)
-            if isinstance(await commit(self._stored.store, changes), Committed):
-                return True
+        return await self._open(session_id, browser, first=True)
+
+    async def open(self, session_id: str, browser: str) -> None:
+        """Open an access in one more browser, which counts from its first visit at the gate."""
+        _ = await self._open(session_id, browser, first=False)
+
+    async def _open(self, session_id: str, browser: str, *, first: bool) -> bool:
+        async def attempt() -> bool | Conflict:
             found = await self._stored.browsers.get(session_id)
-        return found is not None and browser in {one.browser for one in found.record.browsers}
+            known = found.record.browsers if found else ()
+            if browser in {one.browser for one in known}:
+                return True
+            if first and known:
+                return False
+            left = _that_stay([*known, OpenedBrowser(browser=browser, opened_at=self._stored.clock.now())])
+            record = AccessBrowsers(session_id=session_id, browsers=left)
+            record = found.record.change(browsers=left) if found else record
+            changes = self._stored.browsers.changes(session_id, found, record, renewed=True)
+            outcome = await commit(self._stored.store, changes)
+            return outcome if isinstance(outcome, Conflict) else True
+
+        return await compare_and_set(attempt, _BUSY)
 
     async def use(self, session_id: str, browser: str) -> bool:
         """Note that a browser was at the gate, once a day; return whether it may open the access."""
@@ -58,7 +73,7 @@ class Browsers:
             outcome = await commit(self._stored.store, changes)
             return outcome if isinstance(outcome, Conflict) else True
 
-        return await compare_and_set(attempt, "The browsers of one access change all the time.")
+        return await compare_and_set(attempt, _BUSY)
 
     async def closed(self, session_id: str) -> Changes:
         """Return what closes an access in all of its browsers, as part of a commit."""

@@ -79,18 +79,25 @@ class Desk:
             raise NotFound("There is no access record of that session or e-mail address.")
         return found
 
-    async def resend(self, session_id: str, reason: str) -> None:
-        """Enqueue the buyer's e-mail about open access once more."""
+    async def resend(self, session_id: str, reason: str, *, new_link: bool = False) -> None:
+        """Enqueue the buyer's e-mail about open access once more.
+
+        With a new link the former ones open nothing, and the access is closed in all browsers.
+        """
         found = await self._found(session_id)
         if not found.record.email:
             raise Invalid("This record has no e-mail address.")
         if not found.record.runs_at(self._stored.clock.now()):
             raise Invalid("This access has ended.")
-        email = self._notifications.to_buyer(found.record, f"buyer-{session_id}-{secrets.token_hex(4)}")
-        enqueued = Changes(
+        record = found.record.change(link_generation=found.record.link_generation + new_link)
+        email = self._notifications.to_buyer(record, f"buyer-{session_id}-{secrets.token_hex(4)}")
+        changes = Changes(
             outbox.enqueue([email], self._stored.clock.now()), [self._stored.access.as_read(session_id, found)]
         )
-        await self._commit(enqueued + self._noted(session_id, "resend", reason))
+        if new_link:
+            changes += self._stored.access.changes(session_id, found, record)
+            changes += await self._browsers.closed(session_id)
+        await self._commit(changes + self._noted(session_id, "resend", reason))
 
     async def revoke(self, session_id: str, reason: str) -> list[AccessRecord]:
         """Take access back from now on; return the records of the same buyer that therefore end earlier."""
@@ -118,14 +125,17 @@ class Desk:
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
-        """Hand a record to another address of its buyer; the browsers of before open it no more."""
+        """Hand a record to another address of its buyer; the browsers and links of before open it no more."""
         found = await self._found(session_id)
         record = found.record
         changed = record.change(email=checked_email(email))
         if changed.email == record.email:
             raise Invalid("The record has this address already.")
         former = dict.fromkeys([*record.former_emails, *([record.email] if record.email else [])])
-        changed = changed.change(former_emails=tuple(one for one in former if one != changed.email))
+        changed = changed.change(
+            former_emails=tuple(one for one in former if one != changed.email),
+            link_generation=record.link_generation + 1,
+        )
         before, left = await self._beside(record)
         after, beside = await self._beside(changed)
         ends = [*self._end(record, left), *self._end(changed, [changed, *beside])]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, Reversal
+from orrery.checkout.sites import OPEN, Site
 from orrery.runtime.outbox import OutboxDraft
 from orrery.syntax.money import money
 
@@ -34,17 +35,30 @@ class Notifications:
     def to_buyer(self, record: AccessRecord, email_id: str) -> OutboxDraft:
         """Return the buyer's e-mail."""
         title, site = self.title(record), self.catalogue.site_of(record.product)
-        practice = record.product.within(site.practice_url or self.practice_url)
         lines = [
             f"Thank you. Your access to the practice questions for {title} is open.",
             f"It runs until {record.expires_at:%d %B %Y}. No subscription, no auto-renewal.",
-            *([f"Start here: {practice}"] if practice else []),
+            *self._start(record, site),
             f"Your order: {record.session_id}",
             site.seller or self.seller,
         ]
         return OutboxDraft(
             email_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
         )
+
+    def _start(self, record: AccessRecord, site: Site) -> list[str]:
+        """Return how a buyer begins: by a link to a hosted page, or at the practice page of a site without these.
+
+        The link's key is added when the e-mail is sent (`runtime/references.py`).
+        """
+        if site.has_pages:
+            link = f"{site.origin}{OPEN}?session_id={record.session_id}&link={record.link_generation}"
+            return [
+                f"Open it in each of your browsers: {link}",
+                "Keep this e-mail: the link works until that day.",
+            ]
+        practice = record.product.within(site.practice_url or self.practice_url)
+        return [f"Start here: {practice}"] if practice else []
 
     def withheld(self, session_id: str, reason: str) -> OutboxDraft:
         """Return the push about a completed session without access."""

@@ -30,6 +30,11 @@ Retired = Annotated[bool, typer.Option("--retired", help="Also for products that
 
 Resend = Annotated[bool, typer.Option("--resend", help="Send the e-mail again, and drop the refused one.")]
 
+NewLink = Annotated[
+    bool,
+    typer.Option("--new-link", help="End the former links, and close the access in all browsers."),
+]
+
 Session = Annotated[
     str,
     typer.Argument(help="A reference, session, charge, payment or e-mail address."),
@@ -86,9 +91,15 @@ def show_record(
 
 
 @group.command()
-def resend(session: Session, reason: Reason, *, runner: Handed) -> None:
+def resend(
+    session: Session,
+    reason: Reason,
+    new_link: NewLink = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
     """Send the buyer's e-mail once more."""
-    _with_record(runner, session, lambda desk, named: desk.resend(named, reason))
+    _with_record(runner, session, lambda desk, named: desk.resend(named, reason, new_link=new_link))
     note(_QUEUED)
 
 

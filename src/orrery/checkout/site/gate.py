@@ -13,6 +13,7 @@ from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie
 from orrery.errors import RecordUnreadable
+from orrery.runtime.tasks import Tasks
 
 EVERY = 1.0
 """Seconds after which the gate looks whether any access was taken back."""
@@ -39,8 +40,10 @@ class AccessGate:
         catalogue: Catalogue,
         lookup: Lookup,
         browsers: Browsers,
+        tasks: Tasks,
     ) -> None:
         self._stored, self._clock = stored, stored.clock
+        self._tasks = tasks
         self._catalogue = catalogue
         self._lookup = lookup
         self._browsers = browsers
@@ -48,7 +51,7 @@ class AccessGate:
         self._open = dict[tuple[str, bytes], datetime]()
         self._generation: int | None = None
         self._looked_at: float | None = None
-        self._looking = asyncio.Lock()
+        self._looking: asyncio.Task[None] | None = None
 
     async def status(self, path: str, headers: Sequence[tuple[bytes, bytes]]) -> GateStatus:
         """Return the answer for `vendor/cert` and the headers of a request.
@@ -77,17 +80,20 @@ class AccessGate:
         return _Asked(product, cookie_name(self._catalogue.site_of(product)))
 
     async def _look(self) -> None:
+        """Share one look with all that wait, its failure too: a store that hangs costs each of them one wait."""
+        if self._looking is None or self._looking.done():
+            self._looking = self._tasks.start(self._read_generation())
+        await asyncio.shield(self._looking)
+
+    async def _read_generation(self) -> None:
         """Forget all that is open when an access was taken back since the last look."""
-        async with self._looking:
-            now = self._clock.monotonic()
-            if self._looked_at is not None and now - self._looked_at < EVERY:
-                return
-            entry = await self._stored.generation.entry()
-            generation = entry.version if entry else 0
-            if generation != self._generation:
-                self._open.clear()
-                self._generation = generation
-            self._looked_at = now
+        now = self._clock.monotonic()
+        entry = await self._stored.generation.entry()
+        generation = entry.version if entry else 0
+        if generation != self._generation:
+            self._open.clear()
+            self._generation = generation
+        self._looked_at = now
 
     async def _look_up(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
         browser, generation = self._cookies.browser_of(cookie), self._generation

@@ -1,15 +1,31 @@
 """What a site asks, and shows under `/guided/` on its own origin (decisions 46 and 48)."""
 
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
+from orrery.checkout.site.cookie import cookie_name, sent_cookie
+from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
+from orrery.checkout.site.opening import OpenedAccess, Opening, OpeningLink
+from orrery.checkout.site.pages import HostedPage
+from orrery.checkout.sites import CANCELLED, ENDED, LOST, OPEN, SUCCESS, Site
+from orrery.edge.body import read_body
+from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.direct import DirectRoute
+from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
+from orrery.edge.rate_limit import RateLimit
 from orrery.edge.routes import Routes
+from orrery.errors import StoreError
+from orrery.logs import log
 
 GATE = "/guided/api/gate/"
 
@@ -19,6 +35,15 @@ _SLUG: dict[str, Any] = {"in": "path", "required": True, "schema": {"type": "str
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """Some web servers ask by the method of the visitor's request: the answer is the same."""
+
+
+FORM_BODY = 4 * 1024
+"""Largest form of a hosted page in bytes."""
+
+_OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+"""An address on the same site: a path that no browser takes for another host."""
+
+Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +72,166 @@ class SiteRoutes:
         """Answer 204, 401 or 403 by the site's cookie, without a body; 503 when it is not known."""
         path: str = request.scope["path"]
         return _ANSWERS[await self.gate.status(path.removeprefix(GATE), request.scope["headers"])]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoutes:
+    """The routes of the hosted pages. `default` is the site of a page that names no product."""
+
+    opening: Opening
+    forms: Forms
+    catalogue: Catalogue
+    default: Site
+    practice_url: str
+    addresses: ClientAddresses
+    limit: RateLimit
+    emails: RateLimit
+
+    def all(self) -> Routes:
+        """Return all of them."""
+        router = APIRouter()
+        answers: tuple[tuple[str, str, Answer], ...] = (
+            ("GET", SUCCESS, PageRoutes.success),
+            ("GET", CANCELLED, PageRoutes.cancelled),
+            ("GET", ENDED, PageRoutes.ended),
+            ("GET", OPEN, PageRoutes.link),
+            ("POST", OPEN, PageRoutes.open),
+            ("GET", LOST, PageRoutes.lost),
+            ("POST", LOST, PageRoutes.send),
+        )
+        for method, path, answer in answers:
+            router.add_api_route(path, self._limited(answer), methods=[method], include_in_schema=False)
+        return Routes(public=[router])
+
+    def _limited(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+        async def answered(request: Request) -> Response:
+            if wait := self.limit.wait(*rate_scopes(self.addresses.of(request))):
+                return self._busy(request, wait)
+            try:
+                return await answer(self, request)
+            except StoreError as error:
+                log.warning("a hosted page could not be shown", kind=type(error).__name__, why=str(error))
+                return self._page(request, "away", status=503)
+
+        return answered
+
+    async def success(self, request: Request) -> Response:
+        """Show what became of a session, and open it in the first browser; without one, what is open here."""
+        session_id = request.query_params.get("session_id")
+        if session_id is None:
+            return await self._opened(request)
+        seen = await self.opening.seen(session_id)
+        if seen.state == "granted" and seen.product:
+            opened = await self.opening.open_first(session_id, self._sent(request, seen.product))
+            if opened:
+                return _goes_on(opened)
+        status = 404 if seen.state == "unknown" else 200
+        return self._page(request, seen.state, seen.product, seen.until, status=status)
+
+    async def _opened(self, request: Request) -> Response:
+        product = _product(request)
+        until = product and (await self.opening.open_in(self._sent(request, product))).get(product)
+        return self._page(request, "opened" if until else "closed", until=until)
+
+    async def cancelled(self, request: Request) -> Response:
+        """Tell a buyer who turned back that nothing was charged."""
+        return self._page(request, "cancelled")
+
+    async def ended(self, request: Request) -> Response:
+        """Tell a browser why the access gate refused it: its access ended, or is to another product."""
+        return self._page(request, "closed")
+
+    async def link(self, request: Request) -> Response:
+        """Show what a link in an e-mail opens: programs that look for harmful links follow it, too."""
+        linked = await self.opening.linked(_link(request))
+        if linked is None:
+            return self._page(request, "gone", status=404)
+        record, end = linked
+        if end is None:
+            return self._page(request, "ended", record.product, record.revoked_at or record.expires_at)
+        return self._page(request, "link", record.product, end)
+
+    async def open(self, request: Request) -> Response:
+        """Open the access of a link in this browser."""
+        if await self._form(request) is None:
+            return self._page(request, "again", status=403)
+        linked = await self.opening.linked(_link(request))
+        if linked is None or linked[1] is None:
+            return await self.link(request)
+        record = linked[0]
+        return _goes_on(await self.opening.open_by_link(record, self._sent(request, record.product)))
+
+    async def lost(self, request: Request) -> Response:
+        """Ask for the address that a buyer bought with."""
+        return self._page(request, "lost")
+
+    async def send(self, request: Request) -> Response:
+        """Send the link to the address on file; the answer is the same for every address, and as fast."""
+        if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
+            return self._busy(request, wait)
+        form = await self._form(request)
+        if form is None:
+            return self._page(request, "again", status=403)
+        self.opening.send_emails(form.get("email", ""))
+        return self._page(request, "sent")
+
+    async def _form(self, request: Request) -> Mapping[str, str] | None:
+        """Return the fields of a form that was on a page of ours, or None; raise 408, 413 and 415."""
+        if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
+            raise Problem(415, "unsupported-media-type", "Send the form as a browser does.")
+        fields = dict(parse_qsl((await read_body(request, FORM_BODY)).decode("latin-1")))
+        return fields if self.forms.are_own(request.headers, fields.get("form_token", "")) else None
+
+    def _sent(self, request: Request, product: ProductKey) -> bytes:
+        return sent_cookie(request.headers.raw, cookie_name(self.catalogue.site_of(product)))
+
+    def _busy(self, request: Request, wait: int) -> Response:
+        return self._page(request, "busy", status=429, headers={"Retry-After": str(wait)})
+
+    def _page(
+        self,
+        request: Request,
+        name: str,
+        product: ProductKey | None = None,
+        until: datetime | None = None,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        product = product or _product(request)
+        site = self.catalogue.site_of(product) if product and self.catalogue.find(product) else self.default
+        page = HostedPage(
+            name=name,
+            site=site,
+            product=self.catalogue.title_of(product) if product else None,
+            until=until,
+            links=self._links(request, product, site),
+            token=self.forms.token(),
+        )
+        return HTMLResponse(page.html(), status, {**page.headers(), **(headers or {})})
+
+    def _links(self, request: Request, product: ProductKey | None, site: Site) -> Mapping[str, str]:
+        back, here = request.query_params.get("back", ""), request.url
+        return {
+            "home": "/",
+            "practice": product.within(site.practice_url or self.practice_url) if product else "",
+            "lost": f"{LOST}?product={product.name}" if product else LOST,
+            "back": back if _OWN_PATH.fullmatch(back) else "",
+            "again": f"{here.path}?{here.query}" if here.query else here.path,
+        }
+
+
+def _goes_on(opened: OpenedAccess) -> Response:
+    """Return the way to the page of an access that is open now, at an address without an id."""
+    to = f"{SUCCESS}?product={opened.product.name}"
+    return RedirectResponse(to, 303, {"Set-Cookie": opened.cookie})
+
+
+def _product(request: Request) -> ProductKey | None:
+    vendor, _, cert = request.query_params.get("product", "").partition("/")
+    return ProductKey("cert", cert, vendor) if is_slug(vendor) and is_slug(cert) else None
+
+
+def _link(request: Request) -> OpeningLink:
+    given = request.query_params
+    return OpeningLink(given.get("session_id", ""), given.get("link", ""), given.get("key", ""))

@@ -1,0 +1,161 @@
+"""How an access is opened in a browser: after the payment, and by the link in the buyer's e-mail."""
+
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from orrery.checkout.access.browsers import Browsers
+from orrery.checkout.access.lookup import Lookup, SessionStates, StateName
+from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.rules import UNPAID
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.records import AccessRecord
+from orrery.checkout.site.cookie import BrowserCookies, set_cookie
+from orrery.errors import NotFound, OrreryError
+from orrery.logs import log
+from orrery.runtime.outbox import notify_once
+from orrery.runtime.references import References
+from orrery.runtime.tasks import Tasks
+from orrery.syntax.session_id import SESSION_ID
+
+FIRST = timedelta(hours=24)
+"""How long after it was granted an access opens in the first browser that comes back from the payment."""
+
+LONGEST = 255
+"""Characters of a session's id."""
+
+_GENERATION = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSession:
+    """What became of a session, for its buyer; `delayed` is a payment whose money comes days later."""
+
+    state: StateName | Literal["delayed", "unknown"]
+    product: ProductKey | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedAccess:
+    """An access that is open in a browser now, with the header that gives the browser its cookie."""
+
+    product: ProductKey
+    cookie: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningLink:
+    """What a link in a buyer's e-mail names."""
+
+    session_id: str
+    generation: str
+    key: str
+
+
+class Opening:
+    """Opens access in browsers. Raises the store's errors, and `RecordUnreadable`."""
+
+    def __init__(
+        self,
+        stored: CheckoutRecords,
+        lookup: Lookup,
+        states: SessionStates,
+        browsers: Browsers,
+        texts: Notifications,
+        tasks: Tasks,
+    ) -> None:
+        self._stored, self._clock = stored, stored.clock
+        self._lookup, self._states = lookup, states
+        self._browsers, self._texts = browsers, texts
+        self._tasks = tasks
+        self._cookies = BrowserCookies.of_store(stored.index_key)
+        self._references = References.of_store(stored.index_key)
+
+    async def seen(self, session_id: str) -> SeenSession:
+        """Return what became of a session."""
+        if len(session_id) > LONGEST or not SESSION_ID.fullmatch(session_id):
+            return SeenSession("unknown")
+        try:
+            found = await self._states.of(session_id)
+        except NotFound:
+            return SeenSession("unknown")
+        sold = await self._lookup.record(session_id)
+        offered = None if sold else await self._stored.offers.find(session_id)
+        product = sold.product if sold else offered.record.product if offered else None
+        withheld = await self._stored.pending.find(session_id) if found.state == "pending" else None
+        delayed = withheld and withheld.record.reason == UNPAID
+        return SeenSession("delayed" if delayed else found.state, product, found.expires_at)
+
+    async def open_first(self, session_id: str, sent: bytes) -> OpenedAccess | None:
+        """Open an access in the first browser that comes on its first day; `sent` is the browser's cookie.
+
+        None: it is open in another one, or its first day is over, or its link was replaced.
+        """
+        record, now = await self._lookup.record(session_id), self._clock.now()
+        if record is None or record.link_generation or not record.runs_at(now) or now - record.granted_at > FIRST:
+            return None
+        cookie, browser = self._browser_of(sent)
+        if not await self._browsers.open_first(session_id, browser):
+            return None
+        return await self._opened(record, cookie)
+
+    async def linked(self, link: OpeningLink) -> tuple[AccessRecord, datetime | None] | None:
+        """Return the access of a link and its end, None where it is not open; None for a link that is none."""
+        generation = int(link.generation) if _GENERATION.fullmatch(link.generation) else 0
+        if not hmac.compare_digest(
+            link.key.encode(), self._references.key_of_link(link.session_id, generation).encode()
+        ):
+            return None  # a stranger costs no read
+        record = await self._lookup.record(link.session_id)
+        if record is None or not record.email or record.link_generation != generation:
+            return None
+        return record, await self._end_of(record)
+
+    async def open_by_link(self, record: AccessRecord, sent: bytes) -> OpenedAccess:
+        """Open an access, which `linked` has returned, in one more browser."""
+        cookie, browser = self._browser_of(sent)
+        await self._browsers.open(record.session_id, browser)
+        return await self._opened(record, cookie)
+
+    async def open_in(self, sent: bytes) -> Mapping[ProductKey, datetime]:
+        """Return what is open in a browser, with its end."""
+        browser, ends = self._cookies.browser_of(sent), dict[ProductKey, datetime]()
+        for one in (await self._browsers.of(browser)).values() if browser else ():
+            record = await self._lookup.record(one.session_id)
+            if record and (end := await self._end_of(record)):
+                ends[record.product] = max(end, ends.get(record.product, end))
+        return ends
+
+    def send_emails(self, email: str) -> None:
+        """Send a buyer the e-mails with the links once more, in the background: no caller learns whether."""
+        _ = self._tasks.start(self._send(email))
+
+    async def _send(self, email: str) -> None:
+        now = self._clock.now()
+        try:
+            found = sorted(await self._lookup.records_of(email), key=lambda one: one.expires_at)
+            for record in {one.product: one for one in found if one.runs_at(now)}.values():
+                draft = self._texts.to_buyer(record, f"lost-{record.session_id}-{now:%Y%m%d%H}")
+                await notify_once(self._stored.store, self._clock, draft)
+        except OrreryError as error:
+            log.warning("a buyer's link could not be sent again", kind=type(error).__name__)
+
+    async def _end_of(self, record: AccessRecord) -> datetime | None:
+        asked = record.session_id, record.cert_code, record.vendor_slug
+        return (await self._lookup.check_session(*asked)).expires_at
+
+    def _browser_of(self, sent: bytes) -> tuple[bytes, str]:
+        """Return the cookie of a browser, a new one where it has none, and the browser's digest."""
+        cookie = sent if self._cookies.browser_of(sent) else self._cookies.new()
+        return cookie, self._cookies.browser_of(cookie) or ""
+
+    async def _opened(self, record: AccessRecord, cookie: bytes) -> OpenedAccess:
+        """Return an access that was just opened; its cookie lives as long as all that its browser has open."""
+        end = max((await self.open_in(cookie)).values(), default=record.expires_at)
+        site = self._texts.catalogue.site_of(record.product)
+        return OpenedAccess(record.product, set_cookie(site, cookie, end - self._clock.now()))

@@ -1,0 +1,106 @@
+"""The hosted pages: one message each, in the name, colour and language of a site. None needs a script."""
+
+import base64
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from orrery.checkout.sites import Site
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+RENEWED = {"open": 10, "pending": 4, "delayed": 300, "away": 10}
+"""Seconds after which a page that waits for something asks again, by its name."""
+
+_STYLES = ("tokens.css", "ground.css", "guided/guided.css")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostedPage:
+    """One page, with the words of its name. `links` are addresses by their names in the words' table.
+
+    `token` is that of its form, for a page that has one.
+    """
+
+    name: str
+    site: Site
+    product: str | None = None
+    until: datetime | None = None
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
+    token: str = ""
+
+    def html(self) -> str:
+        """Return the page."""
+        words = _words()[self.site.language]
+        page = words["pages"][self.name]
+        filled = {"product": self.product or words["product"], "until": _date(words, self.until)}
+        return _template().render(
+            language=self.site.language,
+            name=self.site.name,
+            home=words["home"],
+            style=_style(self.site.colour),
+            title=page["title"].format(**filled),
+            text=[one.format(**filled) for one in page["text"]],
+            label=page.get("label"),
+            button=page.get("button"),
+            token=self.token,
+            links=[(self.links[to], said) for to, said in page.get("links", {}).items() if self.links.get(to)],
+        )
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the page's own headers, beside those that every answer has."""
+        waits = {"Refresh": str(RENEWED[self.name])} if self.name in RENEWED else {}
+        return {"Content-Security-Policy": _policy(_style(self.site.colour)), **waits}
+
+
+def _date(words: Mapping[str, Any], at: datetime | None) -> str:
+    if at is None:
+        return ""
+    date: str = words["date"]
+    return date.format(day=at.day, month=words["months"][at.month - 1], year=at.year)
+
+
+@lru_cache(maxsize=64)
+def _policy(style: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+@lru_cache(maxsize=64)
+def _style(colour: str) -> str:
+    """Return the style of all pages, with a site's colour: in the dark a light one is mixed of it and white."""
+    style = "".join(_file(name) for name in _STYLES)
+    if not colour:
+        return style
+    mixed = {"accent": 40, "accent-strong": 25}
+    shades = "".join(
+        f"--o-{name}:light-dark({colour},color-mix(in srgb,{colour} {share}%,white));"
+        for name, share in mixed.items()
+    )
+    return f"{style}:root{{{shades}}}"
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(_file("guided/words.toml"))
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
+
+    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.from_string(_file("guided/page.html"))
+
+
+def _file(name: str) -> str:
+    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
