@@ -17,6 +17,7 @@ from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
 from orrery.ports.store import Store
 from orrery.runtime.operations import Intent
 from orrery.runtime.outbox import Outbox
+from orrery.runtime.watch import OutageWatch
 from tests.support.approving import DEPLOYMENT, SharedKeys, signed
 from tests.support.clock import ManualClock
 from tests.support.notifiers import ScriptedNotifier
@@ -207,12 +208,14 @@ class Shop:
 
     async def look(self, fraud: FraudDomain | None = None) -> None:
         """Look as the workers do, in this process or another, and let what is to be told be delivered."""
-        await (fraud or self.fraud).watch.run()
+        watch = (fraud or self.fraud).watch
+        await watch.run()
+        await OutageWatch(self.store, self.clock, watch.findings).notify()
         await Outbox(self.store, self.clock, {"push": self.phone}).deliver_due()
 
     def pushes(self) -> list[OutgoingMessage]:
         """Return what the owner's phone was told about clusters."""
-        return [one for one in self.phone.accepted if one.id.startswith("fraud-")]
+        return [one for one in self.phone.accepted if one.id.startswith("broken-fraud-clusters")]
 
     async def intents(self) -> int:
         """Return how many intents there are."""

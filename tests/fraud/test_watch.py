@@ -18,7 +18,9 @@ async def test_a_cluster_is_told_once(shop: Shop) -> None:
     await shop.look()
     await shop.look()
     (push,) = shop.pushes()
-    assert push.body == "3 declines within 2 min 10 s share one client address. Look: `orrery fraud clusters`"
+    assert push.body == (
+        "Declined payments: 3 within 2 min 10 s share one client address. Look: `orrery fraud clusters`."
+    )
     assert push.priority == "high"
     shop.clock.advance(300)
     shop.decline(-100, -50, 0)
@@ -36,31 +38,16 @@ async def test_the_push_holds_nothing_personal(shop: Shop) -> None:
     ] == []
 
 
-async def test_what_hangs_together_is_one_push(shop: Shop) -> None:
-    """Declines that share several things are one message, which says what they share."""
-    shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
-    await shop.look()
-    (push,) = shop.pushes()
-    assert push.body.startswith(
-        "3 declines within 20 s share one client address, one card and one e-mail address."
-    )
-
-
-async def test_a_push_tells_what_some_of_the_declines_share(shop: Shop) -> None:
-    """Where only some of the declines share a card, the push tells how many."""
-    shop.decline(-40, -30, -20, card_fingerprint=CARD)
+async def test_what_is_found_together_is_one_push(shop: Shop) -> None:
+    """What the declines of one look share is one message, of the newest clusters; the others are counted."""
+    shop.decline(-40, -30, -20, card_fingerprint=CARD, email=EMAIL)
     shop.decline(-10, 0)
+    shop.decline(-20, -10, -5, address=OTHER_ADDRESS)
     await shop.look()
     (push,) = shop.pushes()
-    assert push.body.startswith("5 declines within 40 s: 5 share one client address and 3 share one card.")
-
-
-async def test_clusters_that_have_nothing_in_common_are_two_pushes(shop: Shop) -> None:
-    """Two attackers at the same time are two messages."""
-    shop.decline(-20, -10, 0)
-    shop.decline(-20, -10, 0, address=OTHER_ADDRESS)
-    await shop.look()
-    assert len(shop.pushes()) == 2
+    for described in ("5 within 40 s share one client address", "3 within 15 s share one client address"):
+        assert described in push.body
+    assert "And 1 more." in push.body
 
 
 async def test_another_cluster_later_is_told(shop: Shop) -> None:
@@ -88,6 +75,7 @@ async def test_a_cluster_that_was_not_looked_up_again_is_not_forgotten(shop: Sho
     await shop.look()
     shop.decline(*(number / 10 for number in range(-1200, 0)))
     again = shop.restarted()
+    shop.clock.advance(1)
     await shop.look(again)
     await shop.look(again)
     assert len(shop.pushes()) == 2
@@ -98,7 +86,7 @@ async def test_what_the_processor_stopped_is_told_more_quietly(shop: Shop) -> No
     shop.decline(-20, -10, 0, network_status="not_sent_to_network")
     await shop.look()
     (push,) = shop.pushes()
-    assert "The processor stopped all of them before any bank was asked." in push.body
+    assert "3 of them stopped by the processor" in push.body
     assert push.priority == "default"
 
 
@@ -145,7 +133,7 @@ async def test_the_panel_tells_kinds_and_counts(shop: Shop) -> None:
     shop.decline(-20, -10, 0, card_fingerprint=CARD, email=EMAIL)
     await shop.look()
     panel = await shop.fraud.watch.panel()
-    assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {utc_text(shop.clock.now())}.", "attention")
+    assert (panel.headline, panel.tone) == (f"3 in the 24 hours before {utc_text(shop.clock.now())}.", "plain")
     assert {row[1:4] for row in panel.rows} == {
         (name, "3", "0") for name in ("client address", "card", "e-mail address")
     }
@@ -157,5 +145,6 @@ async def test_the_panel_tells_when_nobody_looks(shop: Shop) -> None:
     await shop.look()
     shop.clock.advance(3 * EVERY.total_seconds() + 1)
     panel = await shop.fraud.watch.panel()
-    assert (panel.headline, panel.tone) == ("The last look was 15 min 1 s ago.", "bad")
+    (found,) = await shop.fraud.watch.findings()
+    assert (panel.headline, found.state, found.why) == (found.why, "broken", "The last look was 15 min 1 s ago.")
     assert (await Shop(watches=False).fraud.watch.panel()).tone == "plain"

@@ -20,7 +20,7 @@ GITHUB = f'tracker = "github"\ngithub_url = "{{sandbox}}/tracker"\nrepository = 
 A_MINUTE = 61
 """Seconds after which a check counts again."""
 
-DEGRADED, WELL = "is degraded", "is well again"
+DEGRADED, WELL = "Broken: live counter", "Works again: live counter"
 """What the owner's two pushes say."""
 
 
@@ -85,5 +85,5 @@ def await_pushes(shop: Deployment, *titles: str) -> None:
 
 def pushed(shop: Deployment) -> dict[str, int]:
     """Return how often the owner was told what of the counter."""
-    found = {title: len(shop.sandbox.pushes_about(f"The live counter {title}")) for title in (DEGRADED, WELL)}
+    found = {title: len(shop.sandbox.pushes_about(title)) for title in (DEGRADED, WELL)}
     return {title: count for title, count in found.items() if count}

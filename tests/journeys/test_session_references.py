@@ -98,7 +98,6 @@ def expect_told(journey: Journey) -> None:
 TOLD = {
     "unpaid": "Completed, but no access yet",
     "undelivered": "A notification cannot be delivered",
-    "drifting": "The checkout drifts",
     "refunded": "Access without payment",
     "damaged": "A record cannot be read",
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orrery.live.monitor import judge
+from orrery.live.monitor import TITLE, judge
 from orrery.ports.counter import PublicCount
 from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import START
@@ -79,7 +79,7 @@ async def test_two_bad_checks_open_an_issue() -> None:
     post = Post()
     verdict = await post.checks("bb")
     (issue,) = post.tracker.issues
-    assert (issue.label, issue.title, verdict.done) == ("realtime-degraded", DEGRADED, ("opened",))
+    assert (issue.label, issue.title, verdict.done) == ("realtime-degraded", TITLE, ("opened",))
     assert "No usable answer came from the site read and the cosmos read." in issue.body
     assert "at last at 2026-03-01 12:15 UTC" in issue.body
     assert verdict.issue is not None

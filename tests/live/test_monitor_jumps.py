@@ -13,9 +13,13 @@ from orrery.live.monitor import EVERY
 from orrery.live.routes import PATH
 from orrery.live.settings import LiveSettings
 from orrery.ports.counter import PublicCount, Scope
+from orrery.runtime.jobs import Job
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.parts import routes_of
 from orrery.runtime.tasks import Tasks
+from orrery.runtime.watch import EVERY as WATCHED_EVERY
+from orrery.runtime.watch import OutageWatch
+from orrery.syntax.admin_password import hashed
 from tests.live.monitored import DEGRADED, WELL_AGAIN
 from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock, settled
@@ -27,7 +31,7 @@ PLAN = LivePlan(
     LiveSettings.model_validate({"property_id": "1"}),
     has_key=True,
     source="a property",
-    password_hash=None,
+    password_hash=hashed(b"open sesame, please"),
 )
 
 
@@ -77,7 +81,9 @@ class Station:
             wrong_passwords=GuessLimiter(self.clock),
         )
         reads.live = live
-        async with at_work(self.store, self.clock, [*live.parts().jobs]):
+        watch = OutageWatch(self.store, self.clock, live.health.local)
+        look = Job(OutageWatch.JOB, WATCHED_EVERY, watch.notify, everywhere=True)
+        async with at_work(self.store, self.clock, [*live.parts().jobs, look]):
             yield
 
     async def seconds(self, count: int) -> None:
@@ -147,9 +153,9 @@ async def test_an_outage_is_told_in_time() -> None:
 
 
 async def test_a_missing_key_is_one_push() -> None:
-    """Without its key the counter is degraded, as the issue says; the owner hears of the key by another push."""
+    """Without its key the counter is degraded, as the issue says; the owner hears of the key alone."""
     station = Station(plan=replace(PLAN, has_key=False))
     async with station.at_work():
         await station.seconds(3600)
     assert len(station.tracker.open_issues) == 1
-    assert await station.pushes() == []
+    assert await station.pushes() == ["Broken: analytics key"]

@@ -1,7 +1,6 @@
 """The monitor's state among processes, and a tracker that fails: nothing is lost or doubled."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.errors import NotConfigured, OutcomeUnknown, RecordUnreadable, StoreUnavailable
 from orrery.live import keys
 from orrery.live.monitor import COUNTS_ONCE_IN, EVERY, LABEL, TRACKER_SECONDS, CounterMonitor
-from orrery.ports.store import Check, Committed, Conflict, Put, Write
+from orrery.ports.store import Put
 from orrery.ports.tracker import Issue
 from tests.live.monitored import DEGRADED, REFUSED, WELL_AGAIN, Post
 from tests.support.clock import ManualClock
@@ -151,29 +150,6 @@ async def test_a_store_that_never_answers() -> None:
     clock.advance(EVERY.total_seconds())
     assert (await post.check(well=False)).done == ("opened",)
     assert await post.pushes() == [DEGRADED]
-
-
-async def test_the_push_is_in_the_commit_of_the_state() -> None:
-    """State and push are one commit: there is no moment in which one is stored without the other."""
-    post = Post(store := Recording(ManualClock()))
-    await post.checks("bb")
-    (told,) = [keys_ for keys_ in store.commits if any(key.startswith("outbox:") for key in keys_)]
-    assert keys.MONITOR in told
-
-
-class Recording(MemoryStore):
-    """A store that keeps what each commit wrote."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        super().__init__(clock)
-        self.commits: list[set[str]] = []
-
-    async def commit(
-        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
-    ) -> Committed | Conflict:
-        """Note the keys, and pass on."""
-        self.commits.append({write.key for write in writes})
-        return await super().commit(writes, checks, commit_id=commit_id)
 
 
 @each_case(

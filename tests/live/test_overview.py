@@ -46,13 +46,13 @@ async def panel(age: timedelta | None, *, is_used: bool = True, error: str = "",
     [
         (timedelta(seconds=20), "good", "12 visitors in the last 30 minutes, counted 20 s ago"),
         (timedelta(seconds=179), "good", "12 visitors in the last 30 minutes, counted 3 minutes ago"),
-        (timedelta(minutes=10), "attention", "12 visitors in the last 30 minutes, counted 10 minutes ago (stale)"),
-        (timedelta(minutes=31), "bad", "Visitors see no count: data-too-stale"),
-        (None, "bad", "Visitors see no count: no-data"),
+        (timedelta(minutes=10), "plain", "12 visitors in the last 30 minutes, counted 10 minutes ago (stale)"),
+        (timedelta(minutes=31), "plain", "Visitors see no count: the last one is more than 30 minutes old"),
+        (None, "plain", "Visitors see no count: nothing was counted yet"),
     ],
 )
 async def test_the_count_and_its_age(age: timedelta | None, tone: str, headline: str) -> None:
-    """A fresh count is good, a stale one wants a look, and one that visitors no longer see is bad."""
+    """A fresh count is good; what is wrong of another is a problem, which makes the panel look so."""
     found = await panel(age)
     assert (found.tone, found.headline) == (tone, headline)
 
@@ -66,6 +66,19 @@ async def test_a_count_that_cannot_be_read() -> None:
         found = await health(store, clock).panel()
     assert found.todo.startswith(f"Cannot be read, and is not shown: {keys.ACTIVE}.")
     assert [(one["event"], one["key"]) for one in log] == [("a record cannot be read", keys.ACTIVE)]
+
+
+@each_case(("age", "state"), [(timedelta(seconds=20), "ok"), (timedelta(minutes=10), "broken"), (None, "broken")])
+async def test_a_count_that_is_not_present_is_a_problem(age: timedelta | None, state: str) -> None:
+    """It is in the list at once, with a command; a push waits until the monitor calls the counter degraded."""
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    if age is not None:
+        active = Active(active=12, generated_at=START - age)
+        await store.commit([Put(keys.ACTIVE, active.model_dump_json().encode())])
+    found, *_ = await health(store, clock).local()
+    assert (found.state, found.early) == (state, state == "broken")
+    assert state == "ok" or found.command == "orrery live refresh"
 
 
 async def test_one_visitor() -> None:

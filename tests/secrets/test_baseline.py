@@ -95,10 +95,10 @@ def test_an_alarm_is_told_once(now: SecretObservation) -> None:
 
 @pytest.mark.parametrize("lost", [GONE, EMPTY, OTHER, LOCKED])
 def test_it_is_back(lost: SecretObservation) -> None:
-    """A secret that has its old value again is told once, and the alarm is over."""
+    """With its old value again, the alarm is over."""
     alarmed, _ = step(learned(), lost)
     well, told = step(alarmed, FILE)
-    assert (told, well.alarms) == ("back", ())
+    assert (told, well.alarms) == (None, ())
     assert step(well, FILE) == (well, None)
     assert step(well, lost)[1] is not None
 
@@ -168,25 +168,26 @@ def test_two_processes_do_not_call_each_other_off() -> None:
         told += [from_one, from_other]
     assert [one for one in told if one] == ["vanished"]
     kept, back = step(kept, FILE, replace(lacks, held=OLD, at=START + EVERY * 20))
-    assert (back, kept.alarms) == ("back", ())
+    assert (back, kept.alarms) == (None, ())
 
 
 def test_two_processes_that_see_the_same_tell_it_once() -> None:
-    """A file that both miss is one alarm, and it is back when both have seen it."""
+    """A file that both miss is told once, and the alarm is over when both have seen it."""
     one, other = LOOK, replace(LOOK, observer="b:8081")
     kept, first = step(learned(), GONE, one)
     kept, second = step(kept, replace(FILE, place="copy"), other)
     assert (first, second) == ("vanished", None)
     kept, first = step(kept, FILE, one)
+    assert kept.alarms
     kept, second = step(kept, FILE, other)
-    assert (first, second) == (None, "back")
+    assert (first, second, kept.alarms) == (None, None, ())
 
 
 def test_the_alarm_of_a_process_that_is_gone() -> None:
     """An alarm whose process looks no more is over after a while, as far as others can see."""
     kept, _ = step(learned(), GONE, replace(LOOK, observer="gone:1"))
-    assert step(kept, FILE, replace(LOOK, at=START + FORGOTTEN_AFTER - EVERY))[1] is None
-    assert step(kept, FILE, replace(LOOK, at=START + FORGOTTEN_AFTER))[1] == "back"
+    assert step(kept, FILE, replace(LOOK, at=START + FORGOTTEN_AFTER - EVERY))[0].alarms
+    assert not step(kept, FILE, replace(LOOK, at=START + FORGOTTEN_AFTER))[0].alarms
 
 
 VALUES = [replace(FILE, fingerprint=value) for value in (OLD, NEW, "cccccccccccc")]
@@ -214,7 +215,7 @@ def test_no_announced_change_ends_in_an_alarm(
     for seen in [*changes, last]:
         kept, kind = step(kept, seen, replace(DURING, held=seen.fingerprint or None))
         told.add(kind)
-    assert told <= {None, "rotated", "vanished", "emptied", "back"}
+    assert told <= {None, "rotated", "vanished", "emptied"}
     after = replace(AFTER, held=last.fingerprint)
     kept, kind = step(kept, last, after)
     assert (kind, kept.alarms, kept.fingerprint, kept.seen_by) == (None, (), last.fingerprint, {})

@@ -13,6 +13,8 @@ from orrery.ports.store import Put
 from orrery.runtime.jobs import Job
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.restored import RESTORED, Restored
+from orrery.runtime.watch import EVERY as WATCHED_EVERY
+from orrery.runtime.watch import OVER_AFTER, PUSHED_AFTER, OutageWatch
 from orrery.secrets.alerts import TRAP
 from orrery.secrets.baseline import EVERY
 from orrery.secrets.check import ANNOUNCED, BASELINE, SecretsCheck
@@ -24,6 +26,7 @@ from tests.support.shift import at_work
 from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
+BROKEN = f"Broken: secret {KEY}"
 GONE = SecretObservation("missing")
 EMPTIED = SecretObservation("empty", "", "directory", 0o600)
 CHANGED = SecretObservation("present", "another one", "directory", 0o600)
@@ -51,22 +54,23 @@ async def test_the_first_look_learns(checked: CheckedSecrets) -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "title"),
+    ("now", "why"),
     [
-        (GONE, f"Secret gone: {KEY}"),
-        (EMPTIED, f"Secret emptied: {KEY}"),
-        (CHANGED, f"Secret changed unannounced: {KEY}"),
-        (UNREADABLE, f"Secret cannot be read: {KEY}"),
+        (GONE, "It is gone from its place."),
+        (EMPTIED, "It is there, and empty."),
+        (CHANGED, "It is another value than before"),
+        (UNREADABLE, "It cannot be read any more."),
     ],
 )
-async def test_an_urgent_push(now: SecretObservation, title: str, checked: CheckedSecrets) -> None:
+async def test_an_urgent_push(now: SecretObservation, why: str, checked: CheckedSecrets) -> None:
     """What is lost is an urgent push, once, that names the secret, what stops and the partial-update trap."""
     await checked.look()
     checked.lying[KEY] = now
     for _ in range(3):
         await checked.look()
     (push,) = await checked.pushes()
-    assert (push.title, push.priority, push.channel) == (title, "urgent", "push")
+    assert (push.title, push.priority, push.channel) == (BROKEN, "urgent", "push")
+    assert push.body.startswith(why)
     assert "nobody can buy." in push.body
     assert TRAP in push.body
 
@@ -88,7 +92,8 @@ async def test_a_wipe_is_one_push(checked: CheckedSecrets) -> None:
     checked.lying |= {KEY: GONE, TOKEN: GONE}
     await checked.look()
     (push,) = await checked.pushes()
-    assert push.title == f"Secret gone: {KEY}, {TOKEN}"
+    assert push.title == f"{BROKEN} and 1 more"
+    assert f"secret {TOKEN}: It is gone" in push.body
     assert "nobody can buy." in push.body
     assert "pushes wait." in push.body
 
@@ -100,7 +105,7 @@ async def test_a_start_with_a_wiped_variable() -> None:
     after = before.beside("here:8081", push_token="first")  # noqa: S106  a value of the tests
     await after.look()
     (push,) = await after.pushes()
-    assert (push.title, push.priority) == (f"Secret gone: {KEY}", "urgent")
+    assert (push.title, push.priority) == (BROKEN, "urgent")
     assert "From now on: nobody can buy." in push.body
     (finding,) = await after.secrets_check.findings()
     assert (finding.part, finding.state, finding.essential) == (f"secret {KEY}", "broken", True)
@@ -133,21 +138,34 @@ async def test_a_file_that_is_being_written(checked: CheckedSecrets) -> None:
 
 
 async def test_an_announced_rotation(checked: CheckedSecrets) -> None:
-    """A change that was announced is a normal push that asks for a restart; after that all is well."""
+    """A change that was announced asks for a restart; after that all is well."""
     await checked.look()
     await checked.secrets_check.announce(KEY, "it is a year old")
     checked.put(KEY, "second")
-    await checked.look()
+    for _ in range(2):
+        await checked.look()
+        checked.clock.advance(PUSHED_AFTER.total_seconds())
     (push,) = await checked.pushes()
-    assert (push.title, push.priority) == (f"Rotation seen: {KEY}", "default")
+    assert (push.title, push.priority) == (BROKEN, "high")
     assert "Restart the service" in push.body
     assert "year" not in push.body
     (finding,) = await checked.secrets_check.findings()
-    assert (finding.state, finding.essential, finding.todo) == ("broken", False, "Restart the service.")
+    assert (finding.state, finding.essential) == ("broken", False)
     restarted = checked.beside("here:8081", processor_api_key="second", push_token="first")  # noqa: S106  the same
     await restarted.look()
     assert [one.state for one in await restarted.secrets_check.findings()] == ["ok"]
     assert len(await restarted.told()) == 1
+
+
+async def test_a_rotation_that_needs_no_restart(checked: CheckedSecrets) -> None:
+    """A process that starts with an announced value says so in a normal push, and nothing is wrong."""
+    await checked.look()
+    await checked.secrets_check.announce(KEY, "it is a year old")
+    restarted = checked.beside("here:8081", processor_api_key="second", push_token="first")  # noqa: S106  the same
+    await restarted.look()
+    (push,) = await restarted.pushes()
+    assert (push.title, push.priority) == (f"Rotation seen: {KEY}", "default")
+    assert [one.state for one in await restarted.secrets_check.findings()] == ["ok"]
 
 
 async def test_an_announcement_ends(checked: CheckedSecrets) -> None:
@@ -159,7 +177,7 @@ async def test_an_announcement_ends(checked: CheckedSecrets) -> None:
     assert await checked.secrets_check.announced() == {}
     checked.put(KEY, "second")
     await checked.look()
-    assert await checked.told() == [f"Secret changed unannounced: {KEY}"]
+    assert await checked.told() == [BROKEN]
 
 
 async def test_what_a_newer_version_knows_of_a_secret_stays(checked: CheckedSecrets) -> None:
@@ -175,22 +193,24 @@ async def test_what_a_newer_version_knows_of_a_secret_stays(checked: CheckedSecr
 
 
 async def test_it_is_back(checked: CheckedSecrets) -> None:
-    """A secret that was put back is told as back, in a push of low priority."""
+    """That a secret was put back is told in a push of low priority."""
     await checked.look()
     checked.lying[KEY] = GONE
     await checked.look()
     checked.put(KEY, "first")
-    await checked.look()
+    for _ in range(2):
+        await checked.look()
+        checked.clock.advance(OVER_AFTER.total_seconds())
     _, push = await checked.pushes()
-    assert (push.title, push.priority) == (f"Secret is back: {KEY}", "low")
+    assert (push.title, push.priority) == (f"Works again: secret {KEY}", "low")
     assert [one.state for one in await checked.secrets_check.findings()] == ["ok"]
 
 
 async def test_a_new_secret(checked: CheckedSecrets) -> None:
     """A secret that was not there before is noted."""
     await checked.look()
-    checked.put(UNUSED, "new")
-    await checked.look()
+    restarted = checked.beside("here:8081", processor_api_key="first", push_token="first", tracker_token="new")  # noqa: S106  the same
+    await restarted.look()
     (push,) = await checked.pushes()
     assert (push.title, push.priority) == (f"New secret: {UNUSED}", "low")
 
@@ -203,7 +223,7 @@ async def test_the_whole_folder_is_gone(checked: CheckedSecrets) -> None:
     }
     await checked.look()
     (push,) = await checked.pushes()
-    assert (push.title, push.priority) == ("Secret cannot be read: the folder of secrets", "urgent")
+    assert (push.title, push.priority) == ("Broken: secrets directory", "urgent")
     assert [one.part for one in await checked.secrets_check.findings()] == ["secrets directory"]
 
 
@@ -213,7 +233,7 @@ async def test_a_file_that_more_people_may_use(checked: CheckedSecrets) -> None:
     checked.lying[KEY] = replace(checked.lying[KEY], mode=0o644)
     await checked.look()
     (push,) = await checked.pushes()
-    assert (push.title, push.priority) == (f"Secret open to more people: {KEY}", "high")
+    assert (push.title, push.priority) == (BROKEN, "high")
     (finding,) = await checked.secrets_check.findings()
     assert (finding.state, finding.essential) == ("broken", False)
 
@@ -240,7 +260,7 @@ async def test_two_processes_tell_once() -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(one.look())
         group.create_task(other.look())
-    assert await one.told() == [f"Secret gone: {KEY}"]
+    assert await one.told() == [BROKEN]
     assert len((await one.secrets_check.baselines())[KEY].alarms) == 2
 
 
@@ -253,7 +273,7 @@ async def test_a_lost_answer(lose: str) -> None:
     store.lose = lose
     await checked.look()
     await checked.look()
-    assert await checked.told() == [f"Secret gone: {KEY}"]
+    assert await checked.told() == [BROKEN]
 
 
 async def test_a_store_that_fails_forgets_nothing() -> None:
@@ -266,7 +286,7 @@ async def test_a_store_that_fails_forgets_nothing() -> None:
         await checked.look()
     assert await checked.told() == []
     await checked.look()
-    assert await checked.told() == [f"Secret gone: {KEY}"]
+    assert await checked.told() == [BROKEN]
 
 
 async def test_a_record_that_cannot_be_read(checked: CheckedSecrets) -> None:
@@ -334,7 +354,9 @@ async def test_a_loss_is_pushed_within_ten_minutes(now: SecretObservation, after
     checked, sent = CheckedSecrets(), ScriptedNotifier()
     assert checked.store is not None
     outbox = Outbox(checked.store, checked.clock, {"push": sent})
+    watch = OutageWatch(checked.store, checked.clock, checked.secrets_check.findings)
     jobs = [
+        Job(OutageWatch.JOB, WATCHED_EVERY, watch.notify, everywhere=True),
         Job(SecretsCheck.JOB, EVERY, checked.secrets_check.check, everywhere=True),
         Job("deliver", timedelta(seconds=1), outbox.deliver_due),
     ]

@@ -8,6 +8,7 @@ from anyio.lowlevel import checkpoint
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.store import Store
 from orrery.runtime.outbox import Notification, Outbox
+from orrery.runtime.watch import OutageWatch
 from orrery.secrets.alerts import SecretUse
 from orrery.secrets.check import HeldSecrets, SecretsCheck
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprints, SecretObservation, SecretObservations
@@ -45,6 +46,7 @@ class CheckedSecrets:
         held = {name: FINGERPRINTS(name, self.memory[name]) if name in self.memory else None for name in USES}
         in_memory = HeldSecrets(held, FINGERPRINTS.keyed_by, self.observer, USES)
         self.secrets_check = SecretsCheck(self.store, self.clock, in_memory, self._observe)
+        self._watch = OutageWatch(self.store, self.clock, self.secrets_check.findings)
 
     def beside(self, observer: str, **memory: str) -> "CheckedSecrets":
         """Return another process of the same deployment, which holds and sees these values."""
@@ -55,13 +57,14 @@ class CheckedSecrets:
         self.lying[name] = lying(name, value)
 
     async def look(self) -> None:
-        """Let the guard look, and time pass when it looks twice."""
+        """Let the guard look, and time pass when it looks twice; then let the watch see what it found."""
         looking = asyncio.create_task(self.secrets_check.check())
         while not looking.done():
             await checkpoint()
             if self.clock.sleepers:
                 self.clock.advance(2)
         await looking
+        await self._watch.notify()
         self.clock.advance(1)
 
     async def pushes(self) -> list[Notification]:

@@ -40,7 +40,6 @@ from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
 from orrery.errors import OrreryError, RecordUnreadable
-from orrery.ports.health import URGENT
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
@@ -188,7 +187,11 @@ class CheckoutDomain:
                 *([self.creation_health.local, self.proxies.local] if self.catalogue else []),
                 self.preflight.unusable,
                 self.preflight.local,
-                *([self.unknown_sales.local, self.reconciliation.findings] if self.sells else []),
+                *(
+                    [self.unknown_sales.local, self.reconciliation.findings, self.drift.findings]
+                    if self.sells
+                    else []
+                ),
                 self.webhook.refusals.local,
                 self.in_need.findings,
             ],
@@ -198,7 +201,7 @@ class CheckoutDomain:
                 PanelSource("Sales", self.sales.panel, 10, leads=True),
                 PanelSource("Payments and access", self.reconciliation.panel, 20, (PART, DISPUTE, UNKNOWN_SALES)),
                 PanelSource("Receipts", self.preflight.panel, 50, ("checkout ", "preflight")),
-                PanelSource("What visitors get", self.drift.panel, 60, ("what visitors get",), URGENT),
+                PanelSource("What visitors get", self.drift.panel, 60, ("what visitors get",)),
             ],
             operations=self.expiry.operations(),
             figures=[Figure("orrery_webhook_refused", refused, "reason", self.webhook.refusals.counts)],

@@ -10,9 +10,8 @@ from orrery.fraud.reading import AddressOf, ClusterReader
 from orrery.fraud.records import last_search
 from orrery.fraud.screening import Screening
 from orrery.fraud.settings import FraudSettings
-from orrery.fraud.watch import EVERY, FraudWatch
+from orrery.fraud.watch import EVERY, PART, FraudWatch
 from orrery.ports.clock import Clock
-from orrery.ports.health import ACT_TODAY
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
@@ -52,7 +51,8 @@ class FraudDomain:
         return Parts(
             module="fraud",
             jobs=[Job(FraudWatch.JOB, EVERY, self.watch.run)] if self._watches else [],
-            panels=[PanelSource("Fraud clusters", self.watch.panel, 70, ("fraud clusters",), ACT_TODAY)],
+            panels=[PanelSource("Fraud clusters", self.watch.panel, 70, (PART,))],
+            checks=[self.watch.findings],
             operations=self._operations.both(),
             unreadable=[last_search(self._store, self._clock).unreadable],
             offers={FraudDomain: self},

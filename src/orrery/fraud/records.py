@@ -29,11 +29,14 @@ class FoundCluster(RecordPart):
 
 
 class LastSearch(Record):
-    """The result of the workers' last search. For every cluster in it there was a push."""
+    """The result of the workers' last search."""
 
     looked_at: datetime
     unasked: int = 0
     clusters: tuple[FoundCluster, ...] = ()
+
+    def newest_first(self) -> list[FoundCluster]:
+        return sorted(self.clusters, key=lambda one: (one.last, one.id), reverse=True)
 
     def recognised(self, found: Sequence[Cluster]) -> list[Cluster]:
         """Return clusters under the ids by which they were known; two that became one take that of the oldest.

@@ -1,17 +1,17 @@
-"""The workers' check for clusters, every five minutes, with one push for each cluster (decision 18)."""
+"""The workers' check for clusters, every five minutes; each cluster is an item of one problem (decision 18)."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
-from orrery.fraud.clusters import NAMES, Cluster
+from orrery.errors import StoreError
+from orrery.fraud.clusters import NAMES
 from orrery.fraud.reading import ClusterReader
-from orrery.fraud.records import LastSearch, last_search, without_values
-from orrery.fraud.sentences import incident, lasting, together
+from orrery.fraud.records import FoundCluster, LastSearch, last_search, without_values
+from orrery.fraud.sentences import lasting
 from orrery.logs import log
 from orrery.ports.clock import Clock
+from orrery.ports.health import ACT_TODAY, Finding
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Conflict, Store
-from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit
 
 EVERY = timedelta(minutes=5)
@@ -23,11 +23,14 @@ BACK = timedelta(hours=24)
 OVERDUE = 3 * EVERY
 """The owner's page does not trust a last search that is older than this."""
 
-COMMAND = "orrery fraud clusters"
+PART, MOST = "fraud clusters", 3
+"""The part of the findings, and how many clusters its sentence describes."""
+
+_LOOK = "Look: `orrery fraud clusters`."
 
 
 class FraudWatch:
-    """Searches, notifies the owner, and stores the result for the owner's page, without personal data."""
+    """Searches, and stores the result without personal data."""
 
     JOB = "look for fraud clusters"
 
@@ -39,7 +42,7 @@ class FraudWatch:
         self._watches = watches
 
     async def run(self) -> None:
-        """Search, and enqueue a push about each new cluster in the commit that stores the result."""
+        """Search, and store the result."""
         last, unchanged = await self._last.replaceable()
         before = last or LastSearch(looked_at=self._clock.now())
         search = await self._reader.search(BACK)
@@ -47,12 +50,25 @@ class FraudWatch:
         new = [one for one in search.clusters if one.id not in known_ids]
         kept = (*map(without_values, search.clusters), *before.beyond(search.clusters, search.since))
         found = LastSearch(looked_at=search.until, unasked=search.unasked, clusters=kept)
-        pushes = outbox.enqueue([_push(group) for group in together(new)], search.until)
-        changes = Changes([self._last.put(found), *pushes], [unchanged])
+        changes = Changes([self._last.put(found)], [unchanged])
         if isinstance(await commit(self._store, changes), Conflict):
             log.info("another process looked at the declines meanwhile")
         elif new:
             log.warning("fraud clusters", new=len(new), known=len(known_ids))
+
+    async def findings(self) -> list[Finding]:
+        """Return whether the last search found clusters; nothing where none is due, or when the store fails."""
+        try:
+            found = (await self._last.replaceable())[0] if self._watches else None
+        except StoreError:
+            return []
+        if found is None:
+            return []
+        late = self._clock.now() - found.looked_at
+        if late > OVERDUE:
+            why, cause = f"The last look was {lasting(late)} ago.", f"job: {self.JOB}"
+            return [Finding(PART, "broken", why, _LOOK, essential=False, cause=cause)]
+        return [_finding(found)]
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page: kinds and counts."""
@@ -65,9 +81,7 @@ class FraudWatch:
             return Panel("Fraud clusters", "Not looked yet.")
         late = self._clock.now() - found.looked_at
         if late > OVERDUE:
-            return Panel(
-                "Fraud clusters", f"The last look was {lasting(late)} ago.", "bad", "Look: `orrery doctor`"
-            )
+            return Panel("Fraud clusters", f"The last look was {lasting(late)} ago.", todo=_LOOK)
         if not found.clusters:
             headline = f"None in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}."
             return Panel("Fraud clusters", headline, "good")
@@ -79,8 +93,7 @@ def _panel(found: LastSearch) -> Panel:
     return Panel(
         title="Fraud clusters",
         headline=f"{count} in the {BACK // timedelta(hours=1)} hours before {utc_text(found.looked_at)}.",
-        tone="attention",
-        todo=f"Look: `{COMMAND}`",
+        todo=_LOOK,
         columns=("cluster", "share one", "declines", "stopped by the processor", "first", "last"),
         rows=tuple(
             (
@@ -91,18 +104,28 @@ def _panel(found: LastSearch) -> Panel:
                 utc_text(one.first),
                 utc_text(one.last),
             )
-            for one in sorted(found.clusters, key=lambda one: (one.last, one.id), reverse=True)
+            for one in found.newest_first()
         ),
     )
 
 
-def _push(group: Sequence[Cluster]) -> outbox.OutboxDraft:
-    stopped = all(one.stopped == len(one.declines) for one in group)
-    return outbox.OutboxDraft(
-        id=f"fraud-{group[0].id}",
-        channel="push",
-        title="Declined payments in a cluster",
-        body=f"{incident(group)} Look: `{COMMAND}`",
-        priority="default" if stopped else "high",
-        tags=("warning",),
+def _finding(found: LastSearch) -> Finding:
+    if not found.clusters:
+        return Finding(PART, "ok", "There is none.", essential=False, settled=True)
+    newest, count = found.newest_first(), len(found.clusters)
+    more = f" And {count - MOST} more." if count > MOST else ""
+    return Finding(
+        PART,
+        "broken",
+        "Declined payments: " + "; ".join(map(_described, newest[:MOST])) + f".{more}",
+        _LOOK,
+        essential=False,
+        settled=True,
+        severity=3 if all(one.stopped == one.declines for one in newest) else ACT_TODAY,
+        items=tuple(one.id for one in newest),
     )
+
+
+def _described(one: FoundCluster) -> str:
+    stopped = f", {one.stopped} of them stopped by the processor" if one.stopped else ""
+    return f"{one.declines} within {lasting(one.last - one.first)} share one {NAMES[one.trait]}{stopped}"

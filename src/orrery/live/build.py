@@ -22,7 +22,6 @@ from orrery.live.widgets import widgets
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter
-from orrery.ports.health import ACT_TODAY, Finding
 from orrery.ports.panels import PanelSource
 from orrery.ports.store import Store
 from orrery.ports.tracker import Tracker
@@ -78,8 +77,7 @@ class LiveDomain:
         self._budget = budget = StoredBudget(store, clock, analytics, limits, interval, source=plan.source)
         counted = metrics({page.title: page.path for page in settings.pages}, settings.window_minutes)
         self.refresh = Refresh(store, clock, budget, cache, counted, tasks, interval=interval, holder=holder)
-        # Without its key nothing is counted, which the health reports.
-        self.monitor = CounterMonitor(store, clock, counter, tracker, pushes=self._can_ask)
+        self.monitor = CounterMonitor(store, clock, counter, tracker)
         self._bearer = bearer = AdminBearer(plan.password_hash, wrong_passwords)
         self._password = PasswordProbe(bearer.is_password)
         self.health = LiveHealth(store, clock, analytics, budget, has_property, plan.has_key, bearer.usable)
@@ -97,20 +95,15 @@ class LiveDomain:
             widgets=widgets(min_visible=self._settings.min_visible, interval=self._settings.poll_interval),
         ).all()
 
-    async def _checked(self) -> list[Finding]:
-        return self.health.local()
-
     def parts(self) -> Parts:
         """Return what the counter brings."""
         return Parts(
             module="live",
             routes=self.routes,
             jobs=self._jobs(),
-            checks=[self._checked],
+            checks=[self.health.local],
             remote_checks=self.health.remote(),
-            panels=[
-                PanelSource("Live counter", self.health.panel, 80, ("live counter", "analytics key"), ACT_TODAY)
-            ],
+            panels=[PanelSource("Live counter", self.health.panel, 80, ("live counter", "analytics key"))],
             secret_probes=[SecretProbe("admin_password_hash", self._password.remarks, compares_password=True)],
             migrations=[self._budget.forget_earlier],
             offers={LiveDomain: self},

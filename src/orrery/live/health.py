@@ -1,10 +1,12 @@
 """The checks of the counter, those of `orrery doctor` among them, and its panel on the owner's page."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from orrery.live.answers import CurrentCount, current_count
+from orrery.errors import StoreError
+from orrery.live.answers import NO_DATA, NOT_BOUND, TOO_OLD, CurrentCount, current_count
 from orrery.live.budget import StoredBudget
+from orrery.live.monitor import monitor_state
 from orrery.live.reads import last_error, read, snapshot_in
 from orrery.live.records import LastError, Snapshot
 from orrery.ports.analytics import Analytics
@@ -17,7 +19,18 @@ _TITLE = "Live counter"
 _IN_MINUTES = 120
 """Seconds from which an age is shown in minutes."""
 
-_IS_IT_RUNNING = "Is the service running, with live.refresh on or another scheduler?"
+_IS_IT_RUNNING = (
+    "Is the service running, with live.refresh on or another scheduler? "
+    "`orrery live refresh` counts now, or says why not."
+)
+
+PART, _KEY = "live counter", "analytics key"
+
+_ERRORS: Mapping[str, str] = {
+    NO_DATA: "nothing was counted yet",
+    TOO_OLD: "the last one is more than 30 minutes old",
+    NOT_BOUND: "the store cannot be used",
+}
 
 HealthCheck = Callable[[], Awaitable[Finding]]
 
@@ -34,13 +47,14 @@ class LiveHealth:
     has_key: bool
     can_admit: bool
 
-    def local(self) -> list[Finding]:
+    async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
         if not self.has_property:
-            return [Finding("live counter", "off", "No analytics property is configured.", essential=False)]
+            return [Finding(PART, "off", "No analytics property is configured.", essential=False)]
         key, password = "analytics_service_account_key", "admin_password_hash"
         return [
-            _secret("analytics key", self.has_key, key, "the service account's JSON key"),
+            *await self._counter(),
+            _secret(_KEY, self.has_key, key, "the service account's JSON key"),
             _secret("admin password", self.can_admit, password, "the output of `orrery admin hash`"),
         ]
 
@@ -48,7 +62,7 @@ class LiveHealth:
         """Return the checks that use the network."""
         if not self.has_property or not self.has_key:
             return []
-        return [("analytics provider", self._provider), ("live count", self._count)]
+        return [("analytics provider", self._provider)]
 
     async def _provider(self) -> Finding:
         await self.analytics.check()
@@ -70,16 +84,28 @@ class LiveHealth:
             return Panel(_TITLE, _counted(found), "good", trouble, columns, rows)
         todo = f"{trouble} {_IS_IT_RUNNING}".strip()
         if found.error:
-            return Panel(_TITLE, f"Visitors see no count: {found.error}", "bad", todo, columns, rows)
-        return Panel(_TITLE, f"{_counted(found)} (stale)", "attention", todo, columns, rows)
+            return Panel(_TITLE, _unseen(found), "plain", todo, columns, rows)
+        return Panel(_TITLE, f"{_counted(found)} (stale)", "plain", todo, columns, rows)
 
-    async def _count(self) -> Finding:
-        _, found, last = await self._present()
-        if found.age is not None and not found.error:
-            why = f"{found.count} visitors, {found.age.total_seconds():.0f} s ago ({found.state})"
-            return Finding("live count", "ok", why, essential=False)
-        why = f"{found.error}: {last.message if last else 'no refresh has succeeded.'}"
-        return Finding("live count", "broken", why, _IS_IT_RUNNING, essential=False)
+    async def _counter(self) -> list[Finding]:
+        """Return whether visitors see a present count; a push waits until the monitor calls it degraded."""
+        try:
+            _, found, last = await self._present()
+            state = await read(monitor_state(self.store, self.clock))
+        except StoreError:
+            return []
+        degraded = state.degraded if state else ""
+        if found.state == "fresh" and not degraded:
+            return [Finding(PART, "ok", _counted(found), essential=False, settled=True)]
+        seen = _unseen(found) if found.error else f"{_counted(found)} (stale)"
+        why = f"{degraded or f'{seen}.'} {last.message if last else ''}".strip()
+        # Without its key nothing is counted.
+        cause, early = "" if self.has_key else _KEY, not degraded
+        return [
+            Finding(
+                PART, "broken", why, _IS_IT_RUNNING, essential=False, settled=not early, early=early, cause=cause
+            )
+        ]
 
     async def _present(self) -> tuple[Snapshot, CurrentCount, LastError | None]:
         """Return the shared cache, its count, and the last error."""
@@ -93,6 +119,10 @@ def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa:
         return Finding(part, "ok", essential=False)
     why, todo = "It is missing or cannot be used.", f"Put {what} into the secret file {name}."
     return Finding(part, "broken", why, todo, essential=False, cause=secret_part(name))
+
+
+def _unseen(found: CurrentCount) -> str:
+    return f"Visitors see no count: {_ERRORS.get(found.error or '', found.error)}"
 
 
 def _counted(found: CurrentCount) -> str:

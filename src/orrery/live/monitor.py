@@ -2,9 +2,8 @@
 
     well ──2 bad checks in a row──▶ degraded ──2 good in a row──▶ well
 
-Its observations are stored by compare-and-set, together with the owner's push. The right state of the tracker
-follows from the stored state, so after a failure of the tracker the next check that counts brings it up to date
-(decision 29).
+Its observations are stored by compare-and-set. The right state of the tracker follows from the stored state, so
+after a failure of the tracker the next check that counts brings it up to date (decision 29).
 """
 
 import asyncio
@@ -21,12 +20,10 @@ from orrery.live.freshness import CACHED, TICK, age
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.counter import Counter, PublicCount
-from orrery.ports.store import Check, Committed, Store, Unchanged, Write
+from orrery.ports.store import Check, Committed, Store, Unchanged
 from orrery.ports.tracker import Issue, Tracker, TrackerFailed
 from orrery.record import Code, Id, Record
-from orrery.runtime import outbox
-from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, sortable
-from orrery.runtime.lasting import all_clear, push
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit
 from orrery.runtime.tasks import together
 
 LABEL = "realtime-degraded"
@@ -94,6 +91,14 @@ class MonitorState(Record):
     told: Code = ""
     recently_bad: tuple[bool, ...] = ()
     """Of each of the last `LOOKED_BACK` checks since the issue was last closed, whether it was bad."""
+
+    @property
+    def degraded(self) -> str:
+        """Why the counter is degraded, or nothing."""
+        if self.degraded_since is None:
+            return ""
+        often = f"{sum(self.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
+        return f"{often if 0 < self.bad < IN_A_ROW else ''}{self.reason}"
 
     def known_issue(self) -> Issue | None:
         """Return the issue that was opened or found."""
@@ -184,35 +189,20 @@ def _recent(state: MonitorState, *, is_bad: bool) -> tuple[bool, ...]:
     return (*state.recently_bad, is_bad)[-LOOKED_BACK:]
 
 
-def pushes(before: MonitorState, after: MonitorState, now: datetime) -> list[outbox.OutboxDraft]:
-    """Return the push to the owner when the counter became degraded, or is well again."""
-    if before.degraded_since is None and after.degraded_since is not None:
-        often = f"{sum(after.recently_bad)} of the last {LOOKED_BACK} checks were bad. Last: "
-        text = f"{often if after.bad < IN_A_ROW else ''}{after.reason}"
-        return [push(f"realtime-degraded-{sortable(after.degraded_since)}", TITLE, text)]
-    if before.degraded_since is not None and after.degraded_since is None:
-        minutes = (now - before.degraded_since) // timedelta(minutes=1)
-        text = f"It was degraded for {minutes} minutes. Last: {before.reason}"
-        over = f"realtime-recovered-{sortable(before.degraded_since)}"
-        return [all_clear(over, "The live counter is well again", text)]
-    return []
+def monitor_state(store: Store, clock: Clock) -> Collection[MonitorState]:
+    """Return the collection of the state."""
+    return Collection(store, clock, MonitorState, keys.MONITOR, life=FOR_EVER)
 
 
 class CounterMonitor:
-    """Checks the counter, updates the issue, and notifies the owner.
+    """Checks the counter, and updates the issue."""
 
-    Without `pushes` the owner gets another push instead, such as the one about a missing key.
-    """
-
-    def __init__(
-        self, store: Store, clock: Clock, counter: Counter, tracker: Tracker, *, pushes: bool = True
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, counter: Counter, tracker: Tracker) -> None:
         self._store = store
         self._clock = clock
-        self._state = Collection(store, clock, MonitorState, keys.MONITOR, life=FOR_EVER)
+        self._state = monitor_state(store, clock)
         self._counter = counter
         self._tracker = tracker
-        self._pushes = pushes
 
     async def check_patiently(self) -> MonitorResult:
         """Check as the workers do: a bad check is repeated after `GRACE`, and only the second one counts."""
@@ -235,8 +225,7 @@ class CounterMonitor:
         if before.checked_at and abs(now - before.checked_at) < COUNTS_ONCE_IN:
             return _result(reason, before, counted=False)
         after = after_check(before, reason, now)
-        due = pushes(before, after, now) if self._pushes else []
-        version = await self._store_state(after, unmoved, outbox.enqueue(due, now))
+        version = await self._store_state(after, unmoved)
         if version is None:
             return _result(reason, before, counted=False)
         return await self._synchronize_tracker(reason, after, version)
@@ -258,11 +247,9 @@ class CounterMonitor:
         log.info("live count checked", kind=reason.kind if reason else "good", done=result.done, trouble=trouble)
         return result
 
-    async def _store_state(
-        self, state: MonitorState, unmoved: Check, more: list[Write] | None = None
-    ) -> int | None:
-        """Store the state, with `more`; return the version, or None when another process was first."""
-        outcome = await commit(self._store, Changes([self._state.put(state), *(more or [])], [unmoved]))
+    async def _store_state(self, state: MonitorState, unmoved: Check) -> int | None:
+        """Store the state; return the version, or None when another process was first."""
+        outcome = await commit(self._store, Changes([self._state.put(state)], [unmoved]))
         return outcome.version if isinstance(outcome, Committed) else None
 
 

@@ -59,14 +59,12 @@ class PanelSource:
     Panels that lead keep their place at the top, whatever is wrong. Among equally urgent ones those of a lower
     `order` come first. The panel is None while there is nothing to show. `parts` are its parts, or with a space or
     a colon at the end the beginnings of their names; without any, the tone is its own: what waits is not broken.
-    `judges`: no check looks at its part, so that what it shows as bad is a problem of this severity, by the title.
     """
 
     title: str
     panel: Callable[[], Awaitable[Panel | None]]
     order: int = 50
     parts: tuple[str, ...] = ()
-    judges: Literal[4, 5] | None = None
     leads: bool = False
 
 

@@ -1,9 +1,8 @@
-"""What lasts for a while: noted once in the store, with a push at its beginning and an all-clear at its end.
+"""What lasts for a while: its record is in the store while it does, and a finding shows it.
 
-    well ──begin: record and push──▶ lasts ──end: record deleted, all-clear──▶ well
+    well ──begin: record──▶ lasts ──end: record deleted──▶ well
 
-Record and push are one commit: a restart neither repeats a push nor loses the all-clear, and of two processes one
-is first. What has a finding instead, whose pushes `OutageWatch` sends, uses `note` alone.
+`OutageWatch` pushes what the finding says of its beginning and its end. `note` is for what is counted meanwhile.
 """
 
 from collections.abc import Callable
@@ -31,10 +30,6 @@ def alarm(push_id: str, title: str, body: str, /) -> outbox.OutboxDraft:
     return push(push_id, title, body, "urgent", "rotating_light")
 
 
-def all_clear(push_id: str, title: str, body: str, priority: Priority = "low", /) -> outbox.OutboxDraft:
-    return push(push_id, title, body, priority, "white_check_mark")
-
-
 @dataclass(slots=True)
 class Lasting(Generic[R]):
     """The record of something that lasts, a collection of one: there is one while it does.
@@ -50,27 +45,17 @@ class Lasting(Generic[R]):
     noted_at: float | None = field(default=None, init=False)
     _is_noting: bool = field(default=False, init=False)
 
-    async def begin(self, new: R | None, push: outbox.OutboxDraft) -> bool:
-        """Store the record with its push; return False where it lasts or was reported already.
-
-        Without a record only the push is enqueued: its end cannot be detected.
-        """
-        changes = self.record.changes("", None, new) if new else Changes()
-        enqueued = Changes(outbox.enqueue([push], self.record.clock.now()), outbox.unseen([push]))
-        if isinstance(await commit(self.record.store, changes + enqueued), Conflict):
-            return False
-        if new:
+    async def begin(self, new: R, more: Changes | None = None) -> None:
+        """Store the record, with `more` changes, unless it lasts already."""
+        begun = self.record.changes("", None, new) + (more or Changes())
+        if not isinstance(await commit(self.record.store, begun), Conflict):
             self.noted_at = self.record.clock.monotonic()
-        return True
 
-    async def end(self, push: outbox.OutboxDraft) -> bool:
-        """Delete the record with an all-clear; return False where nothing lasts, or another process was first."""
-        entry = await self.record.entry()
-        if entry is None:
-            return False
-        over = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
-        enqueued = Changes(outbox.enqueue([push], self.record.clock.now()))
-        return not isinstance(await commit(self.record.store, over + enqueued), Conflict)
+    async def end(self) -> None:
+        """Delete the record, unless another process was first."""
+        if entry := await self.record.entry():
+            over = Changes([Delete(entry.key)], [Unchanged(entry.key, entry.version)])
+            _ = await commit(self.record.store, over)
 
     async def note(self, make: Callable[[R | None], R | None]) -> bool:
         """Store what `make` makes of the record; return whether it was stored. A conflict asks `make` again.

@@ -4,7 +4,7 @@ A problem is a part that a check finds broken, by the part's name. What the find
 when, what the watch pushed, and whether the owner acknowledged it (docs/decisions/0089-one-list-of-problems.md).
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import get_args
@@ -48,14 +48,17 @@ class Acknowledgement(RecordPart):
 class PartOutage(Record):
     """A part that is broken, or was within the last ten minutes.
 
-    `urgent`: the push was an urgent one. `cause` is the part whose outage this one follows from; until
-    that outage is over, this one causes no push.
+    `told_at` is when it was pushed first, `urgent` whether urgently, `items` what the last push was about.
+    `cause` is the part whose outage this one follows from; until that outage is over, this one causes no push.
+    `concerns_one`: it is about one payment, whose own story has an end, so that no push tells of this one's.
     """
 
     part: Code
     since: AwareDatetime
     told_at: AwareDatetime | None = None
     urgent: bool = False
+    items: tuple[Code, ...] = ()
+    concerns_one: bool = False
     cause: Code = ""
     well_since: AwareDatetime | None = None
     acknowledged: Acknowledgement | None = None
@@ -63,11 +66,6 @@ class PartOutage(Record):
     def aside(self, finding: Finding, now: datetime) -> Acknowledgement | None:
         """Return the acknowledgement, while it holds for what the check finds."""
         return self.acknowledged if self.acknowledged and self.acknowledged.covers(finding, now) else None
-
-    @property
-    def alarm(self) -> int:
-        """The level of the push that was sent: 0 none, 1 for a broken part, 2 for an urgent one."""
-        return 0 if self.told_at is None else 1 + self.urgent
 
 
 def outages_of(store: Store, clock: Clock) -> Collection[PartOutage]:
@@ -112,21 +110,16 @@ class Problems:
         memory = self._of_store()
         known = {**self._known, **({memory.part: memory} if memory else {})}
         broken = {one.part: one for one in findings if one.state == "broken"}
-        found = [self._problem(one, known, broken) for one in broken.values()]
+        causes = explaining(broken, known, self._clock.now())
+        found = [self._problem(one, known, causes) for one in broken.values()]
         return sorted(found, key=lambda one: (one.acknowledged, bool(one.cause), -one.severity))
 
-    def _problem(
-        self, finding: Finding, known: Mapping[str, PartOutage], broken: Mapping[str, Finding]
-    ) -> Problem:
+    def _problem(self, finding: Finding, known: Mapping[str, PartOutage], causes: Mapping[str, int]) -> Problem:
         now, outage = self._clock.now(), known.get(finding.part)
-        # What is put aside, or matters less, explains nothing else.
-        cause = broken.get(finding.cause)
-        if cause and (cause.priority < finding.priority or aside_of(cause, known, now)):
-            cause = None
-        since, part = outage.since if outage else now, cause.part if cause else ""
+        since, cause = outage.since if outage else now, cause_of(finding, [finding.cause], causes)
         if aside := aside_of(finding, known, now):
-            return Problem(finding, since, part, acknowledged=True, until=aside.until)
-        return Problem(finding, since, part)
+            return Problem(finding, since, cause, acknowledged=True, until=aside.until)
+        return Problem(finding, since, cause)
 
     async def acknowledge(self, key: str, time: timedelta | None) -> Problem:
         """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`."""
@@ -173,3 +166,13 @@ def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -
     """Return the acknowledgement that holds for a finding, by what is stored of the parts."""
     outage = known.get(finding.part)
     return outage.aside(finding, now) if outage else None
+
+
+def explaining(broken: Mapping[str, Finding], known: Mapping[str, PartOutage], now: datetime) -> dict[str, int]:
+    """Return the parts that others may follow from, with their severity: what is put aside explains nothing."""
+    return {part: one.priority for part, one in broken.items() if not aside_of(one, known, now)}
+
+
+def cause_of(finding: Finding, named: Iterable[str], causes: Mapping[str, int]) -> str:
+    """Return the first part of these that a finding follows from: what matters less explains nothing."""
+    return next((one for one in named if causes.get(one, 0) >= finding.priority), "")

@@ -11,19 +11,19 @@ checks, because each has only its own failing jobs; a part is well when all find
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.health import URGENT, Finding
+from orrery.ports.health import ACT_TODAY, URGENT, Finding, Severity
 from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Priority
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
-from orrery.runtime.problems import OUTAGE, PartOutage, aside_of, outages_of
+from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, outages_of
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
@@ -38,6 +38,8 @@ OVER_AFTER = timedelta(minutes=10)
 DEADLINE = timedelta(seconds=10)
 """How long a check waits for the push service, and then for the store."""
 
+_NO_CAUSES: Mapping[str, int] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class CheckTime:
@@ -48,16 +50,21 @@ class CheckTime:
 
 
 def broken(
-    outage: PartOutage | None, finding: Finding, look: CheckTime, others: Container[str] = ()
+    outage: PartOutage | None, finding: Finding, look: CheckTime, causes: Mapping[str, int] = _NO_CAUSES
 ) -> PartOutage:
-    """Return the outage of a part that is broken; `others` are the parts whose outages may be its cause."""
+    """Return the outage of a part that is broken; `causes` are the parts that may explain it, as `explaining`."""
     outage = outage or PartOutage(part=finding.part, since=look.at)
-    cause = next((one for one in (finding.cause, outage.cause) if one and one in others), "")
-    outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at))
+    cause = cause_of(finding, (finding.cause, outage.cause), causes)
+    outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at), well_since=None)
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
-    if is_due and not (cause or finding.early or finding.told or outage.acknowledged):
-        outage = outage.change(told_at=outage.told_at or look.at, urgent=outage.urgent or _is_urgent(finding))
-    return outage.change(well_since=None)
+    if not is_due or cause or finding.early or finding.told or outage.acknowledged:
+        return outage
+    return outage.change(
+        told_at=outage.told_at or look.at,
+        urgent=outage.urgent or finding.priority == URGENT,
+        items=finding.items,
+        concerns_one=finding.concern is not None,
+    )
 
 
 def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOutage | None:
@@ -67,10 +74,6 @@ def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOu
     if outage.well_since is None:
         return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
-
-
-def _is_urgent(finding: Finding) -> bool:
-    return finding.priority == URGENT
 
 
 def _lasts(since: datetime, time: timedelta, now: datetime) -> bool:
@@ -105,7 +108,7 @@ class StoreOutage:
         if self._push is None:
             return
         text = f"Broken since {outage.since:%Y-%m-%d %H:%M} UTC. {finding.in_a_push}"
-        draft = _push(_BROKEN, {STORE: text}, outage.since, "urgent", "rotating_light")
+        draft = _push(_BROKEN, {STORE: text}, outage.since, URGENT)
         try:
             async with asyncio.timeout(DEADLINE.total_seconds()):
                 await self._push.send(
@@ -126,9 +129,19 @@ class _Change:
     kept: Changes
 
     @property
-    def alarm(self) -> int:
-        """The difference of the push levels: above 0 a push about the outage, below 0 one about its end."""
-        return (self.after.alarm if self.after else 0) - (self.before.alarm if self.before else 0)
+    def begins(self) -> bool:
+        """Whether a push is due about the part: it broke, is urgent now, or concerns something new."""
+        if not self.after or not self.after.told_at:
+            return False
+        before, after = self.before, self.after
+        is_known = before and before.told_at and before.urgent == after.urgent
+        return not is_known or not before or not {*after.items} <= {*before.items}
+
+    @property
+    def ended(self) -> PartOutage | None:
+        """The outage, where a push about its end is due."""
+        over = self.before if self.after is None else None
+        return over if over and over.told_at and not over.concerns_one else None
 
 
 class OutageWatch:
@@ -187,7 +200,6 @@ class OutageWatch:
         """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
         by_part = {one.part: one for one in findings}
         bad = {part: one for part, one in by_part.items() if one.state == "broken"}
-        causes = {*bad}
         known: dict[str, tuple[PartOutage | None, Check]] = {}
         async for entry in self._outages.entries():
             part = entry.key.removeprefix(OUTAGE)
@@ -196,12 +208,12 @@ class OutageWatch:
             except RecordUnreadable as error:
                 log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
-        # Until its outage is over: a part that follows from it may take longer to work again.
-        causes |= {part for part, (one, _) in known.items() if one and one.told_at}
-        causes |= {STORE} if self._of_store.now else set()
-        # What was put aside explains nothing else.
         stored = {part: one for part, (one, _) in known.items() if one}
-        causes -= {part for part, one in bad.items() if aside_of(one, stored, look.at)}
+        # Until its outage is over: a part that follows from it may take longer to work again.
+        over = {part: URGENT if one.urgent else ACT_TODAY for part, one in stored.items() if one.told_at}
+        causes = {part: severity for part, severity in over.items() if part not in bad}
+        causes |= {STORE: URGENT} if self._of_store.now else {}
+        causes |= explaining(bad, stored, look.at)
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)
@@ -216,6 +228,13 @@ class OutageWatch:
                 write = self._outages.put(after, part) if after else Delete(self._outages.key(part))
                 changes.append(_Change(part, before, after, Changes([write], [unchanged])))
         return changes
+
+
+def at_once(store: Store, clock: Clock, finding: Finding) -> Changes:
+    """Return the changes that push a settled finding now: what causes it may be over before a round sees it."""
+    now, outages = clock.now(), outages_of(store, clock)
+    outage = broken(None, finding, CheckTime(now, now))
+    return Changes([outages.put(outage, finding.part), *outbox.enqueue([_broken_push([finding], now)], now)])
 
 
 def parts_of(row: outbox.Notification) -> list[str]:
@@ -242,18 +261,16 @@ def _pushes(
 ) -> list[outbox.OutboxDraft]:
     """Return the pushes about changes, and the one about the end of an outage `of_store`."""
     by_part = {one.part: one for one in findings}
-    begun = [by_part[one.part] for one in changes if one.alarm > 0]
-    over = [one.before for one in changes if one.before and one.alarm < 0] + ([of_store] if of_store else [])
-    return [*_broken_push(begun, now), *_over_push(over, by_part, now)]
+    begun = sorted((by_part[one.part] for one in changes if one.begins), key=lambda one: -one.priority)
+    over = [one.ended for one in changes if one.ended] + ([of_store] if of_store else [])
+    # What concerns one payment is a push of its own: a dispute has a deadline (decision 49).
+    alone = [[one] for one in begun if one.concern]
+    together = [one for one in begun if not one.concern]
+    return [*(_broken_push(group, now) for group in (together, *alone) if group), *_over_push(over, by_part, now)]
 
 
-def _broken_push(begun: Sequence[Finding], now: datetime) -> list[outbox.OutboxDraft]:
-    if not begun:
-        return []
-    begun = sorted(begun, key=lambda one: -one.priority)
-    texts = {one.part: one.in_a_push for one in begun}
-    urgent = any(map(_is_urgent, begun))
-    return [_push(_BROKEN, texts, now, "urgent" if urgent else "high", "rotating_light")]
+def _broken_push(begun: Sequence[Finding], now: datetime) -> outbox.OutboxDraft:
+    return _push(_BROKEN, {one.part: one.in_a_push for one in begun}, now, begun[0].priority)
 
 
 def _over_push(
@@ -266,20 +283,23 @@ def _over_push(
         what = f" {finding.why}" if finding and finding.settled else ""
         since, until = f"{one.since:%Y-%m-%d %H:%M}", f"{one.well_since or now:%H:%M}"
         texts[one.part] = f"Broken since {since} UTC, well since {until}.{gone}{what}"
-    return [_push(_WORKS, texts, now, "low", "white_check_mark")] if texts else []
+    return [_push(_WORKS, texts, now, 2)] if texts else []
 
 
 def _id_of(text: str) -> str:
     return text.lower().replace(" ", "-")
 
 
-def _push(what: str, texts: Mapping[str, str], now: datetime, priority: Priority, tag: str) -> outbox.OutboxDraft:
+_PRIORITIES: Mapping[Severity, Priority] = {5: "urgent", 4: "high", 3: "default", 2: "low"}
+
+
+def _push(what: str, texts: Mapping[str, str], now: datetime, severity: Severity) -> outbox.OutboxDraft:
     first, *more = texts
     return outbox.OutboxDraft(
         id=_id_of(f"{what}-{first}-{sortable(now)}"),
         channel="push",
         title=f"{what}: {first} and {len(more)} more" if more else f"{what}: {first}",
         body="\n".join(f"{part}: {text}" for part, text in texts.items()) if more else texts[first],
-        priority=priority,
-        tags=(tag,),
+        priority=_PRIORITIES[severity],
+        tags=("rotating_light" if what == _BROKEN else "white_check_mark",),
     )

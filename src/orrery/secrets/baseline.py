@@ -2,7 +2,7 @@
 
     learned ──same──▶ nothing
        │ ├──another value, or the old one again, announced──▶ learned again ("rotated")
-       │ └──gone, empty, other, unreadable──▶ alarm, once ──as before──▶ "back"
+       │ └──gone, empty, other, unreadable──▶ alarm ──as before──▶ learned
 
 The known state belongs to the deployment; an alarm belongs to the process that raised it. So two processes that
 see different values (a new one whose variables were wiped, beside an old one) do not clear each other's alarms.
@@ -30,9 +30,9 @@ Trouble = Literal["vanished", "emptied", "changed", "unreadable", "refused", "mo
 """How a secret differs from its known state. `restart`: its file is right, but the process holds another value."""
 
 SecretEventKind = Literal[
-    "vanished", "emptied", "changed", "unreadable", "refused", "mode", "rotated", "removed", "appeared", "back"
+    "vanished", "emptied", "changed", "unreadable", "refused", "mode", "rotated", "removed", "appeared"
 ]
-"""The kinds of push about a secret."""
+"""What may happen to a secret."""
 
 _OTHERS = 0o077
 """The rights of everybody but the file's owner."""
@@ -102,7 +102,7 @@ class CheckContext:
 def compare(
     baseline: Baseline | None, name: str, observed: SecretObservation, context: CheckContext
 ) -> tuple[Baseline | None, SecretEventKind | None]:
-    """Return the known state from now on, and the kind of push to send, if any."""
+    """Return the known state from now on, and what happened, if anything did."""
     if observed.state == "unknown":
         return baseline, None
     if baseline is None:
@@ -111,7 +111,7 @@ def compare(
     if trouble is None and _is_put_back(baseline, observed, context):
         return _learned(name, observed, context, baseline), "rotated"
     if trouble is None:
-        return _as_before(baseline, observed, context)
+        return _as_before(baseline, observed, context), None
     if accepted := _accepted(baseline, trouble, context):
         return _learned(name, observed, context, baseline), accepted
     return _alarmed(baseline, trouble, observed, context)
@@ -179,9 +179,7 @@ def _accepted(baseline: Baseline, trouble: Trouble, context: CheckContext) -> Se
     return "removed" if context.announced.removal and trouble in ("vanished", "emptied") else None
 
 
-def _as_before(
-    baseline: Baseline, observed: SecretObservation, context: CheckContext
-) -> tuple[Baseline, SecretEventKind | None]:
+def _as_before(baseline: Baseline, observed: SecretObservation, context: CheckContext) -> Baseline:
     left = _of_others(baseline, context)
     moved = (
         {"place": observed.place, "mode": observed.mode} if observed.fingerprint == baseline.fingerprint else {}
@@ -191,8 +189,7 @@ def _as_before(
         if context.announced and baseline.previous
         else {}
     )
-    after = baseline.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(baseline, observed, context)))
-    return after, "back" if _is_reported(baseline) and not _is_reported(after) else None
+    return baseline.change(**moved, seen_by=seen_by, alarms=(*left, *_restart(baseline, observed, context)))
 
 
 def _alarmed(
@@ -228,7 +225,3 @@ def _of_others(baseline: Baseline, context: CheckContext) -> tuple[Alarm, ...]:
         one for one in baseline.alarms if is_ahead(one.seen_at + FORGOTTEN_AFTER, context.at, FORGOTTEN_AFTER)
     ]
     return tuple(one for one in recent if one.observer != context.observer)
-
-
-def _is_reported(baseline: Baseline) -> bool:
-    return any(one.trouble != "restart" for one in baseline.alarms)

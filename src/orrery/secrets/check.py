@@ -1,4 +1,4 @@
-"""The secrets check: the owner gets a push when a secret vanishes, is emptied or changes.
+"""The secrets check: a secret that vanishes, is emptied or changes is a problem.
 
 A partial update once wiped a variable, and the checkout stopped for a day. So each process checks at its start and
 every five minutes: it compares each secret with its known state (in the store, for the deployment) and with the
@@ -13,7 +13,7 @@ from typing import Protocol
 from orrery.errors import Invalid, RecordUnreadable, StoreError
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding, secret_part
+from orrery.ports.health import ACT_TODAY, URGENT, Finding, secret_part
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Absent, Check, Conflict, Store
 from orrery.runtime import outbox
@@ -21,8 +21,8 @@ from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, com
 from orrery.runtime.due import is_ahead
 from orrery.runtime.restored import last_restore
 from orrery.runtime.secret import Form, SecretUse
-from orrery.secrets.alerts import SecretEvent, describe, pushes
-from orrery.secrets.baseline import ANNOUNCED_FOR, Alarm, Announcement, Baseline, CheckContext, compare
+from orrery.secrets.alerts import SecretEvent, describe, loss, pushes
+from orrery.secrets.baseline import ANNOUNCED_FOR, Announcement, Baseline, CheckContext, Trouble, compare
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, SecretObservation, SecretObservations
 
 BASELINE = "secret:"
@@ -101,7 +101,7 @@ class SecretsCheck:
         return {"keyed_by": self.held.keyed_by, "secrets": dict(self.held.fingerprints)}
 
     async def check(self) -> None:
-        """Compare the secrets with their known state, and enqueue one push about each difference."""
+        """Compare the secrets with their known state, and store each difference."""
         observations = await self._settled_observations()
         await compare_and_set(
             partial(self._note, observations), "The store is too busy to note how the secrets are."
@@ -137,11 +137,14 @@ class SecretsCheck:
         """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
         try:
             baselines = await self.baselines()
+            troubles: dict[str, Trouble] = {
+                one.name: alarm.trouble for one in baselines.values() if (alarm := one.worst())
+            }
+            restored = await self._after_restore(baselines.values()) if "changed" in troubles.values() else ""
         except StoreError:
             return []
-        alarms = [(one.name, alarm) for one in baselines.values() if (alarm := one.worst())]
-        if alarms:
-            return [self._finding(name, alarm) for name, alarm in alarms]
+        if troubles:
+            return [self._finding(name, trouble, restored) for name, trouble in troubles.items()]
         known = sum(one.fingerprint is not None for name, one in baselines.items() if name != DIRECTORY)
         why = f"{known} are as they were." if baselines else "The service has not looked at them yet."
         return [Finding("secrets", "ok" if baselines else "off", why, essential=False)]
@@ -183,9 +186,8 @@ class SecretsCheck:
             if after and after != before:
                 changes += Changes([self._baselines.put(after, name)], [unchanged])
             if kind:
-                events.append(SecretEvent(name, kind, held is not None, held != (observed.fingerprint or None)))
-        restored = await self._after_restore(one for one, _ in known.values() if one) if events else ""
-        changes += Changes(outbox.enqueue(pushes(events, self.uses, now, restored), now))
+                events.append(SecretEvent(name, kind, held != (observed.fingerprint or None)))
+        changes += Changes(outbox.enqueue(pushes(events, now), now))
         if changes.writes and isinstance(outcome := await commit(self._store, changes), Conflict):
             return outcome
         for event in events:
@@ -209,14 +211,18 @@ class SecretsCheck:
     def _holds(self, name: str) -> bool:
         return self.held.fingerprints.get(name) is not None
 
-    def _finding(self, name: str, alarm: Alarm) -> Finding:
-        why, todo = describe(alarm.trouble, name)
-        use = self.uses.get(name)
-        stops = use is not None and use.needed and not self._holds(name)
-        sentence = f"{why} Since {alarm.since:%Y-%m-%d %H:%M} UTC.{f' {use.effect}' if use and stops else ''}"
-        essential = bool(use and use.essential and stops)
-        part = "secrets directory" if name == DIRECTORY else secret_part(name)
-        return Finding(part, "broken", sentence, todo, essential=essential, told=True)
+    def _finding(self, name: str, trouble: Trouble, restored: str) -> Finding:
+        (why, todo), use, held = describe(trouble, name), self.uses.get(name), self._holds(name)
+        remarks = (why, loss(trouble, use, held=held), restored if trouble == "changed" else "")
+        return Finding(
+            "secrets directory" if name == DIRECTORY else secret_part(name),
+            "broken",
+            " ".join(filter(None, remarks)),
+            todo,
+            essential=bool(use and use.essential and use.needed and not held),
+            settled=trouble != "restart",
+            severity=ACT_TODAY if trouble in ("mode", "restart") else URGENT,
+        )
 
     def _row(self, name: str, baseline: Baseline | None, announced: Announcement | None) -> tuple[str, ...]:
         alarm = baseline.worst() if baseline else None

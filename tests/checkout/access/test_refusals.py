@@ -1,4 +1,4 @@
-"""Webhooks that are refused: counted by reason, one push an outage, and no flood by a stranger (decision 44)."""
+"""Webhooks that are refused: counted by reason, one problem, and no flood by a stranger (decision 44)."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -11,8 +11,8 @@ from orrery.checkout.access.events import DELIVERY_TIME
 from orrery.checkout.access.outages import NOTED_EVERY, SEVERAL
 from orrery.checkout.records import RefusedWebhooks
 from orrery.errors import Invalid, StoreUnavailable
+from orrery.ports.health import ACT_TODAY, Finding
 from orrery.ports.store import Put
-from orrery.runtime.outbox import Notification
 from tests.support.checkout import SIGNING_SECRET, Shop, event_body, session_json, signed
 from tests.support.clock import START, ManualClock
 from tests.support.unreliable_store import UnreliableStore
@@ -34,14 +34,15 @@ async def accept(shop: Shop) -> None:
     assert await shop.webhook.receive(BODY, signed(BODY, shop.clock.now())) == "foreign"
 
 
-async def pushes(shop: Shop) -> list[Notification]:
-    """Return the pushes about refusals and their end."""
-    return [row for row in await shop.told() if row.id.startswith("webhook-")]
+async def found(shop: Shop) -> Finding:
+    """Return the problem that the list has while they are refused."""
+    (one,) = await shop.webhook.refusals.local()
+    return one
 
 
-async def titles(shop: Shop) -> list[str]:
-    """Return their titles, in order of their ids."""
-    return [row.title for row in await pushes(shop)]
+async def is_outage(shop: Shop) -> bool:
+    """Return whether the list has it."""
+    return (await found(shop)).state == "broken"
 
 
 def signature(at: datetime, secret: bytes = SIGNING_SECRET) -> str:
@@ -49,55 +50,54 @@ def signature(at: datetime, secret: bytes = SIGNING_SECRET) -> str:
     return signed(BODY, at, secret)
 
 
-async def test_a_wrong_secret_is_one_push(shop: Shop) -> None:
-    """Several well-formed signatures in a row that do not match are one push with the likely cause, for days."""
+async def test_a_wrong_secret_is_one_outage(shop: Shop) -> None:
+    """Several well-formed signatures in a row that do not match are one problem, for days, with its cause."""
     await refuse(shop, times=SEVERAL - 1)
-    assert await pushes(shop) == []
+    assert not await is_outage(shop)
     for _ in range(5):
         await refuse(shop, times=50)
         shop.clock.advance(DAY)
-    (push,) = await pushes(shop)
-    assert push.priority == "high"
-    assert "signing secret" in push.body
-    assert "stranger" in push.body
+    problem = await found(shop)
+    assert (problem.state, problem.priority, problem.settled) == ("broken", ACT_TODAY, True)
+    assert "signing secret" in problem.why
+    assert "stranger" in problem.why
+    lasting = await shop.stored.refused_webhooks.require()
+    assert lasting.record.since == START
 
 
 async def test_the_next_good_signature_ends_it(shop: Shop) -> None:
-    """Then there is one all-clear, of low priority, and no more of it with each further event."""
+    """The problem is over, and its part is well."""
     await refuse(shop, times=SEVERAL)
     shop.clock.advance(HOUR)
     for _ in range(3):
         await accept(shop)
-    told = [(row.title, row.priority) for row in await pushes(shop)]
-    assert told == [("Webhooks are accepted again", "low"), ("Webhooks are refused", "high")]
+    assert not await is_outage(shop)
     assert await shop.stored.refused_webhooks.get() is None
 
 
-async def test_the_all_clear_comes_after_a_restart(shop: Shop) -> None:
+async def test_it_ends_after_a_restart(shop: Shop) -> None:
     """A wrong secret is put right by a restart: the next process ends the outage of the one before."""
     await refuse(shop, times=SEVERAL)
     restarted = Shop(shop.clock, shop.store)
     await accept(restarted)
-    assert [row.title for row in await pushes(restarted)] == [
-        "Webhooks are accepted again",
-        "Webhooks are refused",
-    ]
+    assert not await is_outage(restarted)
 
 
-async def test_a_restart_in_an_outage_tells_nothing_twice(shop: Shop) -> None:
-    """A process that starts during an outage adds no push."""
+async def test_a_restart_in_an_outage_begins_none(shop: Shop) -> None:
+    """A process that starts during an outage leaves its beginning as it is."""
     await refuse(shop, times=SEVERAL)
     shop.clock.advance(2 * DAY)
     await refuse(Shop(shop.clock, shop.store), times=SEVERAL)
-    assert len(await pushes(shop)) == 1
+    lasting = await shop.stored.refused_webhooks.require()
+    assert lasting.record.since == START
 
 
 async def test_a_few_between_good_ones_are_no_outage(shop: Shop) -> None:
     """What is refused between accepted events is counted, and told to nobody."""
     for _ in range(5):
         await refuse(shop, times=SEVERAL - 1)
+        assert not await is_outage(shop)
         await accept(shop)
-    assert await pushes(shop) == []
     assert shop.webhook.refusals.counts == {"wrong signature": 10}
 
 
@@ -129,24 +129,22 @@ async def test_an_old_signature_of_a_stranger(seconds: int, shop: Shop) -> None:
 
 @pytest.mark.parametrize("seconds", [301, -301])
 async def test_a_wrong_clock(seconds: int, shop: Shop) -> None:
-    """The right secret at a time that is far away is one push, which names the clock."""
+    """The right secret at a time that is far away is a problem that names the clock."""
     await refuse(shop, signature(START - timedelta(seconds=seconds)), 50)
-    (push,) = await pushes(shop)
-    assert "the clock of this machine" in push.body
+    assert "the clock of this machine" in (await found(shop)).why
 
 
 async def test_a_stranger_who_waits_for_good_events(shop: Shop) -> None:
-    """Junk between all good events is one push and one all-clear a day, not one for each."""
-    for _ in range(20):
-        await refuse(shop, times=SEVERAL)
-        await accept(shop)
-        shop.clock.advance(60)
-    assert len(await pushes(shop)) == 2
-    shop.clock.advance(DAY)
-    for _ in range(20):
-        await refuse(shop, times=SEVERAL)
-        await accept(shop)
-    assert len(await pushes(shop)) == 4
+    """Junk between all good events is one outage a day, not one for each."""
+    for _ in range(2):
+        begun = 0
+        for _ in range(20):
+            await refuse(shop, times=SEVERAL)
+            begun += await is_outage(shop)
+            await accept(shop)
+            shop.clock.advance(60)
+        assert begun == 1
+        shop.clock.advance(DAY)
 
 
 async def test_a_flood_writes_once() -> None:
@@ -187,9 +185,9 @@ async def test_a_store_that_fails_leaves_the_answer_as_it_is() -> None:
     shop = Shop(clock, store)
     store.commit_errors = [StoreUnavailable("full")]
     await refuse(shop, times=SEVERAL)
-    assert await pushes(shop) == []
+    assert not await is_outage(shop)
     await refuse(shop)
-    assert len(await pushes(shop)) == 1
+    assert await is_outage(shop)
 
 
 async def test_a_body_that_is_too_large(shop: Shop) -> None:
@@ -199,7 +197,7 @@ async def test_a_body_that_is_too_large(shop: Shop) -> None:
     assert await shop.entries() == []
     for _ in range(50):
         await shop.webhook.refusals.too_large(signature(START, OTHER))
-    (push,) = await pushes(shop)
+    (push,) = await shop.told()
     assert "1 MiB" in push.body
     assert push.title == "A webhook is too large to be read"
     assert shop.webhook.refusals.counts == {"too large": 52}

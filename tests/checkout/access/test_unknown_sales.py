@@ -14,11 +14,13 @@ from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Delete, Put
 from orrery.runtime.restored import RESTORED, Restored
+from orrery.runtime.watch import OutageWatch
 from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json
 from tests.support.clock import START
 from tests.support.tables import each_case
 
 PRICES = ("price_cissp",)
+PUSHED = "broken-sales-of-this-store"
 RETIRED = {"productType": "cert", "certCode": "gone", "vendorSlug": "isc2"}
 
 
@@ -47,24 +49,29 @@ async def test_an_empty_store_is_not_well_at_the_start(shop: Shop) -> None:
     assert (push.priority, push.state) == ("urgent", "waiting")
     assert "orrery restore" in push.body
     found = await finding(shop)
-    assert (found.part, found.state, found.essential, found.told) == (PART, "broken", True, True)
+    assert (found.part, found.state, found.essential) == (PART, "broken", True)
     assert "orrery restore" in found.todo
     assert await shop.entries("access:") == []
 
 
 async def test_it_ends_when_reconciliation_has_opened_them(shop: Shop) -> None:
-    """Access is opened, its messages are held with the reason, and one push says that it is over."""
+    """Access is opened, and its messages are held with the reason; the watch says that it is over."""
     shop.processor.add(listed(), listed("cs_2"))
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run()
     assert (report.granted, report.unknown, report.left_unknown) == (["cs_1", "cs_2"], 2, 0)
     assert (await finding(shop)).state == "ok"
     told = await states(shop)
-    assert {told.pop("unknown-sales"), told.pop("unknown-sales-opened")} == {"waiting"}
+    assert told.pop(PUSHED) == "waiting"
     assert told == dict.fromkeys(("owner-cs_1", "buyer-cs_1", "owner-cs_2", "buyer-cs_2"), "held")
     assert {row.held_because for row in await shop.told() if row.state == "held"} == {ANOTHER_STORE}
     assert (await shop.reconciliation.run()).unknown == 0
-    assert len(await shop.told()) == 6
+    assert len(await shop.told()) == 5
+    watch = OutageWatch(shop.store, shop.clock, shop.unknown_sales.local)
+    await watch.notify()
+    await watch.notify()
+    (over,) = [row for row in await shop.told() if row.title == f"Works again: {PART}"]
+    assert "orrery notifications list --state held" in over.body
 
 
 async def test_what_cannot_be_opened_keeps_it_broken(shop: Shop) -> None:
@@ -77,7 +84,6 @@ async def test_what_cannot_be_opened_keeps_it_broken(shop: Shop) -> None:
     shop.processor.sessions.popitem()
     await shop.reconciliation.run()
     assert (await finding(shop)).state == "ok"
-    assert [row.id for row in await shop.told() if row.id.startswith("unknown-sales-2")] != []
     assert len([row for row in await shop.told() if row.priority == "urgent"]) == 1
     assert (await states(shop))["withheld-cs_2-no-offer"] == "waiting"
 
@@ -126,7 +132,7 @@ async def test_sessions_that_are_known(kind: str) -> None:
     report = await shop.reconciliation.run()
     assert (await finding(shop)).state == "ok"
     assert report.unknown == 0
-    assert not [row for row in await shop.told() if row.state == "held" or row.id.startswith("unknown")]
+    assert not [row for row in await shop.told() if row.state == "held" or row.id.startswith(PUSHED)]
 
 
 async def test_a_store_that_went_back_in_time(shop: Shop) -> None:
@@ -139,7 +145,7 @@ async def test_a_store_that_went_back_in_time(shop: Shop) -> None:
     report = await shop.reconciliation.run()
     assert (report.granted, report.unknown) == (["cs_2"], 1)
     told = await states(shop)
-    assert (told["unknown-sales"], told["buyer-cs_1"], told["buyer-cs_2"]) == ("waiting", "waiting", "held")
+    assert (told[PUSHED], told["buyer-cs_1"], told["buyer-cs_2"]) == ("waiting", "waiting", "held")
 
 
 async def test_a_restore_is_no_surprise(shop: Shop) -> None:

@@ -14,6 +14,7 @@ from orrery.errors import ApprovalRefused, NotConfigured
 from orrery.ports.processor import CheckoutSession
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
+from orrery.runtime.watch import OutageWatch
 from tests.support.checkout import PRODUCT, TERMS
 from tests.support.killed import Fuse, Killed
 from tests.support.rehearsal import Counterpart, Rehearsal
@@ -170,14 +171,16 @@ async def test_no_drift(setting: str) -> None:
 
 
 async def drift_told(rehearsal: Rehearsal) -> list[str]:
-    """Return what the owner was told about drift."""
-    return [row.body for row in await rehearsal.told() if row.title == "The checkout drifts"]
+    """Let the watch look, and return what the owner was told about drift."""
+    await OutageWatch(rehearsal.memory, rehearsal.clock, rehearsal.drift.findings).notify()
+    return [row.body for row in await rehearsal.told() if row.title == "Broken: what visitors get"]
 
 
 async def look(rehearsal: Rehearsal, visitor: str, **differing: object) -> None:
     """Let a visitor get a session, look at it, and let six hours pass."""
     await visit(rehearsal, visitor, **differing)
     await rehearsal.drift.check_newest()
+    await drift_told(rehearsal)
     rehearsal.clock.advance(6 * HOUR)
 
 
@@ -187,7 +190,8 @@ async def test_drift_is_told_once() -> None:
     for number in range(3):
         await look(rehearsal, f"visitor {number}", three_d_secure="challenge")
     (body,) = await drift_told(rehearsal)
-    assert f"{THREE_D_SECURE} = challenge, where automatic was sent" in body
+    assert f"not as it was sent: {THREE_D_SECURE}." in body
+    assert "`orrery checkout verify`" in body
     await look(rehearsal, "another kind", three_d_secure="challenge", payment_method_types=("card",))
     assert len(await drift_told(rehearsal)) == 2
     await look(rehearsal, "mended")
@@ -204,19 +208,20 @@ async def test_a_drift_in_several_things_is_one_push() -> None:
     await look(rehearsal, "half mended", three_d_secure="challenge")
     for number in range(2):
         await look(rehearsal, f"mended {number}")
-    over = [row for row in await rehearsal.told() if row.title == "The checkout is as it was sent again"]
+    over = [row for row in await rehearsal.told() if row.title == "Works again: what visitors get"]
     assert [row.priority for row in over] == ["low"]
 
 
 async def test_a_look_that_cannot_be_read_counts_as_none() -> None:
-    """A damaged note of the last look is replaced: the same drift is told once more."""
+    """A damaged note of the last look is replaced: the same drift is told once."""
     rehearsal = await selling()
     for _ in range(2):
         await visit(rehearsal, three_d_secure="challenge")
         assert await rehearsal.drift.check_newest()
+        await drift_told(rehearsal)
         await rehearsal.memory.commit([Put("checkout-drift", b"{")])
         rehearsal.clock.advance(6 * HOUR)
-    assert len(await drift_told(rehearsal)) == 2
+    assert len(await drift_told(rehearsal)) == 1
 
 
 async def test_only_visitors_are_looked_at() -> None:

@@ -1,8 +1,8 @@
-"""What keeps payments from opening access, with one push at its beginning and one at its end (decision 37).
+"""What keeps payments from opening access (decision 37).
 
 Refused webhooks (decision 44): the address is open to the internet, so requests of strangers have little effect.
-Only a header with the form of the processor's counts towards an outage, and there is at most one push a day about
-it, however many come.
+Only a header with the form of the processor's counts towards an outage, and a process begins at most one a day,
+however many come.
 
 Completed sessions that this store does not know: the store is empty, or older than they are. Each of our
 sessions leaves a record here when it is made. One that has none was made over another store, such as one that was
@@ -25,8 +25,8 @@ from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.ports.processor import CheckoutSession
 from orrery.runtime import outbox
-from orrery.runtime.collection import sortable
-from orrery.runtime.lasting import Lasting, alarm, all_clear, push
+from orrery.runtime.lasting import Lasting, push
+from orrery.runtime.watch import at_once
 
 Reason = Literal["no signature", "old signature", "clock", "wrong signature", "too large"]
 """Why a webhook is refused. `old signature`: a time more than 300 s away, not signed with our secret."""
@@ -45,12 +45,12 @@ class Refusals:
     """Counts refused webhooks, and notifies the owner of an outage."""
 
     def __init__(self, stored: CheckoutRecords, secrets: Sequence[bytes]) -> None:
-        self._clock = stored.clock
+        self._stored, self._clock = stored, stored.clock
         self._secrets = secrets
         self._outage = Lasting(stored.refused_webhooks, NOTED_EVERY, always=True)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
-        self._pushed_on: dict[Reason, date] = {}
+        self._begun_on: dict[Reason | None, date] = {}
         self._may_be_open = True
 
     async def refused(self, body: bytes, header: str) -> None:
@@ -60,7 +60,7 @@ class Refusals:
         if reason in ("clock", "wrong signature"):
             self._in_a_row[reason] += 1
             if self._in_a_row[reason] >= SEVERAL:
-                await self._notify(reason)
+                await self._begin(reason)
                 # `orrery doctor` compares events with the last one.
                 now = self._clock.now()
                 _ = await self._outage.note(lambda known: known and known.change(last_at=now))
@@ -70,14 +70,14 @@ class Refusals:
         self._note("too large")
         signed_at = _signed_at(header)
         if signed_at and self._is_fresh(signed_at):
-            await self._notify("too large")
+            await self._begin(None)
 
     async def accepted(self) -> None:
         """Note a good signature, which ends an outage; raises nothing of the store's."""
         self._in_a_row.clear()
         if self._may_be_open:
             try:
-                _ = await self._outage.end(_all_clear(self._clock.now()))
+                await self._outage.end()
                 self._may_be_open = False
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
@@ -105,19 +105,21 @@ class Refusals:
     def _is_fresh(self, signed_at: datetime) -> bool:
         return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
 
-    async def _notify(self, reason: Reason) -> None:
-        """Enqueue a push about an outage, once; for a refusal without an all-clear, once a day."""
+    async def _begin(self, reason: Reason | None) -> None:
+        """Note the beginning of an outage, once a day; None: of one that is too large, whose end shows nowhere."""
         now = self._clock.now()
-        if self._pushed_on.get(reason) == now.date():
+        if self._begun_on.get(reason) == now.date():
             return
-        outage = None if reason == "too large" else RefusedWebhooks(reason=reason, since=now, last_at=now)
         try:
-            # It may have begun already: in another process, or in this one before a restart.
-            _ = await self._outage.begin(outage, _push(reason, now))
+            if reason:
+                # It may have begun already: in another process, or in this one before a restart.
+                await self._outage.begin(RefusedWebhooks(reason=reason, since=now, last_at=now))
+            else:
+                _ = await outbox.notify_once(self._stored.store, self._clock, _too_large(now))
         except StoreError as error:
             log.warning("refused webhooks not reported", why=str(error))
             return
-        self._pushed_on[reason] = now.date()
+        self._begun_on[reason] = now.date()
         self._may_be_open = True
 
 
@@ -139,36 +141,29 @@ _CAUSES: dict[Reason, str] = {
         f"{SEVERAL} or more in a row are signed with the right secret, at a time more than 300 s away: the clock "
         "of this machine is wrong, or a part on the way delivers late."
     ),
-    "too large": (
-        "One is larger than 1 MiB, so it was not read, and its signature not checked. The processor's events are "
-        "far smaller; a stranger may be trying the address."
-    ),
 }
 
-
-_MEANWHILE = "Reconciliation grants sales meanwhile; `orrery doctor` lists what did not arrive."
+_MEANWHILE = (
+    "Sales are granted by reconciliation meanwhile. `orrery checkout events --failed` lists what did not arrive."
+)
 
 
 def _finding(refused: RefusedWebhooks | None) -> Finding:
     if refused is None:
-        return Finding(WEBHOOKS, "ok", essential=False)
+        why = "None is refused now. What was refused before is delivered again, or reconciled."
+        return Finding(WEBHOOKS, "ok", why, essential=False, settled=True)
     cause = next((text for reason, text in _CAUSES.items() if reason == refused.reason), refused.reason)
-    return Finding(WEBHOOKS, "broken", f"Webhooks are refused: {cause}", _MEANWHILE, essential=False, told=True)
+    return Finding(WEBHOOKS, "broken", f"They are refused: {cause}", _MEANWHILE, essential=False, settled=True)
 
 
-def _push(reason: Reason, now: datetime) -> outbox.OutboxDraft:
-    return push(
-        f"webhook-refused-{reason.replace(' ', '-')}-{now:%Y%m%d}",
-        "A webhook is too large to be read" if reason == "too large" else "Webhooks are refused",
-        f"{_CAUSES[reason]} {_MEANWHILE}",
+def _too_large(now: datetime) -> outbox.OutboxDraft:
+    body = (
+        "It is larger than 1 MiB, so it was not read, and its signature not checked. The processor's events are "
     )
-
-
-def _all_clear(now: datetime) -> outbox.OutboxDraft:
-    return all_clear(
-        f"webhook-accepted-{sortable(now)}",
-        "Webhooks are accepted again",
-        "The last one carried a good signature. What was refused before is delivered again, or reconciled.",
+    return push(
+        f"webhook-refused-too-large-{now:%Y%m%d}",
+        "A webhook is too large to be read",
+        f"{body}far smaller; a stranger may be trying the address. {_MEANWHILE}",
     )
 
 
@@ -186,13 +181,14 @@ _TODO = (
     "`orrery checkout reconcile` names those that it cannot open, for `orrery access grant --session`."
 )
 _OPENED = (
-    "Each completed session at the processor has access here now. The messages about those that another "
-    "store sold are held back: look with `orrery notifications list --state held`, then release or drop them."
+    "Each completed session at the processor is known here. If another store sold some, their messages are held "
+    "back: see `orrery notifications list --state held`."
 )
+_UNKNOWN = Finding(PART, "broken", _WHY, _TODO, settled=True, essential=True)
 
 
 class UnknownSalesWatch:
-    """Notes such sessions in the store, and notifies the owner of their beginning and end."""
+    """Notes such sessions in the store."""
 
     def __init__(self, stored: CheckoutRecords, lookup: Lookup) -> None:
         self._stored = stored
@@ -233,14 +229,13 @@ class UnknownSalesWatch:
 
     async def note(self) -> None:
         """Store that there are such sessions, with one urgent push, unless that is stored already."""
-        now = self._stored.clock.now()
-        found = alarm(f"unknown-sales-{sortable(now)}", "This store does not know of sales", f"{_WHY} {_TODO}")
-        _ = await self._noted.begin(UnknownSales(since=now), found)
+        store, clock = self._stored.store, self._stored.clock
+        # The same reconciliation may open them all.
+        await self._noted.begin(UnknownSales(since=clock.now()), at_once(store, clock, _UNKNOWN))
 
     async def opened(self) -> None:
-        """Store that all of them have access now, with one push, if there were any."""
-        push_id = f"unknown-sales-opened-{sortable(self._stored.clock.now())}"
-        _ = await self._noted.end(all_clear(push_id, "The unknown sales are open", _OPENED, "high"))
+        """Store that all of them have access now."""
+        await self._noted.end()
 
     async def local(self) -> list[Finding]:
         """Return whether the processor has sales that this store does not know."""
@@ -249,5 +244,5 @@ class UnknownSalesWatch:
         except StoreError:  # that has a separate finding
             return []
         if lasts:
-            return [Finding(PART, "broken", _WHY, _TODO, told=True, essential=True)]
-        return [Finding(PART, "ok", essential=True)]
+            return [_UNKNOWN]
+        return [Finding(PART, "ok", _OPENED, settled=True, essential=True)]

@@ -1,10 +1,9 @@
 """Drift: what visitors get differs from what was sent (change rule 2).
 
-The workers only read: they compare the newest visitor's session with the accepted parameters, and send one push
-for each kind of drift and one when all drift is over.
+The workers only read: they compare the newest visitor's session with the accepted parameters. Each kind of drift
+is an item of one problem.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from orrery.checkout.access.rules import bought
@@ -19,12 +18,11 @@ from orrery.checkout.selling.receipts import (
 )
 from orrery.errors import NotConfigured, NotFound
 from orrery.logs import log
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.processor import CheckoutSession, ItemUnreadable, ProcessorReads
-from orrery.ports.store import Write
-from orrery.runtime import outbox
-from orrery.runtime.collection import sortable, write
-from orrery.runtime.lasting import all_clear, push
+from orrery.runtime.collection import write
+from orrery.runtime.lasting import Lasting
 
 EVERY = timedelta(hours=6)
 """How often the workers check the newest visitor's session (issue 4, item 2)."""
@@ -34,6 +32,9 @@ WINDOW = timedelta(days=7)
 
 SLACK = timedelta(minutes=1)
 """A session this soon after a receipt may have been created with the previous one: clocks differ."""
+
+
+PART, _TODO = "what visitors get", "Type `orrery checkout verify`: it shows what was sent, and what came."
 
 
 class Drift:
@@ -46,7 +47,7 @@ class Drift:
         self._began = stored.clock.now()
 
     async def check_newest(self) -> DriftResult | None:
-        """Check the newest visitor's session, and enqueue a push about drift that is new since the last check.
+        """Check the newest visitor's session, and store what differs.
 
         None: there is no such session. Raises the processor's and the store's errors.
         """
@@ -59,14 +60,14 @@ class Drift:
         differing = failed(conditions)
         new = [one for one in differing if last is None or one.name not in last.kinds]
         drift = DriftResult(session_id=session.id, looked_at=now, kinds=tuple(one.name for one in differing))
-        pushes = [_drift_push(new, session, now)] if new else []
-        if last and last.kinds and not differing:
-            pushes.append(_over(now))
-        writes: list[Write] = [self._stored.drift.put(drift), *outbox.enqueue(pushes, now)]
-        await write(self._stored.store, writes)
+        await write(self._stored.store, [self._stored.drift.put(drift)])
         if new:
             log.warning("the checkout drifts", session=session.id, kinds=[one.name for one in new])
         return drift
+
+    async def findings(self) -> list[Finding]:
+        """Return whether the last check found drift."""
+        return await Lasting(self._stored.drift).finding(_finding)
 
     async def panel(self) -> Panel:
         """Return the panel of the owner's page with the last check; raise `RecordUnreadable`."""
@@ -77,8 +78,10 @@ class Drift:
         checked = f"looked at {utc_text(drift.looked_at)}"
         if not drift.kinds:
             return Panel(title, f"As it was sent, {checked}", "good")
-        headline, todo = f"Not as it was sent, {checked}", "Type `orrery checkout verify`."
-        return Panel(title, headline, "bad", todo, ("Differs",), tuple((kind,) for kind in drift.kinds))
+        headline = f"Not as it was sent, {checked}"
+        return Panel(
+            title, headline, todo=_TODO, columns=("Differs",), rows=tuple((kind,) for kind in drift.kinds)
+        )
 
     def _sold_since(self, accepted: Receipt | None) -> datetime:
         """Return since when this is sold; in a future that was undone, since this process found that out."""
@@ -106,16 +109,9 @@ class Drift:
         return None
 
 
-def _drift_push(
-    conditions: Sequence[SessionCondition], session: CheckoutSession, now: datetime
-) -> outbox.OutboxDraft:
-    differing = "; ".join(
-        f"{one.name} = {one.found or 'nothing'}, where {one.wanted or 'nothing'} was sent" for one in conditions
-    )
-    body = f"Session {session.id} has {differing}. See `orrery checkout verify`."
-    return push(f"drift-{conditions[0].name}-{sortable(now)}", "The checkout drifts", body)
-
-
-def _over(now: datetime) -> outbox.OutboxDraft:
-    body = "The newest visitor's session shows nothing that differs."
-    return all_clear(f"drift-over-{sortable(now)}", "The checkout is as it was sent again", body)
+def _finding(drift: DriftResult | None) -> Finding:
+    if drift is None or not drift.kinds:
+        why = "The newest visitor's session is as it was sent." if drift else ""
+        return Finding(PART, "ok", why, essential=False, settled=True)
+    why = f"The newest visitor's session is not as it was sent: {', '.join(drift.kinds)}."
+    return Finding(PART, "broken", why, _TODO, essential=False, settled=True, severity=URGENT, items=drift.kinds)
