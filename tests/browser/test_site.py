@@ -12,22 +12,21 @@ from starlette.routing import Mount
 from starlette.routing import Route as Path
 
 from orrery.edge.headers import SecurityHeaders
-from orrery.sandbox.site import create_site
+from orrery.sandbox.site import PRACTICE, create_site
 from tests.browser.conftest import OpenPage, Watch
 from tests.browser.live_widgets import live_routes
 from tests.support.serving import served
-
-END = "2027-11-21T09:30:00Z"
+from tests.support.tables import each_case
 
 
 @dataclass
 class OperationsStub:
-    """`access` maps session ids to states; `answer`, when set, is given instead of any other.
+    """`gate` is the answer of the access gate; `answer`, when set, is given instead of a session.
 
     `payment_url` is where a checkout leads.
     """
 
-    access: dict[str, str] = field(default_factory=dict[str, str])
+    gate: int = 204
     answer: Response | None = None
     payment_url: str = "http://127.0.0.1:1/pay"
     sessions: dict[str, str] = field(default_factory=dict[str, str])
@@ -35,35 +34,21 @@ class OperationsStub:
 
     def routes(self) -> list[Path]:
         """Return the routes."""
-        return [
-            Path("/guided/api/checkout", self.check_out, methods=["POST"]),
-            Path("/guided/api/access/{session_id}", self.read),
-        ]
+        return [Path("/guided/api/checkout", self.check_out, methods=["POST"])]
+
+    async def at_the_gate(self, _: Request) -> Response:
+        """Answer as the access gate."""
+        return Response(status_code=self.gate)
 
     async def check_out(self, request: Request) -> Response:
         """Return one session for each idempotency key."""
-        await self._take(request)
+        self.bodies.append(await request.json())
         key = request.headers["Idempotency-Key"]
         session = self.sessions.setdefault(key, f"cs_test_{len(self.sessions) + 1}")
         return self.answer or JSONResponse({"id": session, "url": f"{self.payment_url}/{session}"})
 
-    async def read(self, request: Request) -> Response:
-        """Return the state of an access."""
-        await self._take(request)
-        state = self.access.get(request.path_params["session_id"])
-        missing = {"error": "unknown-session", "message": "No such session."}
-        found = {"state": state, "expires_at": END if state in ("granted", "ended") else None}
-        return self.answer or (JSONResponse(found) if state else JSONResponse(missing, 404))
 
-    async def _take(self, request: Request) -> dict[str, str]:
-        body: dict[str, str] = await request.json() if request.method == "POST" else {}
-        self.bodies.append(body)
-        return body
-
-
-PRACTICE = "/practice/northwind/cloud-navigator"
 PHONE = {"width": 360, "height": 740}
-BUYER = "cs_test_buyer"
 
 
 @dataclass
@@ -72,11 +57,6 @@ class Planet:
 
     url: str
     operations: OperationsStub
-
-    @property
-    def success(self) -> str:
-        """Return where the payment page sends a buyer."""
-        return f"{self.url}/success?session_id={BUYER}"
 
     @property
     def practice(self) -> str:
@@ -98,9 +78,10 @@ def page(lent_page: Page) -> Page:
 @pytest.fixture
 def planet() -> Iterator[Planet]:
     """Serve the site, and a payment page on another origin that may not be led to by any other form."""
-    with served(Starlette(routes=[Path("/{session}", payment_page)])) as payment:
-        operations = OperationsStub(access={BUYER: "granted"}, payment_url=payment)
-        routes = [*operations.routes(), *live_routes(), Mount("/", create_site())]
+    operations = OperationsStub()
+    behind = [Path("/guided/api/gate/{product:path}", operations.at_the_gate), Path("/{session}", payment_page)]
+    with served(Starlette(routes=behind)) as operations.payment_url:
+        routes = [*operations.routes(), *live_routes(), Mount("/", create_site(operations.payment_url))]
         with served(SecurityHeaders(Starlette(routes=routes))) as url:
             yield Planet(url, operations)
 
@@ -166,155 +147,9 @@ def test_refusal_is_announced_and_the_button_works_again(planet: Planet, page: P
     watch.forgive("429")
 
 
-def test_success_turns_to_access_by_itself(planet: Planet, page: Page) -> None:
-    """The waiting page becomes "Access until" once the access is granted, without a click or a reload."""
-    planet.operations.access[BUYER] = "pending"
-    page.goto(planet.success)
-    expect(page.get_by_role("status")).to_contain_text("Confirming your payment…")
-    planet.operations.access[BUYER] = "granted"
-    expect(page.get_by_role("heading", level=1)).to_have_text("Access until 21 November 2027")
-    expect(page).to_have_title("Access until 21 November 2027 · Demo Planet")
-    page.get_by_role("link", name="Start practising").click()
-    expect(page.get_by_role("group")).to_have_count(6)
-
-
-def test_open_turns_to_access_by_itself(planet: Planet, page: Page) -> None:
-    """A buyer who pays in another tab is let in by the page that said that the payment was not completed."""
-    planet.operations.access[BUYER] = "open"
-    page.goto(planet.success)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your payment is not completed")
-    planet.operations.access[BUYER] = "granted"
-    page.get_by_role("link", name="Start practising").click()
-    expect(page.get_by_role("group")).to_have_count(6)
-
-
-def test_a_failed_payment_leads_back_to_the_shop(planet: Planet, page: Page) -> None:
-    """When the payment fails, the page says that nothing was taken, leads to the shop, and stops asking."""
-    for before in ("open", "pending"):
-        planet.operations.access[BUYER] = before
-        page.goto(planet.success)
-        planet.operations.access[BUYER] = "failed"
-        expect(page.get_by_role("heading", level=1)).to_have_text("The payment did not go through")
-        expect(page.get_by_role("status")).to_contain_text("Nothing was taken")
-        page.get_by_role("link", name="Back to the shop").click()
-        expect(page.get_by_role("button", name="Buy")).to_be_visible()
-
-
-def test_success_survives_a_service_that_is_away(planet: Planet, page: Page, watch: Watch) -> None:
-    """While the access cannot be read, the page waits; afterwards it turns all the same."""
-    planet.operations.answer = PlainTextResponse("", 503)
-    page.goto(planet.success)
-    with page.expect_response("**/guided/api/access/*"):
-        expect(page.get_by_role("status")).to_contain_text("Confirming your payment…")
-    planet.operations.answer = None
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Access until")
-    watch.forgive("503")
-
-
-def test_success_gives_up_politely(planet: Planet, open_page: OpenPage) -> None:
-    """After three minutes the page says what to do, does not ask for a second payment, and stops asking."""
-    page = open_page()
-    planet.operations.access[BUYER] = "pending"
-    page.clock.install()
-    page.goto(planet.success)
-    for _ in range(40):
-        page.clock.run_for(5_000)
-    expect(page.get_by_role("status")).to_contain_text("Do not pay again")
-    asked = len(planet.operations.bodies)
-    assert 15 <= asked <= 40
-    page.clock.run_for(60_000)
-    assert len(planet.operations.bodies) == asked
-
-
-def enter(planet: Planet, page: Page) -> None:
-    """Come from the payment page, and go to the questions."""
-    page.goto(planet.success)
-    expect(page.get_by_role("status")).to_have_attribute("data-access", "granted")
-    page.goto(planet.practice)
-
-
-SHOWN = {
-    "open": "Nothing was charged",
-    "pending": "Do not pay again",
-    "granted": "Payment received",
-    "ended": "it ended on 21 November 2027",
-    "failed": "Nothing was taken",
-    None: "did not start",
-}
-"""What the success page says of each state of a session; None is one that Orrery does not know (decision 48)."""
-
-
-def test_each_state_has_its_words(planet: Planet, page: Page, watch: Watch) -> None:
-    """The page says what is so, calls a granted access alone paid, and leads who did not pay to the shop."""
-    for state, words in SHOWN.items():
-        planet.operations.access = {} if state is None else {BUYER: state}
-        page.goto(planet.success)
-        told = page.get_by_role("status")
-        expect(told).to_contain_text(words)
-        assert ("Payment received" in told.inner_text()) == (state == "granted")
-        expect(told.get_by_role("link", name="shop")).to_have_count(int(state in {"open", "failed", None}))
-    watch.forgive("404")
-
-
-def test_an_open_payment_may_become_a_pending_one(planet: Planet, open_page: OpenPage) -> None:
-    """A buyer who comes back before the payment, and then pays by a method whose money comes later."""
-    page = open_page()
-    planet.operations.access = {BUYER: "open"}
-    page.clock.install()
-    page.goto(planet.success)
-    told = page.get_by_role("status")
-    expect(told).to_contain_text(SHOWN["open"])
-    planet.operations.access = {BUYER: "pending"}
-    page.clock.run_for(20_000)
-    expect(told).to_contain_text(SHOWN["pending"])
-
-
-def test_what_is_no_session_is_not_asked_for(planet: Planet, page: Page) -> None:
-    """What cannot be a session's id is never put into an address."""
-    for session in ("", "../check", f"{BUYER}%3Fx", f"x/../{BUYER}", "cs_%C3%A9", "cs_" + "x" * 300):
-        page.goto(f"{planet.url}/success?session_id={session}")
-        expect(page.get_by_role("heading", level=1)).to_have_text("We do not know this payment")
-        assert planet.operations.bodies == []
-
-
-def test_what_opens_nothing_is_not_remembered(planet: Planet, page: Page) -> None:
-    """A session that was not paid does not take the place of the one that opens the questions."""
-    page.goto(planet.success)
-    expect(page.get_by_role("status")).to_have_attribute("data-access", "granted")
-    for state in ("open", "failed"):
-        planet.operations.access["cs_test_other"] = state
-        page.goto(f"{planet.url}/success?session_id=cs_test_other")
-        expect(page.get_by_role("status")).to_have_attribute("data-access", state)
-        page.goto(planet.practice)
-        expect(page.get_by_role("group")).to_have_count(6)
-
-
-CLOSED = {
-    "pending": (None, "come with a year of access"),
-    "ended": (None, "come with a year of access"),
-    "away": (PlainTextResponse("<html>granted</html>", 502), "stays closed"),
-    "refused": (JSONResponse({"error": "store-unavailable", "message": "Later."}, 503), "stays closed"),
-    "unread": (JSONResponse({}), "stays closed"),
-}
-
-
-def test_questions_are_shown_for_an_open_access_only(planet: Planet, page: Page, watch: Watch) -> None:
-    """Without an access that is granted now, or without a proper answer about it, no question is shown."""
-    page.goto(planet.success)
-    expect(page.get_by_role("status")).to_have_attribute("data-access", "granted")
-    for case, (answer, words) in CLOSED.items():
-        planet.operations.access[BUYER] = case
-        planet.operations.answer = answer
-        page.goto(planet.practice)
-        expect(page.get_by_role("main")).to_contain_text(words)
-        expect(page.get_by_role("group")).to_have_count(0)
-    for status in ("502", "503"):
-        watch.forgive(status)
-
-
 def test_questions_are_answered_with_the_keyboard(planet: Planet, page: Page) -> None:
     """Arrow keys choose, Enter checks that question, and the verdict is announced with its reason."""
-    enter(planet, page)
+    page.goto(planet.practice)
     second = page.get_by_role("group").nth(1)
     second.get_by_role("radio").first.focus()
     page.keyboard.press("Space")
@@ -331,19 +166,28 @@ def test_questions_are_answered_with_the_keyboard(planet: Planet, page: Page) ->
 
 def test_checking_nothing_asks_for_an_answer(planet: Planet, page: Page) -> None:
     """Check without a choice says so."""
-    enter(planet, page)
+    page.goto(planet.practice)
     first = page.get_by_role("group").first
     first.get_by_role("button").click()
     expect(first.get_by_role("status")).to_have_text("Choose an answer first.")
 
 
-def test_order_opens_another_browser(planet: Planet, page: Page) -> None:
-    """A buyer in another browser brings the order from the e-mail and gets in."""
-    page.goto(planet.practice)
-    page.get_by_label("Your order").fill(BUYER)
-    page.keyboard.press("Enter")
-    page.get_by_role("link", name="Start practising").click()
-    expect(page.get_by_role("group")).to_have_count(6)
+@each_case(
+    ("answer", "led"),
+    [
+        (401, "/guided/lost?product=northwind/cloud-navigator&back=/practice/northwind/cloud-navigator"),
+        (403, "/guided/ended?product=northwind/cloud-navigator"),
+        (503, ""),
+        (302, ""),
+    ],
+)
+def test_the_gate_decides(answer: int, led: str, planet: Planet, page: Page) -> None:
+    """A browser without access is led to a hosted page; while the gate cannot answer, the page stays closed."""
+    planet.operations.gate = answer
+    found = page.request.get(planet.practice, max_redirects=0)
+    assert found.headers.get("location", "") == led
+    assert found.status == (303 if led else 503)
+    assert "question-1" not in found.text()
 
 
 def test_pages_fit_a_phone(planet: Planet, open_page: OpenPage, watch: Watch) -> None:
@@ -353,10 +197,8 @@ def test_pages_fit_a_phone(planet: Planet, open_page: OpenPage, watch: Watch) ->
         "/",
         "/analytics",
         "/admin",
-        "/cancelled",
         "/nowhere",
         PRACTICE,
-        f"/success?session_id={BUYER}",
     ):
         page.goto(planet.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]

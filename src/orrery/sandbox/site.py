@@ -1,27 +1,32 @@
-"""The demo planet: a shop, a page after the payment and a page of questions, as a few static files.
+"""The demo planet: a shop and a page of questions, as a few static files.
 
-In the browser they ask two public operations of Orrery and nothing else of it. They hold nothing back: a real
-practice site asks `access/check` on its own server before it shows a page (decisions 3 and 11).
+It does what the web server of a static site does: it asks the access gate before it shows the questions, and leads
+a browser without access to the hosted pages.
 """
 
+from http import HTTPStatus
 from pathlib import Path
 
+import httpx2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 WEB = Path(__file__).parents[1] / "web"
 PAGES = {
     "/": "shop",
-    "/success": "success",
-    "/cancelled": "cancelled",
-    "/practice/northwind/cloud-navigator": "practice",
     "/analytics": "analytics",
     "/admin": "admin",
 }
-"""The file of each page, by its address."""
+"""The file of each page that is open to everybody, by its address."""
+
+PRODUCT = "northwind/cloud-navigator"
+PRACTICE = f"/practice/{PRODUCT}"
+_GATE = f"/guided/api/gate/{PRODUCT}"
+_WAYS = {401: f"/guided/lost?product={PRODUCT}&back={PRACTICE}", 403: f"/guided/ended?product={PRODUCT}"}
+"""Where a browser without access is led, by the gate's answer."""
 
 _FILES = {
     path.name: path
@@ -31,15 +36,23 @@ _FILES = {
 _HEADERS = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    # The address of the success page holds a session's id.
     "Referrer-Policy": "no-referrer",
 }
 
 
-def create_site() -> Starlette:
-    """Return the site as an application to be mounted at `/`, behind the routes of the operations."""
-    pages = [Route(address, _show) for address in PAGES]
-    return Starlette(routes=[*pages, Route("/site/{name}", _file)], exception_handlers={404: _missing})
+def create_site(service: str) -> Starlette:
+    """Return the site as an application to be mounted at `/`, behind the routes of the `service` that it asks."""
+
+    async def practise(request: Request) -> Response:
+        asked = {"Cookie": request.headers.get("cookie", "")}
+        async with httpx2.AsyncClient(base_url=service, timeout=5, trust_env=False) as client:
+            status = (await client.get(_GATE, headers=asked)).status_code
+        if status == HTTPStatus.NO_CONTENT:
+            return _page("practice")
+        return RedirectResponse(_WAYS[status], 303) if status in _WAYS else _page("away", 503)
+
+    routes = [*(Route(address, _show) for address in PAGES), Route(PRACTICE, practise)]
+    return Starlette(routes=[*routes, Route("/site/{name}", _file)], exception_handlers={404: _missing})
 
 
 async def _show(request: Request) -> Response:

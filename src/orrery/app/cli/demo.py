@@ -88,16 +88,18 @@ clock_file = {clock}
 
 [checkout]
 processor_url = "{sandbox}"
-success_url = "{base}/success?session_id={{CHECKOUT_SESSION_ID}}"
-cancel_url = "{base}/cancelled"
-practice_url = "{base}/practice/{{vendorSlug}}/{{certCode}}"
-seller = "The Northwind practice team"
 
 [[checkout.products]]
 vendor_slug = "northwind"
 cert_code = "cloud-navigator"
 title = "Cloud Navigator"
 price_id = "{price}"
+
+[[sites]]
+origin = "{base}"
+name = "Demo Planet"
+practice_url = "{base}/practice/{{vendorSlug}}/{{certCode}}"
+seller = "The Northwind practice team"
 
 [live]
 property_id = "{property}"
@@ -203,7 +205,7 @@ def command(
     sandbox.start()
     try:
         with suppress(KeyboardInterrupt):
-            uvloop.run(serve(settings, secrets, create_site(), announce))
+            uvloop.run(serve(settings, secrets, create_site(ports.base), announce))
     finally:
         sandbox.stop()
 

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache
@@ -57,6 +57,11 @@ class HostedPage:
         """Return the page's own headers, beside those that every answer has."""
         waits = {"Refresh": str(RENEWED[self.name])} if self.name in RENEWED else {}
         return {"Content-Security-Policy": _policy(_style(self.site.colour)), **waits}
+
+
+def names() -> Sequence[str]:
+    """Return the names of all pages."""
+    return [*_words()["en"]["pages"]]
 
 
 def _date(words: Mapping[str, Any], at: datetime | None) -> str:

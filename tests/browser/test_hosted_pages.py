@@ -1,0 +1,78 @@
+"""The hosted pages in a real browser: in every language, on a phone and a desk, in the light and in the dark."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import get_args
+
+import pytest
+from playwright.sync_api import Page, expect
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from orrery.checkout.settings import SiteSettings
+from orrery.checkout.site.pages import HostedPage, names
+from orrery.checkout.sites import Language
+from orrery.edge.headers import SecurityHeaders
+from tests.browser.accessibility import violations_in_both_schemes
+from tests.browser.conftest import looks
+from tests.support.serving import served
+from tests.support.tables import each_case
+
+LINKS = {"home": "/", "practice": "/practice", "lost": "/guided/lost", "back": "/back", "again": "/again"}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """Serve every hosted page of a site, and return its address."""
+
+    async def show(request: Request) -> Response:
+        given = {"name": "Northwind", "origin": "https://n.example", "colour": "#0a5c36"}
+        own = SiteSettings.model_validate(given | {"language": request.path_params["language"]}).site()
+        until = datetime(2027, 11, 21, tzinfo=UTC)
+        name = request.path_params["name"]
+        page = HostedPage(name=name, site=own, product="Cloud Navigator", until=until, links=LINKS)
+        policy = {"Content-Security-Policy": page.headers()["Content-Security-Policy"]}
+        return HTMLResponse(page.html(), headers=policy)
+
+    with served(SecurityHeaders(Starlette(routes=[Route("/{language}/{name}", show)]))) as url:
+        yield url
+
+
+@pytest.fixture
+def page(lent_page: Page) -> Page:
+    """Return the page of this module."""
+    return lent_page
+
+
+@each_case("name", ["pending", "opened", "closed", "link", "lost"])
+def test_no_page_has_a_barrier(name: str, site: str, page: Page) -> None:
+    """axe-core finds nothing in a page of each shape, with a site's own colour, in the light and in the dark."""
+    page.goto(f"{site}/en/{name}")
+    assert violations_in_both_schemes(page) == []
+    for look in looks(page):
+        red = page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
+        assert (red > 200) == look.endswith("light")
+
+
+@each_case(("language", "name"), [(one, name) for one in get_args(Language) for name in names()])
+def test_every_page_fits_a_phone(language: str, name: str, site: str, page: Page) -> None:
+    """No page scrolls sideways, with the words of any language."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{site}/{language}/{name}")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_the_keyboard_is_enough(site: str, page: Page) -> None:
+    """Tab reaches the field and the button, and what has the focus shows it."""
+    page.goto(f"{site}/en/lost")
+    for reached in (page.get_by_role("link", name="Northwind"), page.get_by_label("Your e-mail address")):
+        page.keyboard.press("Tab")
+        expect(reached).to_be_focused()
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.type("not an address")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Your e-mail address")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Send the link")).to_be_focused()
