@@ -116,24 +116,28 @@ def test_one_tap_opens_another_browser(demo: Demo, page: Page, open_page: OpenPa
     other.get_by_label("Your e-mail address").fill(email)
     other.get_by_role("button", name="Send the link").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Look into your mailbox")
-    follow_the_link(other, demo, email)
+    key = follow_the_link(other, demo, email).rpartition("key=")[2]
     expect(other.get_by_role("main")).to_contain_text("Cloud Navigator, until")
     other.get_by_role("button", name="Open in this browser").click()
     expect(other.get_by_role("heading", level=1)).to_have_text(UNTIL)
     other.get_by_role("link", name="Start practising").click()
     expect(other.get_by_role("group")).to_have_count(6)
+    kept = [path.read_bytes() for path in demo.data.glob("orrery.db*")]
+    assert len(key) == 22
+    assert key.encode() not in b"".join([*kept, demo.program.printed().encode()])
 
 
-def follow_the_link(page: Page, demo: Demo, email: str) -> None:
-    """Open the link in the newest e-mail to a buyer, once it has come."""
+def follow_the_link(page: Page, demo: Demo, email: str) -> str:
+    """Open the link in the newest e-mail to a buyer, once it has come, and return its address."""
 
-    def click() -> None:
+    def click() -> str:
         page.goto(f"{demo.sandbox}/mail")
         sent = page.get_by_role("article").filter(has_text=email).get_by_role("link")
         assert sent.count() == 2
         sent.first.click()
+        return page.url
 
-    eventually(click)
+    return eventually(click)
 
 
 def test_unpaid_session_stays_open(demo: Demo, page: Page) -> None:

@@ -68,6 +68,16 @@ async def test_each_state_has_its_page(state: str) -> None:
     assert "set-cookie" not in page.headers
 
 
+@each_case(("minutes", "seconds"), [(0, 4), (3, 4), (10, 10), (60, 60), (1440, 1440)])
+async def test_a_page_that_was_left_open_asks_ever_less(minutes: int, seconds: int) -> None:
+    """Soon after a payment it asks every few seconds, after a day three times an hour."""
+    shop = HostedShop()
+    await in_state(shop, "pending")
+    shop.clock.advance(minutes * 60)
+    page = await Visitor(shop).get(BACK)
+    assert (said_of(page.text, "pending"), page.headers["refresh"]) == (True, str(seconds))
+
+
 async def test_the_first_browser_is_let_in() -> None:
     """It gets the cookie and an address without the id, where it reads product, end, and where to practise."""
     shop = HostedShop()

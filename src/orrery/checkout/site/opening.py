@@ -33,11 +33,15 @@ _GENERATION = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class SeenSession:
-    """What became of a session, for its buyer; `delayed` is a payment whose money comes days later."""
+    """What became of a session, for its buyer; `delayed` is a payment whose money comes days later.
+
+    `age` is how long ago the session was made, while it may still change.
+    """
 
     state: StateName | Literal["delayed", "unknown"]
     product: ProductKey | None = None
     until: datetime | None = None
+    age: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +50,6 @@ class OpenedAccess:
 
     product: ProductKey
     cookie: str
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningLink:
-    """What a link in a buyer's e-mail names."""
-
-    session_id: str
-    generation: str
-    key: str
 
 
 class Opening:
@@ -89,7 +84,8 @@ class Opening:
         product = sold.product if sold else offered.record.product if offered else None
         withheld = await self._stored.pending.find(session_id) if found.state == "pending" else None
         delayed = withheld and withheld.record.reason == UNPAID
-        return SeenSession("delayed" if delayed else found.state, product, found.expires_at)
+        age = self._clock.now() - offered.record.created_at if offered else timedelta(0)
+        return SeenSession("delayed" if delayed else found.state, product, found.expires_at, age)
 
     async def open_first(self, session_id: str, sent: bytes) -> OpenedAccess | None:
         """Open an access in the first browser that comes on its first day; `sent` is the browser's cookie.
@@ -104,15 +100,15 @@ class Opening:
             return None
         return await self._opened(record, cookie)
 
-    async def linked(self, link: OpeningLink) -> tuple[AccessRecord, datetime | None] | None:
+    async def linked(
+        self, session_id: str, generation: str, key: str
+    ) -> tuple[AccessRecord, datetime | None] | None:
         """Return the access of a link and its end, None where it is not open; None for a link that is none."""
-        generation = int(link.generation) if _GENERATION.fullmatch(link.generation) else 0
-        if not hmac.compare_digest(
-            link.key.encode(), self._references.key_of_link(link.session_id, generation).encode()
-        ):
+        number = int(generation) if _GENERATION.fullmatch(generation) else 0
+        if not hmac.compare_digest(key.encode(), self._references.key_of_link(session_id, number).encode()):
             return None  # a stranger costs no read
-        record = await self._lookup.record(link.session_id)
-        if record is None or not record.email or record.link_generation != generation:
+        record = await self._lookup.record(session_id)
+        if record is None or not record.email or record.link_generation != number:
             return None
         return record, await self._end_of(record)
 

@@ -5,7 +5,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 RENEWED = {"open": 10, "pending": 4, "delayed": 300, "away": 10}
 """Seconds after which a page that waits for something asks again, by its name."""
 
+PATIENCE = 60
+"""A page asks again after a sixtieth of its session's age at the earliest: a tab may stay open for a day."""
+
 _STYLES = ("tokens.css", "ground.css", "guided/guided.css")
 
 
@@ -25,7 +28,7 @@ _STYLES = ("tokens.css", "ground.css", "guided/guided.css")
 class HostedPage:
     """One page, with the words of its name. `links` are addresses by their names in the words' table.
 
-    `token` is that of its form, for a page that has one.
+    `token` is that of its form, for a page that has one, and `age` that of the session that it waits for.
     """
 
     name: str
@@ -34,6 +37,7 @@ class HostedPage:
     until: datetime | None = None
     links: Mapping[str, str] = field(default_factory=dict[str, str])
     token: str = ""
+    age: timedelta = timedelta(0)
 
     def html(self) -> str:
         """Return the page."""
@@ -55,8 +59,10 @@ class HostedPage:
 
     def headers(self) -> Mapping[str, str]:
         """Return the page's own headers, beside those that every answer has."""
-        waits = {"Refresh": str(RENEWED[self.name])} if self.name in RENEWED else {}
-        return {"Content-Security-Policy": _policy(_style(self.site.colour)), **waits}
+        policy = {"Content-Security-Policy": _policy(_style(self.site.colour))}
+        if (seconds := RENEWED.get(self.name)) is None:
+            return policy
+        return policy | {"Refresh": str(max(seconds, int(self.age.total_seconds() / PATIENCE)))}
 
 
 def names() -> Sequence[str]:

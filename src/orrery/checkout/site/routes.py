@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,7 +14,7 @@ from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
 from orrery.checkout.site.cookie import cookie_name, sent_cookie
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
-from orrery.checkout.site.opening import OpenedAccess, Opening, OpeningLink
+from orrery.checkout.site.opening import OpenedAccess, Opening
 from orrery.checkout.site.pages import HostedPage
 from orrery.checkout.sites import CANCELLED, ENDED, LOST, OPEN, SUCCESS, Site
 from orrery.edge.body import read_body
@@ -126,7 +126,7 @@ class PageRoutes:
             if opened:
                 return _goes_on(opened)
         status = 404 if seen.state == "unknown" else 200
-        return self._page(request, seen.state, seen.product, seen.until, status=status)
+        return self._page(request, seen.state, seen.product, seen.until, status=status, age=seen.age)
 
     async def _opened(self, request: Request) -> Response:
         product = _product(request)
@@ -143,7 +143,7 @@ class PageRoutes:
 
     async def link(self, request: Request) -> Response:
         """Show what a link in an e-mail opens: programs that look for harmful links follow it, too."""
-        linked = await self.opening.linked(_link(request))
+        linked = await self.opening.linked(*_link(request))
         if linked is None:
             return self._page(request, "gone", status=404)
         record, end = linked
@@ -155,7 +155,7 @@ class PageRoutes:
         """Open the access of a link in this browser."""
         if await self._form(request) is None:
             return self._page(request, "again", status=403)
-        linked = await self.opening.linked(_link(request))
+        linked = await self.opening.linked(*_link(request))
         if linked is None or linked[1] is None:
             return await self.link(request)
         record = linked[0]
@@ -196,6 +196,7 @@ class PageRoutes:
         until: datetime | None = None,
         *,
         status: int = 200,
+        age: timedelta = timedelta(0),
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         product = product or _product(request)
@@ -207,6 +208,7 @@ class PageRoutes:
             until=until,
             links=self._links(request, product, site),
             token=self.forms.token(),
+            age=age,
         )
         return HTMLResponse(page.html(), status, {**page.headers(), **(headers or {})})
 
@@ -232,6 +234,6 @@ def _product(request: Request) -> ProductKey | None:
     return ProductKey("cert", cert, vendor) if is_slug(vendor) and is_slug(cert) else None
 
 
-def _link(request: Request) -> OpeningLink:
+def _link(request: Request) -> tuple[str, str, str]:
     given = request.query_params
-    return OpeningLink(given.get("session_id", ""), given.get("link", ""), given.get("key", ""))
+    return given.get("session_id", ""), given.get("link", ""), given.get("key", "")
