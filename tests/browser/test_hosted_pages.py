@@ -1,8 +1,9 @@
 """The hosted pages in a real browser: in every language, on a phone and a desk, in the light and in the dark."""
 
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import get_args
+from importlib.resources import files
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,14 +13,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from orrery.checkout.settings import SiteSettings
-from orrery.checkout.site.pages import HostedPage, names
-from orrery.checkout.sites import Language
+from orrery.checkout.site.pages import HostedPage
 from orrery.edge.headers import SecurityHeaders
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import looks
 from tests.support.serving import served
 from tests.support.tables import each_case
 
+WORDS = tomllib.loads(files("orrery").joinpath("web/guided/words.toml").read_text(encoding="utf-8"))
 LINKS = {"home": "/", "practice": "/practice", "lost": "/guided/lost", "back": "/back", "again": "/again"}
 
 
@@ -56,7 +57,7 @@ def test_no_page_has_a_barrier(name: str, site: str, page: Page) -> None:
         assert (red > 200) == look.endswith("light")
 
 
-@each_case(("language", "name"), [(one, name) for one in get_args(Language) for name in names()])
+@each_case(("language", "name"), [(one, name) for one in WORDS for name in WORDS[one]["pages"]])
 def test_every_page_fits_a_phone(language: str, name: str, site: str, page: Page) -> None:
     """No page scrolls sideways, with the words of any language."""
     page.set_viewport_size({"width": 360, "height": 740})

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from orrery.checkout.site.routes import PageRoutes, SiteRoutes
     from orrery.edge.routes import Routes
 
-EMAILS = Limit(5, 600), Limit(20, 86400)
-"""How often one client may ask for a link: in ten minutes, and in a day. Each access has one e-mail an hour."""
+EMAILS = Limit(5, 600), Limit(10, 86400)
+"""How often a link may be asked for by one client, and for one address: in ten minutes, and in a day."""
 
 
 class CheckoutDomain:

@@ -243,6 +243,19 @@ async def test_one_client_may_not_ask_for_many() -> None:
     await finished(shop)
 
 
+async def test_one_address_is_not_flooded() -> None:
+    """Strangers with many addresses of their own cause ten e-mails a day at most, and learn nothing from it."""
+    shop = HostedShop()
+    await sold(shop)
+    _ = await links(shop)
+    for at in range(24):
+        asked = await Visitor(shop, f"198.51.100.{at}").post("/guided/lost", email=BUYER)
+        assert said_of(asked.text, "sent")
+        await finished(shop)
+        shop.clock.advance(3600)
+    assert len(await links(shop)) == 10
+
+
 FROM: dict[str, tuple[dict[str, str], str, bool]] = {
     "a page of ours": (OF_PAGE, "", True),
     "typed again": ({"Sec-Fetch-Site": "none"}, "", True),

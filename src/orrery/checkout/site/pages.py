@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
@@ -63,11 +63,6 @@ class HostedPage:
         if (seconds := RENEWED.get(self.name)) is None:
             return policy
         return policy | {"Refresh": str(max(seconds, int(self.age.total_seconds() / PATIENCE)))}
-
-
-def names() -> Sequence[str]:
-    """Return the names of all pages."""
-    return [*_words()["en"]["pages"]]
 
 
 def _date(words: Mapping[str, Any], at: datetime | None) -> str:

@@ -26,6 +26,7 @@ from orrery.edge.rate_limit import RateLimit
 from orrery.edge.routes import Routes
 from orrery.errors import StoreError
 from orrery.logs import log
+from orrery.syntax.email_address import normal_email
 
 GATE = "/guided/api/gate/"
 
@@ -166,13 +167,18 @@ class PageRoutes:
         return self._page(request, "lost")
 
     async def send(self, request: Request) -> Response:
-        """Send the link to the address on file; the answer is the same for every address, and as fast."""
+        """Send the link to the address on file; the answer is the same for every address, and as fast.
+
+        An address that was asked for too often gets no e-mail, and no other answer.
+        """
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
             return self._busy(request, wait)
         form = await self._form(request)
         if form is None:
             return self._page(request, "again", status=403)
-        self.opening.send_emails(form.get("email", ""))
+        email = normal_email(form.get("email", ""))
+        if not self.emails.wait(f"to {email}"):
+            self.opening.send_emails(email)
         return self._page(request, "sent")
 
     async def _form(self, request: Request) -> Mapping[str, str] | None:
