@@ -1,7 +1,10 @@
 """A shop whose site has the hosted pages, and a browser that visits them."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
 
 import httpx2
 
@@ -21,6 +24,13 @@ from tests.support.rounds import found
 NORTH = SiteSettings(
     origin="http://127.0.0.1", name="North", practice_url="http://127.0.0.1/practice/{certCode}/"
 ).site()
+
+WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("orrery").joinpath("web/guided/words.toml").read_text(encoding="utf-8")
+)
+
+BACK = "/guided/success?session_id=cs_1"
+OPENED = f"/guided/success?product={PRODUCT.name}"
 
 OF_PAGE = {"Sec-Fetch-Site": "same-origin"}
 
@@ -78,3 +88,9 @@ class Visitor:
             answer = await client.request(method, path, headers=dict(headers), data=fields)
             self.cookies = client.cookies
             return answer
+
+
+def said_of(page: str, name: str) -> bool:
+    """Return whether a page has the title of that name."""
+    title = WORDS["en"]["pages"][name]["title"].partition("{")[0]
+    return f"<h1>{title}" in page

@@ -34,7 +34,9 @@ from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
+from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
+from orrery.checkout.site.opening import Opening
 from orrery.checkout.sites import DEFAULT
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
@@ -55,8 +57,6 @@ from orrery.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
     from orrery.checkout.routes import CheckoutRoutes
-    from orrery.checkout.site.forms import Forms
-    from orrery.checkout.site.opening import Opening
     from orrery.checkout.site.routes import PageRoutes, SiteRoutes
     from orrery.edge.routes import Routes
 
@@ -151,12 +151,10 @@ class CheckoutDomain:
         """Return the routes of the hosted pages."""
         plan, clock, key = self.plan, self.stored.clock, self.stored.index_key
         make: type[PageRoutes] = load("orrery.checkout.site.routes:PageRoutes")
-        opening: type[Opening] = load("orrery.checkout.site.opening:Opening")
-        forms: type[Forms] = load("orrery.checkout.site.forms:Forms")
         default = plan.settings.default_site(plan.sites) or DEFAULT
         return make(
-            opening(self.stored, self.lookup, self.session_states, self.browsers, self._texts, self.tasks),
-            forms.of_store(key, clock, {one.origin for one in (default, *plan.sites)}),
+            Opening(self.stored, self.lookup, self.session_states, self.browsers, self._texts, self.tasks),
+            Forms.of_store(key, clock, {one.origin for one in (default, *plan.sites)}),
             self.catalogue,
             default,
             plan.settings.practice_url,

@@ -108,7 +108,7 @@ class Opening:
         if not hmac.compare_digest(key.encode(), self._references.key_of_link(session_id, number).encode()):
             return None  # a stranger costs no read
         record = await self._lookup.record(session_id)
-        if record is None or not record.email or record.link_generation != number:
+        if record is None or record.link_generation != number:
             return None
         return record, await self._end_of(record)
 

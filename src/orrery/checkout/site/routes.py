@@ -26,7 +26,7 @@ from orrery.edge.rate_limit import RateLimit
 from orrery.edge.routes import Routes
 from orrery.errors import StoreError
 from orrery.logs import log
-from orrery.syntax.email_address import normal_email
+from orrery.syntax.email_address import is_email_address, normal_email
 
 GATE = "/guided/api/gate/"
 
@@ -177,7 +177,7 @@ class PageRoutes:
         if form is None:
             return self._page(request, "again", status=403)
         email = normal_email(form.get("email", ""))
-        if not self.emails.wait(f"to {email}"):
+        if is_email_address(email) and not self.emails.wait(f"to {email}"):
             self.opening.send_emails(email)
         return self._page(request, "sent")
 

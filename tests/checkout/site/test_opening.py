@@ -1,0 +1,204 @@
+"""What opens an access in a browser, and what ends that."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from orrery.adapters.memory import MemoryStore
+from tests.support.checkout import BUYER, OTHER, session_json
+from tests.support.clock import ManualClock
+from tests.support.hosted import BACK, OPENED, HostedShop, Visitor, links, said_of, sold
+from tests.support.tables import each_case
+from tests.support.unreliable_store import UnreliableStore
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_first_browser_is_let_in() -> None:
+    """It gets the cookie and an address without the id, where it reads product, end, and where to practise."""
+    shop = HostedShop()
+    visitor, other = Visitor(shop), Visitor(shop)
+    await sold(shop)
+    led = await visitor.get(BACK)
+    assert (led.status_code, led.headers["location"]) == (303, OPENED)
+    assert "HttpOnly; SameSite=Lax" in led.headers["set-cookie"]
+    page = await visitor.get(OPENED)
+    assert said_of(page.text, "opened")
+    assert f"Access until {(await shop.access()).expires_at:%-d %B %Y}" in page.text
+    assert "CISSP" in page.text
+    assert 'href="http://127.0.0.1/practice/cissp/"' in page.text
+    assert [await visitor.gate(), await visitor.gate(OTHER.name)] == [204, 403]
+    assert said_of((await other.get(BACK)).text, "granted")
+    assert said_of((await other.get(OPENED)).text, "closed")
+    assert await other.gate() == 401
+    assert (await visitor.get(BACK)).status_code == 303
+
+
+@each_case(("hours", "status"), [(23, 303), (25, 200)])
+async def test_only_on_the_first_day(hours: int, status: int) -> None:
+    """An address that lies in a history for longer opens nothing."""
+    shop = HostedShop()
+    await sold(shop)
+    shop.clock.advance(hours * 3600)
+    assert (await Visitor(shop).get(BACK)).status_code == status
+
+
+async def test_one_browser_keeps_its_cookie_for_all_that_it_opened() -> None:
+    """A second purchase is open beside the first one, under one id, as long as the longer of both."""
+    shop = HostedShop()
+    visitor = Visitor(shop)
+    await sold(shop)
+    _ = await visitor.get(BACK)
+    before = dict(visitor.cookies)
+    shop.clock.advance(timedelta(days=30).total_seconds())
+    await shop.offered("cs_2", cert_code=OTHER.cert_code, price_id=OTHER.price_id)
+    bought = {"productType": "cert", "certCode": OTHER.cert_code, "vendorSlug": OTHER.vendor_slug}
+    _ = await shop.receive("evt_2", session_json("cs_2", metadata=bought))
+    led = await visitor.get("/guided/success?session_id=cs_2")
+    assert dict(visitor.cookies) == before
+    assert f"Max-Age={365 * 86400};" in led.headers["set-cookie"]
+    assert [await visitor.gate(), await visitor.gate(OTHER.name)] == [204, 204]
+
+
+async def test_looking_at_a_link_changes_nothing() -> None:
+    """Programs that look for harmful links open them; the button opens the access, in browser after browser."""
+    shop = HostedShop()
+    await sold(shop)
+    [link] = await links(shop)
+    before = await shop.entries()
+    for _ in range(2):
+        page = await Visitor(shop).get(link)
+        assert said_of(page.text, "link")
+        assert "set-cookie" not in page.headers
+    assert await shop.entries() == before
+    for _ in range(2):
+        visitor = Visitor(shop)
+        led = await visitor.post(link)
+        assert (led.status_code, led.headers["location"]) == (303, OPENED)
+        assert await visitor.gate() == 204
+
+
+async def test_a_link_is_the_same_until_the_access_ends() -> None:
+    """Each e-mail has the same one; from the end on it says so, and its button opens nothing."""
+    shop = HostedShop()
+    await sold(shop)
+    [first] = await links(shop)
+    await shop.desk.resend("cs_1", "asked by the buyer")
+    assert await links(shop) == [first]
+    shop.clock.advance(timedelta(days=400).total_seconds())
+    visitor = Visitor(shop)
+    for answer in (await visitor.get(first), await visitor.post(first)):
+        assert said_of(answer.text, "ended")
+    assert not visitor.cookies
+
+
+@pytest.mark.parametrize("ended_by", ["new link", "change address", "revoke"])
+async def test_what_ends_a_link(ended_by: str) -> None:
+    """A former link, and the address after the payment, open nothing; the browsers that they opened are closed."""
+    shop = HostedShop()
+    visitor = Visitor(shop)
+    await sold(shop)
+    [link] = await links(shop)
+    _ = await visitor.post(link)
+    if ended_by == "new link":
+        await shop.desk.resend("cs_1", "it was passed on", new_link=True)
+    elif ended_by == "change address":
+        _ = await shop.desk.change_email("cs_1", "bob@example.org", "mistyped")
+    else:
+        _ = await shop.desk.revoke("cs_1", "asked by the buyer")
+    shown = "ended" if ended_by == "revoke" else "gone"
+    assert said_of((await visitor.get(link)).text, shown)
+    assert said_of((await visitor.post(link)).text, shown)
+    assert await visitor.gate() != 204
+    if ended_by == "new link":
+        [newest] = await links(shop)
+        assert (await visitor.post(newest)).status_code == 303
+        assert (await Visitor(shop).get(BACK)).status_code == 200
+
+
+async def test_an_erased_buyer_keeps_the_link() -> None:
+    """The browsers and the address are erased; the access stays open to whoever has the e-mail."""
+    shop = HostedShop()
+    visitor = Visitor(shop)
+    await sold(shop)
+    [link] = await links(shop)
+    _ = await visitor.post(link)
+    _ = await shop.privacy.erase(BUYER, "asked by the buyer")
+    assert await visitor.gate() == 401
+    _ = await visitor.post(link)
+    assert await visitor.gate() == 204
+
+
+async def test_no_key_is_kept() -> None:
+    """What is stored has no key of a link, before and after the e-mail was sent; a wrong key costs no read."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = HostedShop(clock, store)
+    await sold(shop)
+    [link] = await links(shop)
+    key = link.rpartition("key=")[2]
+    assert len(key) == 22
+    assert [one.key for one in await shop.entries() if key in f"{one.key} {one.value!r}"] == []
+    store.reads.clear()
+    for wrong in (
+        link[:-1],
+        f"{link}x",
+        link.replace("cs_1", "cs_2"),
+        link.replace("link=0", "link=1"),
+        "/guided/open",
+    ):
+        page = await Visitor(shop).get(wrong)
+        assert (page.status_code, said_of(page.text, "gone")) == (404, True)
+    assert not store.reads
+
+
+async def finished(shop: HostedShop) -> None:
+    """Wait for what goes on behind an answer."""
+    await shop.tasks.finish()
+
+
+async def test_a_lost_link_goes_to_the_address_on_file() -> None:
+    """The answer is the same whoever asks for whom; the e-mail goes to the buyer, at most once an hour."""
+    shop = HostedShop()
+    await sold(shop)
+    [first] = await links(shop)
+    pages = [
+        await Visitor(shop, f"203.0.113.{at}").post("/guided/lost", email=address)
+        for at, address in enumerate((BUYER, f" {BUYER.upper()} ", "eve@example.org", "nobody", "@"))
+    ]
+    await finished(shop)
+    assert {one.status_code for one in pages} == {200}
+    assert len({re.sub(r'value="[^"]*"', "", one.text) for one in pages}) == 1
+    assert await links(shop) == [first]
+    assert {one.to for one in await shop.told() if one.channel == "email"} == {BUYER}
+    shop.clock.advance(3600)
+    _ = await Visitor(shop, "203.0.113.99").post("/guided/lost", email=BUYER)
+    await finished(shop)
+    assert await links(shop) == [first]
+
+
+async def test_one_client_may_not_ask_for_many() -> None:
+    """The sixth within ten minutes is told to wait, and another client is not."""
+    shop = HostedShop()
+    asked = [await Visitor(shop, f"2001:db8::{at}").post("/guided/lost", email=BUYER) for at in range(5)]
+    shop.clock.advance(60)
+    refused = await Visitor(shop, "2001:db8::9").post("/guided/lost", email=BUYER)
+    assert [one.status_code for one in (*asked, refused)] == [200] * 5 + [429]
+    assert refused.headers["retry-after"] == "540"
+    assert said_of(refused.text, "busy")
+    assert (await Visitor(shop, "203.0.113.1").post("/guided/lost", email=BUYER)).status_code == 200
+    await finished(shop)
+
+
+async def test_one_address_is_not_flooded() -> None:
+    """Strangers with many addresses of their own cause ten e-mails a day at most, and learn nothing from it."""
+    shop = HostedShop()
+    await sold(shop)
+    _ = await links(shop)
+    for at in range(24):
+        asked = await Visitor(shop, f"198.51.100.{at}").post("/guided/lost", email=BUYER)
+        assert said_of(asked.text, "sent")
+        await finished(shop)
+        shop.clock.advance(3600)
+    assert len(await links(shop)) == 10
