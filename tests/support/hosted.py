@@ -55,7 +55,8 @@ class HostedShop(Shop):
 
     def __init__(self, clock: ManualClock | None = None, over: Store | None = None) -> None:
         super().__init__(clock, over, terms=None, sites=(NORTH,))
-        routes = SiteRoutes(self.gate).all() + self.pages().all()
+        self.page_routes = self.pages()
+        routes = SiteRoutes(self.gate).all() + self.page_routes.all()
         self.app = public_app(routes.public, routes.direct, found(), Metrics())
 
 

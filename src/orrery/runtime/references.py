@@ -23,7 +23,7 @@ _ALPHABET = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefg
 
 _REFERENCE = re.compile(rf"{PREFIX}[0-9a-z]{{{DIGITS}}}")
 
-_LINK = re.compile(r"(?<=[?&]session_id=)([A-Za-z0-9_]+)&link=([0-9]+)(?![0-9]|&key=)")
+_LINK = re.compile(r"(?<=[?&]session_id=)([A-Za-z0-9_]+)&link=([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)

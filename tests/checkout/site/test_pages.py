@@ -99,9 +99,13 @@ async def test_back_is_an_address_of_the_site(back: str, led: bool) -> None:  # 
 )
 async def test_the_other_pages(path: str, name: str) -> None:
     """Each without a session of ours; what a stranger puts into an address is not on the page."""
-    page = await Visitor(HostedShop()).get(path)
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    page = await Visitor(HostedShop(clock, store)).get(path)
     assert said_of(page.text, name)
+    assert "North" in page.text
     assert "<b>" not in page.text
+    assert not store.reads
     assert "northwind" not in re.sub(r'href="[^"]*"', "", page.text)
 
 

@@ -47,7 +47,7 @@ class Forms:
         if not (at.isascii() and at.isdecimal() and len(at) <= len("9999999999")):
             return False
         age = self.clock.now().timestamp() - int(at)
-        return hmac.compare_digest(token, self._token_at(int(at))) and 0 <= age <= LIFE.total_seconds()
+        return hmac.compare_digest(token, self._token_at(int(at))) and age <= LIFE.total_seconds()
 
     def _token_at(self, seconds: int) -> str:
         return f"{seconds}.{hmac.digest(self.key, str(seconds).encode(), 'sha256').hex()[:32]}"
