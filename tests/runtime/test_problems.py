@@ -31,10 +31,10 @@ def problems(desk: Desk) -> Problems:
 
 
 async def test_a_problem_keeps_its_first_time() -> None:
-    """Since when a part is broken outlives the process that saw it first, also where another push tells of it."""
+    """Since when a part is broken outlives the process that saw it first."""
     desk = Desk()
     began = desk.clock.now() + timedelta(milliseconds=1)
-    told = Finding("disputes", "broken", "One.", "Answer.", essential=False, told=True)
+    told = Finding("disputes", "broken", "One.", "Answer.", essential=False)
     await desk.looks(5, SLOW, LOST, told, Finding("push", "ok", essential=True))
     found = await problems(desk).all()
     assert [(one.key, one.severity, one.since) for one in found] == [

@@ -57,7 +57,7 @@ def broken(
     cause = cause_of(finding, (finding.cause, outage.cause), causes)
     outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at), well_since=None)
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
-    if not is_due or cause or finding.early or finding.told or outage.acknowledged:
+    if not is_due or cause or finding.early or outage.acknowledged:
         return outage
     return outage.change(
         told_at=outage.told_at or look.at,
