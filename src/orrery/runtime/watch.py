@@ -71,6 +71,9 @@ def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOu
     """Return the outage of a part that is not broken, or None when it is over."""
     if finding and finding.settled:
         return None
+    aside = outage.acknowledged
+    if finding is None and aside and aside.asked and aside.lasts(look.at):
+        return outage
     if outage.well_since is None:
         return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage
