@@ -31,10 +31,10 @@ def problems(desk: Desk) -> Problems:
 
 
 async def test_a_problem_keeps_its_first_time() -> None:
-    """Since when a part is broken outlives the process that saw it first, also where another push tells of it."""
+    """Since when a part is broken outlives the process that saw it first."""
     desk = Desk()
     began = desk.clock.now() + timedelta(milliseconds=1)
-    told = Finding("disputes", "broken", "One.", "Answer.", essential=False, told=True)
+    told = Finding("disputes", "broken", "One.", "Answer.", essential=False)
     await desk.looks(5, SLOW, LOST, told, Finding("push", "ok", essential=True))
     found = await problems(desk).all()
     assert [(one.key, one.severity, one.since) for one in found] == [
@@ -151,3 +151,26 @@ async def test_what_is_put_aside_stands_for_nothing_else() -> None:
     await desk.looks(60, cause, follows)
     assert await desk.told() == [f"Broken: {follows.part}"]
     assert count_line(await problems(desk).all()) == "1 needs attention, 1 acknowledged"
+
+
+async def test_what_only_a_vendor_shows() -> None:
+    """A key of `orrery doctor` is put aside, and stays so though no health round finds it, for its time."""
+    desk = Desk()
+    away = Finding("processor account", "broken", "No answer.", "Wait.", essential=True)
+    listed = await problems(desk).among([away])
+    _ = await problems(desk).acknowledge("processor account", None, listed)
+    await desk.looks(23 * 60, SLOW)
+    (one,) = await problems(desk).among([away])
+    assert (one.acknowledged, await problems(desk).knows("")) == (True, False)
+    await desk.looks(2 * 60, SLOW)
+    (one,) = await problems(desk).among([away])
+    assert (one.acknowledged, await problems(desk).knows("")) == (False, True)
+
+
+async def test_a_part_of_a_key() -> None:
+    """It names the one problem that it is a part of; of several none, and they are listed."""
+    desk = Desk()
+    await desk.looks(1, SLOW, LOST)
+    assert (await problems(desk).acknowledge("Webhook", None)).key == "webhook secret"
+    with pytest.raises(Invalid, match=r"Name one of them: job: refresh; webhook secret\."):
+        await problems(desk).acknowledge("e", None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
-from orrery.ports.health import Finding
+from orrery.ports.health import Concern, Finding
 from orrery.ports.store import Put, Store
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.watch import OUTAGE, OVER_AFTER, OutageWatch
@@ -200,19 +200,36 @@ async def test_a_part_that_becomes_essential_is_told_again() -> None:
     assert len(await desk.rows()) == 3
 
 
-async def test_what_another_push_tells_is_not_told_twice() -> None:
-    """A finding with a push of its own, and one that follows from it, are silent; alone the second is told."""
+async def test_what_concerns_something_new_is_told_again() -> None:
+    """A push for each look that finds more items, and none for less of the same or for other words."""
     desk = Desk()
-    gone = Finding("secret webhook_signing_secret", "broken", "It is gone.", told=True, essential=True)
-    follows = replace(SECRET, cause=gone.part)
-    await desk.looks(30, gone, follows)
-    assert await desk.told() == []
-    await desk.looks(3, follows)
-    assert await desk.told() == [BROKEN]
-    await desk.looks(30, gone, follows)
-    assert await desk.told() == [BROKEN]
+    one = replace(JOB, items=("a",))
+    await desk.looks(5, one)
+    await desk.looks(5, replace(one, items=("a", "b")))
+    await desk.looks(5, replace(one, items=("b",), why="Others."))
+    assert len(await desk.told()) == 2
+    await desk.looks(5, replace(one, items=("b", "c")))
+    assert await desk.told() == ["Broken: job: reconcile"] * 3
+
+
+async def test_what_concerns_one_payment_is_a_push_of_its_own() -> None:
+    """It names what it concerns, and no address; nothing is told of its end."""
+    desk = Desk()
+    concern = Concern("isc2/cissp", 4900, "usd", "a…@example.org", "https://processor.example/pi_1")
+    dispute = Finding("dispute:du_1", "broken", "Open.", "Answer.", essential=False, severity=5, concern=concern)
+    await desk.looks(3, JOB, dispute)
+    second, first = sorted(await desk.rows(), key=lambda row: row.id)
+    assert (first.title, second.title) == ("Broken: job: reconcile", "Broken: dispute:du_1")
+    assert second.body.startswith("Open. 49.00 USD, isc2/cissp, https://processor.example/pi_1. Answer.")
     await desk.looks(HOLD + 1)
-    assert await desk.told() == [BROKEN, WORKS]
+    assert (await desk.told())[2:] == ["Works again: job: reconcile"]
+
+
+async def test_what_matters_less_explains_nothing() -> None:
+    """An urgent part that follows from one that is not is told by itself, in the pushes as in the list."""
+    desk = Desk()
+    await desk.looks(3, JOB, replace(SECRET, cause=JOB.part))
+    assert await desk.told() == [f"{BROKEN} and 1 more"]
 
 
 async def test_a_vanished_secret_is_one_push() -> None:

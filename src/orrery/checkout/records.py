@@ -243,8 +243,9 @@ class Attempt(Record):
 class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
-    `reason` has a few words, and nothing personal. `item`, `amount` and `currency` are of an open dispute, with
-    its id; an earlier release did not store them.
+    `reason` has a few words, and nothing personal. `item` is the id of a dispute that is open, which is a problem
+    of its own; `amount` and `currency` are the dispute's, `payment` is what it contests, and an `inquiry` has not
+    taken the money. An earlier release did not store them.
     """
 
     session_id: Id
@@ -252,6 +253,8 @@ class StoredDiscrepancy(RecordPart):
     item: Id = ""
     amount: int | None = None
     currency: Code = ""
+    payment: Id = ""
+    inquiry: bool = False
 
 
 class LastReconciliation(Record):
@@ -260,7 +263,7 @@ class LastReconciliation(Record):
     `unpaid` are completed sessions whose payment has not come yet; `unreadable` are records that cannot be read.
     Of these and of the discrepancies at most 50 of a kind are kept. `charges_at` is when the charges themselves,
     not only the events about them, were last searched for refunds and disputes. `disputes` are the open ones, in
-    every state of their access.
+    every state of their access, and `more_disputes` counts those that are not kept.
     """
 
     at: AwareDatetime
@@ -276,6 +279,7 @@ class LastReconciliation(Record):
     partly_refunded: int = 0
     charges_at: AwareDatetime | None = None
     disputes: tuple[StoredDiscrepancy, ...] = ()
+    more_disputes: int = 0
 
 
 class UnknownSales(Record):

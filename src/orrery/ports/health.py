@@ -32,8 +32,16 @@ class Concern:
 
     def __str__(self) -> str:
         """Return it for people: `49.00 USD, northwind/exam, a…@example.org`."""
+        return self._listed(self.address)
+
+    @property
+    def in_a_push(self) -> str:
+        """The same without the address: other companies' servers handle a push (decision 12)."""
+        return self._listed("")
+
+    def _listed(self, address: str) -> str:
         amount = "" if self.amount is None else money(self.amount, self.currency)
-        return ", ".join(filter(None, (amount, self.product, self.address, self.link)))
+        return ", ".join(filter(None, (amount, self.product, address, self.link)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +49,12 @@ class Finding:
     """The state of one part, the reason, and what to do. `off`: the part is not configured.
 
     The service is not ready while an `essential` part is broken: each check decides whether its part is one. What
-    only a command looks at is not. `told`: another push reports it. `cause` names the part that this one follows
-    from: while both are broken it is one fault, with a push about the cause only. `settled`: the part has judged
-    its state over time, so that pushes about its beginning and its end need no further wait. `early`: the part is
-    broken, and not for long enough for a push. `severity` is 5 for an essential part, else what the check decides.
-    `items` are what it is about, such as the ids of sessions, where that is more than one: a new one is a change.
+    only a command looks at is not. `cause` names the part that this one follows from: while both are broken it is
+    one fault, with a push about the cause only. `settled`: the part has judged its state over time, so that pushes
+    about its beginning and its end need no further wait. `early`: the part is broken, and not for long enough for
+    a push. `severity` is 5 for an essential part, else what the check decides. `items` are what it is about, such
+    as the ids of sessions, where that is more than one: a new one is a change, and is pushed. What has a `concern`
+    is about one payment, and is a push of its own, without one about its end.
     `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before.
     """
@@ -55,7 +64,6 @@ class Finding:
     why: str = ""
     todo: str = ""
     essential: bool = field(kw_only=True)
-    told: bool = False
     cause: str = ""
     settled: bool = False
     early: bool = False
@@ -71,9 +79,10 @@ class Finding:
 
     @property
     def in_a_push(self) -> str:
-        """Why, what to do, and the command to type."""
+        """Why, what it concerns, what to do, and the command to type."""
         command = "" if _COMMAND.search(self.todo) else f"Look: `{self.command}`."
-        return " ".join(filter(None, (self.why, self.todo, command)))
+        concern = self.concern.in_a_push if self.concern else ""
+        return " ".join(filter(None, (self.why, concern and f"{concern}.", self.todo, command)))
 
     @property
     def command(self) -> str:

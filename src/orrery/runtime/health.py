@@ -13,6 +13,8 @@ from orrery.tls import advice
 _TODO = "Do that, then ask `orrery doctor` again: until then nothing can be sold."
 """What to do about the store."""
 
+_LIST = "`orrery notifications list"
+
 NOTIFICATIONS, REFUSED, UNREADABLE = "notifications", "refused notifications", "unreadable notifications"
 """The parts about notifications."""
 
@@ -54,23 +56,29 @@ class OwnerHealth:
         found = [await self._undelivered()]
         left = await self._outbox.undelivered(MOST_COUNTED, "dead", "held")
         if refused := [row for row in left.values() if row.state == "dead"]:
-            # A refused e-mail causes a separate push (decision 12); a refused push does not.
-            told = all(row.channel != "push" for row in refused)
-            todo = "Look with `orrery notifications list`, then release or drop them."
-            why = f"Refused permanently: {len(refused)}."
-            found.append(Finding(REFUSED, "broken", why, todo, essential=False, told=told))
-        if unreadable := min(len(left.unreadable), MOST_COUNTED):
-            todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-            found.append(Finding(UNREADABLE, "broken", f"{unreadable} cannot be read.", todo, essential=False))
+            # A refused e-mail is a problem with its buyer (decision 12).
+            pushes = tuple(row.id for row in refused if row.channel == "push")
+            why, todo = (
+                f"Refused permanently: {len(refused)}.",
+                f"{_LIST} --state dead`, then release or drop them.",
+            )
+            state = "broken" if pushes else "ok"
+            found.append(Finding(REFUSED, state, why, todo, essential=False, items=pushes))
+        if unreadable := tuple(one.name for one in left.unreadable[:MOST_COUNTED]):
+            todo = (
+                "A newer version wrote them, or the file is damaged: run that one, or `orrery restore` a backup."
+            )
+            why = f"{len(unreadable)} cannot be read."
+            found.append(Finding(UNREADABLE, "broken", why, todo, essential=False, items=unreadable))
         return found
 
     async def _undelivered(self) -> Finding:
         if stuck := await self._outbox.stuck():
-            todo = "See the last error with `orrery notifications list --state waiting`, and ask `orrery doctor`."
+            todo = f"See the last error: {_LIST} --state waiting`. `orrery doctor` asks the services."
             why = f"{stuck} could not be delivered for more than an hour."
             return Finding(NOTIFICATIONS, "broken", why, todo, essential=False)
         if held := await self._outbox.count("held"):
-            todo = "Look with `orrery notifications list`, then release or drop them."
+            todo = f"{_LIST} --state held`, then release or drop them."
             return Finding(NOTIFICATIONS, "ok", f"Held back: {held}.", todo, essential=True)
         return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting", essential=True)
 

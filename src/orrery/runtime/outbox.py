@@ -316,9 +316,8 @@ class Outbox:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1
         due = now + min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, 16))
         state: DeliveryState = "dead" if permanent else "waiting"
-        drafts = [_undeliverable(row, reason)] if permanent and row.channel != "push" else []
         failed = row.change(state=state, attempts=attempts, due_at=due, last_error=reason)
-        await self._replace(old, failed, *enqueue(drafts, now))
+        await self._replace(old, failed)
         log.warning("notification not accepted", id=row.id, channel=row.channel, attempts=attempts, state=state)
 
     async def _replace(self, old: StoredRecord[Notification], new: Notification, *more: Write) -> None:
@@ -385,9 +384,3 @@ def index_of(row: Notification) -> Iterable[str]:
 
 def _life(row: Notification) -> timedelta | None:
     return KEEP_DELIVERED if row.state == "delivered" else None
-
-
-def _undeliverable(row: Notification, reason: str) -> OutboxDraft:
-    title = "A notification cannot be delivered"
-    body = f"{row.channel} {row.id} was refused: {reason} See `orrery notifications list --state dead`."
-    return OutboxDraft(f"dead-{row.id}", "push", title, body, priority="high", tags=("warning",))

@@ -32,17 +32,24 @@ def longest_of(severity: int) -> timedelta:
 
 
 class Acknowledgement(RecordPart):
-    """What the owner put aside: a problem of this severity, about these items, until then or until it changes."""
+    """What the owner put aside: a problem of this severity, about these items, until then or until it changes.
+
+    `asked`: only a check that asks a vendor finds it, so that no health round knows whether it is over.
+    """
 
     at: AwareDatetime
     until: AwareDatetime
     severity: NonNegativeInt
     items: tuple[Code, ...] = ()
+    asked: bool = False
+
+    def lasts(self, now: datetime) -> bool:
+        """Return whether its time is not over."""
+        return is_ahead(self.until, now, longest_of(self.severity))
 
     def covers(self, finding: Finding, now: datetime) -> bool:
         """Return whether it still holds: less of the same is no change, and neither are other figures."""
-        lasts = is_ahead(self.until, now, longest_of(self.severity))
-        return lasts and finding.priority <= self.severity and {*finding.items} <= {*self.items}
+        return self.lasts(now) and finding.priority <= self.severity and {*finding.items} <= {*self.items}
 
 
 class PartOutage(Record):
@@ -121,32 +128,39 @@ class Problems:
             return Problem(finding, since, cause, acknowledged=True, until=aside.until)
         return Problem(finding, since, cause)
 
-    async def acknowledge(self, key: str, time: timedelta | None) -> Problem:
-        """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`."""
-        problem = await self._named(key)
+    async def knows(self, key: str) -> bool:
+        """Return whether a key, or each that was put aside, is found without asking anybody outside."""
+        found = await self.all()
+        if key:
+            return bool(_matching(key, found))
+        aside = {one.part for one in (await self._outages.all()).values() if one.acknowledged}
+        return aside <= {one.key for one in found}
+
+    async def acknowledge(self, key: str, time: timedelta | None, asked: Sequence[Problem] = ()) -> Problem:
+        """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`.
+
+        `asked` is the list of `orrery doctor`, for what only that knows.
+        """
+        problem = _named(key, asked or await self.all())
         longest = longest_of(problem.severity)
         if time and time > longest:
-            raise Invalid(f"{key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
+            raise Invalid(f"{problem.key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
         now = self._clock.now()
         aside = Acknowledgement(
-            at=now, until=now + (time or longest), severity=problem.severity, items=problem.finding.items
+            at=now,
+            until=now + (time or longest),
+            severity=problem.severity,
+            items=problem.finding.items,
+            asked=bool(asked),
         )
         await self._store_aside(problem, aside)
         return Problem(problem.finding, problem.since, problem.cause, acknowledged=True, until=aside.until)
 
-    async def end(self, key: str) -> Problem:
-        """End the acknowledgement of a problem; raise `NotFound` and `StoreError`."""
-        problem = await self._named(key)
+    async def end(self, key: str, asked: Sequence[Problem] = ()) -> Problem:
+        """End the acknowledgement of a problem; raise `NotFound`, `Invalid` and `StoreError`."""
+        problem = _named(key, asked or await self.all())
         await self._store_aside(problem, None)
         return problem
-
-    async def _named(self, key: str) -> Problem:
-        found = await self.all()
-        for one in found:
-            if one.key == key:
-                return one
-        listed = "; ".join(one.key for one in found) or "none"
-        raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
 
     async def _store_aside(self, problem: Problem, aside: Acknowledgement | None) -> None:
         """Store it; what was pushed before is over, so that the problem is pushed again when it comes back."""
@@ -176,3 +190,19 @@ def explaining(broken: Mapping[str, Finding], known: Mapping[str, PartOutage], n
 def cause_of(finding: Finding, named: Iterable[str], causes: Mapping[str, int]) -> str:
     """Return the first part of these that a finding follows from: what matters less explains nothing."""
     return next((one for one in named if causes.get(one, 0) >= finding.priority), "")
+
+
+def _matching(key: str, found: Sequence[Problem]) -> list[Problem]:
+    """Return the problem of a key, else those that it is a part of."""
+    exact = [one for one in found if one.key == key]
+    return exact or [one for one in found if key.casefold() in one.key.casefold()]
+
+
+def _named(key: str, found: Sequence[Problem]) -> Problem:
+    matching = _matching(key, found)
+    if len(matching) == 1:
+        return matching[0]
+    listed = "; ".join(one.key for one in matching or found) or "none"
+    if matching:
+        raise Invalid(f"Several problems are called so. Name one of them: {listed}.")
+    raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")

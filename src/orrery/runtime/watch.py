@@ -57,7 +57,7 @@ def broken(
     cause = cause_of(finding, (finding.cause, outage.cause), causes)
     outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at), well_since=None)
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
-    if not is_due or cause or finding.early or finding.told or outage.acknowledged:
+    if not is_due or cause or finding.early or outage.acknowledged:
         return outage
     return outage.change(
         told_at=outage.told_at or look.at,
@@ -71,6 +71,9 @@ def well(outage: PartOutage, finding: Finding | None, look: CheckTime) -> PartOu
     """Return the outage of a part that is not broken, or None when it is over."""
     if finding and finding.settled:
         return None
+    aside = outage.acknowledged
+    if finding is None and aside and aside.asked and aside.lasts(look.at):
+        return outage
     if outage.well_since is None:
         return outage.change(well_since=look.at)
     return None if _lasts(max(outage.well_since, look.began), OVER_AFTER, look.at) else outage

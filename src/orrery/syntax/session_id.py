@@ -1,6 +1,8 @@
-"""The id of a payment session in any text."""
+"""The id of a payment session in any text, and what the ids of charges and of payments begin with."""
 
 import re
+
+CHARGES, PAYMENTS = ("ch_", "py_"), "pi_"
 
 SESSION_ID = re.compile(
     r"(?:(?<![A-Za-z0-9])cs_|cs_(?:test|live)_)[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:owner|imported|import)_[0-9a-f]{24}"

@@ -33,8 +33,10 @@ async def test_a_refused_email_is_a_problem_with_its_buyer() -> None:
     """It has the reference, the product, the masked address, and the command; the address is nowhere."""
     shop = await shop_with_a_refused_email()
     (finding,) = await shop.in_need.findings()
-    assert (finding.part, finding.state, finding.told) == (f"e-mail to {reference('cs_1')}", "broken", True)
-    assert finding.why == "isc2/cissp, a…@example.org: E-mail refused: 550 5.1.1 <a…@example.org>: no such mailbox"
+    assert (finding.part, finding.state) == (f"e-mail to {reference('cs_1')}", "broken")
+    assert finding.why == "E-mail refused: 550 5.1.1 <the address>: no such mailbox"
+    assert str(finding.concern) == "isc2/cissp, a…@example.org, https://processor.example/payments/pi_cs_1"
+    assert "@" not in finding.in_a_push
     assert f"`orrery access change-email {reference('cs_1')} ADDRESS --resend --reason refused`" in finding.todo
     assert BUYER not in str(finding)
 

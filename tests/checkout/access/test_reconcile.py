@@ -12,7 +12,7 @@ from orrery.ports.processor import Charge, CheckoutSession
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.restored import RESTORED, Restored
-from tests.support.checkout import BUYER, PRODUCT, Shop, ids, session, session_json
+from tests.support.checkout import BUYER, PRODUCT, Shop, session, session_json
 from tests.support.clock import START
 from tests.support.tables import each_case
 
@@ -120,7 +120,8 @@ async def test_what_the_catalogue_cannot_vouch_for(changed: dict[str, Any], reas
         [],
         [StoredDiscrepancy(session_id="cs_1", reason=reason)],
     )
-    assert f"withheld-cs_1-{reason.replace(' ', '-')}" in ids(await shop.told())
+    (found,) = await shop.reconciliation.findings()
+    assert (found.items, found.why) == (("cs_1",), f"cs_1: paid, without access ({reason}).")
 
 
 async def test_the_offer_goes_before_the_catalogue() -> None:
@@ -131,13 +132,14 @@ async def test_the_offer_goes_before_the_catalogue() -> None:
 
 
 async def test_another_price_than_offered_is_listed() -> None:
-    """A session at another price than its offer's is not granted, however often it is looked at, and told once."""
+    """A session at another price than its offer's is not granted, however often it is looked at."""
     shop = shop_with(listed(price_ids=("price_other",)))
     await shop.offered("cs_1")
     for _ in range(2):
         report = await shop.reconciliation.run()
         assert report.paid_without_access == [StoredDiscrepancy(session_id="cs_1", reason="another price")]
-    assert ids(await shop.told()) == ["withheld-cs_1-another-price"]
+    (found,) = await shop.reconciliation.findings()
+    assert (found.items, found.severity, await shop.told()) == (("cs_1",), 5, [])
 
 
 async def test_foreign_sessions_are_counted() -> None:
@@ -236,13 +238,14 @@ async def test_revoked_access_is_not_listed() -> None:
 
 
 async def test_the_owner_is_told_of_a_refund_once() -> None:
-    """The unattended reconciliation tells of access whose payment was taken back, however often it runs."""
+    """Access whose payment was taken back is one problem, however often the unattended reconciliation runs."""
     shop = shop_with(listed())
     await shop.offered("cs_1")
     shop.processor.charges.append(charge("cs_1", amount_refunded=4900))
     for _ in range(3):
         await shop.reconciliation.run_unattended()
-    assert [row.id for row in await shop.told()].count("taken-back-cs_1") == 1
+        (found,) = await shop.reconciliation.findings()
+        assert (found.state, found.items) == ("broken", ("cs_1",))
 
 
 async def test_charges_of_nobody_are_no_findings() -> None:

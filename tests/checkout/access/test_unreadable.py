@@ -268,7 +268,7 @@ async def test_an_offer_that_cannot_be_read() -> None:
 
 
 async def test_reconciliation_goes_on() -> None:
-    """The others are reconciled; what cannot be read is named in the report, once by push, and on the page."""
+    """The others are reconciled; what cannot be read is named in the report, in the list, and on the page."""
     world = await World().lived_in()
     await world.damage("access:", cut)
     await world.damage("pending:", cut)
@@ -278,8 +278,8 @@ async def test_reconciliation_goes_on() -> None:
     report = await world.shop.reconciliation.run(dry_run=True)
     assert sorted(report.unreadable) == ["access:cs_1", "pending:cs_2", "restored-at"]
     assert (report.examined, report.with_access, report.unpaid) == (3, 1, ["cs_2"])
-    told = [row for row in await world.shop.told() if row.id.startswith("unreadable-")]
-    assert sorted(row.id for row in told) == [f"unreadable-{name}" for name in sorted(report.unreadable)]
+    (problem,) = await world.shop.reconciliation.findings()
+    assert sorted(problem.items) == sorted(report.unreadable)
     panel = await world.shop.reconciliation.panel()
     assert (panel.tone, "3 records that cannot be read" in panel.headline) == ("bad", True)
     assert ("access:cs_1", "record", "cannot be read") in panel.rows

@@ -1,20 +1,27 @@
 """`orrery ack`: put a problem aside until it changes, or for a time."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from orrery.app.cli.doctor import examined
+from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import Invalid
-from orrery.ports.health import as_row
+from orrery.ports.health import Problem, as_row
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
 from orrery.runtime.console.windows import parse_window
+from orrery.runtime.findings import Findings
 from orrery.runtime.problems import Problems
 
 _COLUMNS = ("key", "severity", "since", "until", "why")
 
-Key = Annotated[list[str] | None, typer.Argument(help="The problem, as `orrery doctor` calls it.", metavar="KEY")]
+Key = Annotated[
+    list[str] | None,
+    typer.Argument(help="The problem, as `orrery doctor` calls it, or a part of that.", metavar="KEY"),
+]
 For = Annotated[
     str,
     typer.Option("--for", help="How long, such as 1d; else until it changes, 7 days at most.", show_default=False),
@@ -40,15 +47,19 @@ def command(
 
     async def act(services: Services) -> list[dict[str, object]]:
         problems = services[Problems]
+        asked: Sequence[Problem] = ()
+        if not await problems.knows(name):  # only `orrery doctor` asks the vendors
+            asked = await problems.among(await examined(services[Findings], runner.section(ApprovalSettings)))
         if listed:
-            return [as_row(one) for one in await problems.all() if one.acknowledged]
-        done = problems.end(name) if end else problems.acknowledge(name, parse_window(time) if time else None)
-        return [as_row(await done)]
+            return [as_row(one) for one in asked or await problems.all() if one.acknowledged]
+        if end:
+            return [as_row(await problems.end(name, asked))]
+        return [as_row(await problems.acknowledge(name, parse_window(time) if time else None, asked))]
 
     rows = runner.run(act)
     if listed or as_json:
         show(rows, _COLUMNS, as_json=as_json, empty="Nothing is acknowledged.")
     elif end:
-        note(f"{name} needs attention again.")
+        note(f"{rows[0]['key']} needs attention again.")
     else:
-        note(f"{name} is acknowledged until {rows[0]['until']:%Y-%m-%d %H:%M} UTC, or until it changes.")
+        note(f"{rows[0]['key']} is acknowledged until {rows[0]['until']:%Y-%m-%d %H:%M} UTC, or until it changes.")

@@ -28,25 +28,27 @@ MOST_NAMED = 10
 def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
     """Examine everything, asking the vendors too; exit 1 when something is broken."""
     settings, secrets = configured(config, quiet=True)
-    given = settings[ApprovalSettings]
-    of_keys = approval_findings(given.owner_keys, given.signing_key)
-    findings, problems = asyncio.run(_examine(settings, secrets, of_keys))
+    findings, problems = asyncio.run(_examine(settings, secrets))
     print_findings(findings, as_json=as_json, problems=problems)
     end_broken(when=problems)
 
 
-async def _examine(
-    settings: Settings, secrets: Secrets, of_keys: Sequence[Finding]
-) -> tuple[list[Finding], list[Problem]]:
+async def _examine(settings: Settings, secrets: Secrets) -> tuple[list[Finding], list[Problem]]:
     async with opened_for_examination(settings, secrets) as orrery:
-        findings = await orrery[Findings].all()
-        store = [one for one in findings if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
-        local = [one for one in findings if one not in store]
-        checks = [check for parts in orrery.modules for check in parts.remote_checks]
-        asked = [await run_check(part, check) for part, check in checks]
-        damaged = await run_check(UNREADABLE, partial(_unreadable, orrery.modules))
-        everything = [*store, damaged, *local, *asked, *await orrery[Findings].health.remote(), *of_keys]
+        everything = await examined(orrery[Findings], settings[ApprovalSettings])
         return everything, await orrery[Problems].among(everything)
+
+
+async def examined(findings: Findings, approvals: ApprovalSettings) -> list[Finding]:
+    """Return every finding, with those that ask the vendors."""
+    found = await findings.all()
+    store = [one for one in found if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
+    local = [one for one in found if one not in store]
+    checks = [check for parts in findings.modules for check in parts.remote_checks]
+    asked = [await run_check(part, check) for part, check in checks]
+    damaged = await run_check(UNREADABLE, partial(_unreadable, findings.modules))
+    of_keys = await approval_findings(approvals.owner_keys, approvals.signing_key)
+    return [*store, damaged, *local, *asked, *await findings.health.remote(), *of_keys]
 
 
 async def _unreadable(modules: Sequence[Parts]) -> Finding:

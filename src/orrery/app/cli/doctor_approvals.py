@@ -1,6 +1,5 @@
 """What `orrery doctor` reports about approvals: whether the owner's signatures can be made and checked here."""
 
-import asyncio
 from pathlib import Path
 
 from orrery.adapters.ssh_keygen import SshKeygen
@@ -17,11 +16,11 @@ _SIGN_ELSEWHERE = (
 )
 
 
-def approval_findings(owner_keys: tuple[str, ...], signing_key: Path | None) -> list[Finding]:
+async def approval_findings(owner_keys: tuple[str, ...], signing_key: Path | None) -> list[Finding]:
     """Return how the owner's keys are, and the tool that checks and signs."""
-    found = [asyncio.run(_checking(owner_keys))]
+    found = [await _checking(owner_keys)]
     if signing_key:
-        return [*found, _signing(signing_key.expanduser())]
+        return [*found, _signing(signing_key)]
     return (
         [*found, Finding(_KEY_PART, "off", _ELSEWHERE, _SIGN_ELSEWHERE, essential=False)] if owner_keys else found
     )
@@ -48,7 +47,7 @@ async def _checking(owner_keys: tuple[str, ...]) -> Finding:
 
 def _signing(key: Path) -> Finding:
     try:
-        with key.open("rb"):
+        with key.expanduser().open("rb"):
             return Finding(_KEY_PART, "ok", essential=False)
     except OSError as error:
         why = f"The file {key} cannot be read ({error.strerror})."

@@ -15,10 +15,11 @@ from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import visible
 from orrery.runtime.module import load
 from orrery.runtime.privacy import Privacy, search_address
+from orrery.syntax.session_id import CHARGES, PAYMENTS
 
 group = typer.Typer(no_args_is_help=True)
 
-_OF_PAYMENTS = ("ref_", "cs_", "ch_", "py_", "pi_")
+_OF_BUYERS = ("ref_", "cs_", *CHARGES, PAYMENTS)
 """How the names of a buyer's payment begin."""
 
 Person = Annotated[
@@ -60,7 +61,7 @@ def erase(person: Person, reason: Reason, *, runner: Handed) -> None:
 def _address(person: str, runner: Runner) -> str:
     """Return the address that was typed, or that of the buyer whose payment was named; raise `NotFound`."""
     named = person.strip()
-    if "@" in named or not named.startswith(_OF_PAYMENTS):
+    if "@" in named or not named.startswith(_OF_BUYERS):
         return search_address(named)
 
     async def find(services: Services) -> str:

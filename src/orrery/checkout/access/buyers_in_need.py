@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, WithheldSession
 from orrery.errors import StoreError
-from orrery.ports.health import Finding
+from orrery.ports.health import Concern, Finding
+from orrery.ports.processor import ProcessorReads
 from orrery.runtime.outbox import MOST_COUNTED, Notification, Outbox
 from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
@@ -25,7 +26,10 @@ TOO_LONG = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class BuyerInNeed:
-    """One buyer, by the reference of the session; the address is masked. `todo` has the command."""
+    """One buyer, by the reference of the session; the address is masked, and `link` leads to the payment.
+
+    `todo` has the command.
+    """
 
     reference: str
     since: datetime
@@ -33,6 +37,7 @@ class BuyerInNeed:
     email: str
     why: str
     todo: str
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class BuyersInNeed:
     """Finds them in the store, without asking the processor."""
 
     stored: CheckoutRecords
+    reads: ProcessorReads
 
     async def all(self) -> Sequence[BuyerInNeed]:
         """Return them, the newest first; raise the store's errors."""
@@ -55,22 +61,28 @@ class BuyersInNeed:
         ]
 
     async def findings(self) -> Sequence[Finding]:
-        """Return a finding for each buyer who cannot be reached, as a push has reported."""
+        """Return a finding for each buyer who cannot be reached, and one about those beyond `MOST`."""
         try:
-            unreached = (await self.unreached(MOST_COUNTED))[:MOST]
+            unreached = await self.unreached(MOST_COUNTED)
         except StoreError:
             return []
-        return [
+        found = [
             Finding(
                 f"{EMAIL_TO}{one.reference}",
                 "broken",
-                f"{one.product}, {one.email}: {one.why}",
+                one.why,
                 one.todo,
                 essential=False,
-                told=True,
+                settled=True,
+                concern=Concern(one.product, address=one.email, link=one.link),
             )
-            for one in unreached
+            for one in unreached[:MOST]
         ]
+        if more := unreached[MOST:]:
+            why, todo = f"Refused, too: {len(more)} more.", "All: `orrery notifications list --state dead`."
+            items = tuple(one.reference for one in more)
+            found.append(Finding(f"{EMAIL_TO}others", "broken", why, todo, essential=False, items=items))
+        return found
 
     async def drop(self, session_id: str) -> None:
         """Drop the refused e-mails of a session, in whose place another is sent."""
@@ -94,9 +106,12 @@ class BuyersInNeed:
     def _unreached(self, row: Notification, record: AccessRecord) -> BuyerInNeed:
         reference = self._reference(record.session_id)
         todo = f"Type `orrery access change-email {reference} ADDRESS --resend --reason refused`."
-        address = masked(record.email)
-        why = f"E-mail refused: {row.last_error or 'without a reason'}".replace(record.email, address)
-        return BuyerInNeed(reference, row.created_at, record.product.name, address, why, todo)
+        why = f"E-mail refused: {row.last_error or 'without a reason'}".replace(record.email, "the address")
+        payment = record.payment_intent
+        link = self.reads.page_of_payment(payment, livemode=record.livemode) if payment else None
+        return BuyerInNeed(
+            reference, row.created_at, record.product.name, masked(record.email), why, todo, link or ""
+        )
 
     async def _without_access(self) -> list[BuyerInNeed]:
         now, waiting = self.stored.clock.now(), (await self.stored.pending.all()).values()

@@ -219,8 +219,9 @@ class Fulfilment:
         pending = WithheldSession(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        push = self._notifications.withheld(session_id, verdict.reason)
-        return no_access + self._stored.pending.changes(session_id, found, pending), [push]
+        # One that is refused is a problem at once.
+        pushes = [self._notifications.withheld(session_id, verdict.reason)] if state == "waiting" else []
+        return no_access + self._stored.pending.changes(session_id, found, pending), pushes
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes

@@ -34,11 +34,9 @@ from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered
 from orrery.runtime.references import References, as_reference
 from orrery.runtime.tasks import together
+from orrery.syntax.session_id import CHARGES, PAYMENTS
 
 _NOT_THERE = "resource_missing"
-_OF_CHARGES, _OF_PAYMENTS = ("ch_", "py_"), "pi_"
-"""What the processor's ids of charges and of payments begin with."""
-
 _CHARGES_SINCE = timedelta(days=180)
 """How far back a charge is looked for: buyers' banks contest what is up to 120 days old (facts, The vendor)."""
 
@@ -107,9 +105,9 @@ class Lookup:
         text = text.strip()
         if "@" in text:
             return self._only(await self.records_of(text), "of this address")
-        if text.startswith(_OF_CHARGES):
+        if text.startswith(CHARGES):
             return await self._session_of_charge(text)
-        if text.startswith(_OF_PAYMENTS):
+        if text.startswith(PAYMENTS):
             return await self._session_of_payment(text)
         reference = as_reference(text)
         return await self._session_of_reference(reference) if reference else text

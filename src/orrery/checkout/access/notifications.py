@@ -83,59 +83,44 @@ class Notifications:
             priority="low",
         )
 
-    def refunded(self, reversal: Reversal, session_id: str, shorter: int | None) -> OutboxDraft:
-        """Return the push that a payment was refunded in full while its access runs, or ran until now.
+    def refunded(self, reversal: Reversal, session_id: str, shorter: int) -> OutboxDraft:
+        """Return the push that access is revoked, because its payment was refunded in full.
 
-        `shorter` is None where the access runs on; where it was revoked, how many other records of the buyer
-        therefore end earlier.
+        `shorter` is how many other records of the buyer end earlier now. Access that runs on is a problem.
         """
-        then = "Its access runs on: revoke it with `orrery access revoke`, if you mean it."
-        if shorter is not None:
-            then = "Its access is revoked, as `checkout.revoke_on_refund` asks."
-            then += f" Other access of the buyer that ends earlier now: {shorter}." if shorter else ""
+        then = "Its access is revoked, as `checkout.revoke_on_refund` asks."
+        then += f" Other access of the buyer that ends earlier now: {shorter}." if shorter else ""
         return OutboxDraft(
             id=f"taken-back-{session_id}",
             channel="push",
-            title="Access without payment" if shorter is None else "Refunded, access revoked",
+            title="Refunded, access revoked",
             body=f"Session {session_id}: charge {reversal.charge_id} was refunded in full{_of(reversal)}. {then}",
-            priority="high" if shorter is None else "default",
             tags=("leftwards_arrow_with_hook",),
         )
 
-    def disputed(
-        self, reversal: Reversal, dispute: PaymentDispute, session_id: str, *, was_inquiry: bool = False
-    ) -> OutboxDraft:
-        """Return the push of a dispute: it has a deadline, and costs a fee beside the payment."""
-        until = (
-            f"Answer by {dispute.respond_by:%d %B %Y %H:%M} UTC"
-            if dispute.respond_by
-            else "Look up the deadline, and answer"
-        )
-        its_id = dispute.dispute_id or reversal.charge_id
-        contests = "asked before, and now contests" if was_inquiry else "contests"
+    def disputed(self, reversal: Reversal, session_id: str) -> OutboxDraft:
+        """Return the push of a dispute of which only the charge is known: whether it is over shows nowhere."""
         return OutboxDraft(
-            id=f"dispute-after-inquiry-{its_id}" if was_inquiry else f"dispute-{its_id}",
+            id=f"dispute-{reversal.charge_id}",
             channel="push",
-            title="An inquiry became a dispute" if was_inquiry else "A payment is disputed",
-            body=f"Session {session_id}: the buyer's bank {contests} charge {reversal.charge_id}. {until} in the "
-            "processor's dashboard: a dispute without an answer is lost.",
+            title="A payment was disputed",
+            body=f"Session {session_id}: the buyer's bank contested charge {reversal.charge_id}. Look up the "
+            "deadline in the processor's dashboard: a dispute without an answer is lost. "
+            f"Whose it is: `orrery access show {session_id}`.",
             priority="urgent",
             tags=("rotating_light",),
         )
 
-    def dispute_decided(
-        self, reversal: Reversal, dispute: PaymentDispute, session_id: str, *, runs: bool
-    ) -> OutboxDraft:
-        """Return the push that follows `disputed` when the dispute is decided."""
+    def dispute_decided(self, reversal: Reversal, dispute: PaymentDispute, session_id: str) -> OutboxDraft:
+        """Return the push about the decision of a dispute; access that runs on after a lost one is a problem."""
         lost = dispute.takes_money
         body = f"Session {session_id}: the dispute of charge {reversal.charge_id} was {'lost' if lost else 'won'}."
-        revoking = " Its access runs on: revoke it with `orrery access revoke`, if you mean it."
         return OutboxDraft(
             id=f"dispute-decided-{dispute.dispute_id or reversal.charge_id}",
             channel="push",
             title="A dispute was lost" if lost else "A dispute was won",
-            body=body + (revoking if lost and runs else "" if lost else " The payment stays yours."),
-            priority="high" if lost and runs else "low",
+            body=body if lost else f"{body} The payment stays yours.",
+            priority="low",
         )
 
     def title(self, record: AccessRecord) -> str:

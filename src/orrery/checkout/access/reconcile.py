@@ -9,7 +9,7 @@ from orrery.checkout.access.fulfilment import Fulfilment, FulfilmentSource
 from orrery.checkout.access.lookup import SessionStates
 from orrery.checkout.access.outages import ANOTHER_STORE, SessionOrigin, UnknownSalesWatch
 from orrery.checkout.access.refunds import EVENTS_KEPT, Refunds
-from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, finding_of, panel_of
+from orrery.checkout.access.report import PANEL, ReconciliationReport, UnreadableObject, findings_of, panel_of
 from orrery.checkout.access.rules import AccessVerdict, bought
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.collections import CheckoutRecords
@@ -62,11 +62,10 @@ class Reconciliation:
         self._unknown = unknown
 
     async def run_unattended(self) -> None:
-        """Reconcile; enqueue one push about each record, and each object of the processor, that cannot be read."""
+        """Reconcile; enqueue one push about each object of the processor that cannot be read."""
         report = await self.run()
         for name in report.unreadable:
             log.warning("a record cannot be read", key=name)
-            await outbox.notify_once(self._stored.store, self._stored.clock, _unreadable_push(name))
         for one in report.unread:
             log.warning("an object of the processor's cannot be read", kind=one.kind, fields=one.fields)
             await outbox.notify_once(self._stored.store, self._stored.clock, _unread_push(one))
@@ -137,12 +136,16 @@ class Reconciliation:
     async def findings(self) -> list[Finding]:
         """Return what the last run over the whole window found; nothing when the store fails."""
         try:
-            last = await self._stored.reconciled.get()
+            last, pending = await self._stored.reconciled.get(), (await self._stored.pending.all()).values()
         except StoreError:
             return []
-        if last is None:
-            return []
-        return [finding_of(last.record, self._stored.clock.now()), *await self._refunds.open_disputes(last.record)]
+        refused = [
+            StoredDiscrepancy(session_id=one.session_id, reason=one.reason)
+            for one in pending
+            if one.state == "refused" and not (last and one.noted_at <= last.record.at)
+        ]
+        found = findings_of(last.record if last else None, refused, self._stored.clock.now())
+        return [*found, *(await self._refunds.open_disputes(last.record) if last else ())]
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:
@@ -244,10 +247,6 @@ class Reconciliation:
             return
         if session.created < start:
             await self._examine(session, report, restored)
-
-
-def _unreadable_push(name: str) -> outbox.OutboxDraft:
-    return push(f"unreadable-{name}", "A record cannot be read", str(RecordUnreadable(name)))
 
 
 def _unread_push(one: UnreadableObject) -> outbox.OutboxDraft:

@@ -17,7 +17,7 @@ from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, LastReconciliation, RefundedTotal, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
-from orrery.ports.health import URGENT, Concern, Finding
+from orrery.ports.health import ACT_TODAY, URGENT, Concern, Finding
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
@@ -28,6 +28,8 @@ from orrery.syntax.money import money
 
 EVENTS_KEPT = timedelta(days=29)
 """How long the processor lists events (facts, The vendor: 30 days), less one day to be safe."""
+
+_ANSWER = "Answer in the processor's dashboard: a dispute without an answer is lost."
 
 BEFORE_THE_SALE = timedelta(days=2)
 """A charge is made within a day of its session, and its access is granted after that."""
@@ -72,7 +74,20 @@ class Refunds:
 
     async def open_disputes(self, last: LastReconciliation) -> list[Finding]:
         """Return a finding for each dispute that was open when the last reconciliation ran."""
-        return [await self._open_dispute(one) for one in last.disputes]
+        found = [await self._open_dispute(one) for one in last.disputes]
+        if last.more_disputes:
+            why = f"So many more disputes are open than are listed one by one: {last.more_disputes}."
+            found.append(
+                Finding(
+                    f"{DISPUTE}more",
+                    "broken",
+                    why,
+                    f"{_ANSWER} `orrery sales --list` lists all.",
+                    essential=False,
+                    severity=URGENT,
+                )
+            )
+        return found
 
     async def _open_dispute(self, dispute: StoredDiscrepancy) -> Finding:
         try:
@@ -84,21 +99,22 @@ class Refunds:
             amount=dispute.amount,
             currency=dispute.currency,
             address=masked(record.email) if record and record.email else "",
+            link=self._page(dispute.payment, record),
         )
-        show = f"Whose it is: `orrery access show {dispute.session_id}`"
-        todo = f"Answer in the processor's dashboard: a dispute without an answer is lost. {show}"
-        part = f"{DISPUTE}{dispute.item or dispute.session_id}"
-        # The push about it has its deadline, and was enqueued with what is stored of it.
         return Finding(
-            part,
+            f"{DISPUTE}{dispute.item or dispute.session_id}",
             "broken",
             f"Open: {dispute.reason}.",
-            todo,
+            f"{_ANSWER} Whose it is: `orrery access show {dispute.session_id}`.",
             essential=False,
-            told=True,
-            severity=URGENT,
+            settled=True,
+            severity=ACT_TODAY if dispute.inquiry else URGENT,
             concern=concern,
         )
+
+    def _page(self, payment: str, record: AccessRecord | None) -> str:
+        live = record is not None and record.livemode
+        return (payment and self._reads.page_of_payment(payment, livemode=live)) or ""
 
     async def _happened(
         self, report: ReconciliationReport, since: datetime, *, charges: bool
@@ -179,12 +195,11 @@ class Refunds:
         for one in after.every_dispute:
             was = known.get(one.dispute_id) or known.get(None)
             if one.is_decided and not (was and was.is_decided):
-                drafts.append(self._notifications.dispute_decided(after, one, session_id, runs=runs))
-            elif not one.is_decided and was is None:
-                drafts.append(self._notifications.disputed(after, one, session_id))
-            elif one.takes_money and was and not was.takes_money:
-                drafts.append(self._notifications.disputed(after, one, session_id, was_inquiry=True))
-        if runs and after.refunded and not before.refunded:
+                if not (runs and one.takes_money):
+                    drafts.append(self._notifications.dispute_decided(after, one, session_id))
+            elif not one.is_decided and not one.dispute_id and was is None:
+                drafts.append(self._notifications.disputed(after, session_id))
+        if shorter is not None:
             drafts.append(self._notifications.refunded(after, session_id, shorter))
         return drafts
 
@@ -257,7 +272,10 @@ def _dispute_after(before: PaymentDispute | None, at: datetime, subject: Dispute
 
 def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport) -> None:
     if contested := [one for one in reversal.every_dispute if one.takes_money]:
-        report.access_without_payment += [_listed(session_id, _named(one, reversal)) for one in contested]
+        report.access_without_payment += [
+            _listed(session_id, _named(one, reversal), "" if one.is_decided else one.dispute_id)
+            for one in contested
+        ]
     elif reversal.refunded:
         report.access_without_payment.append(_listed(session_id, f"charge {reversal.charge_id} was refunded"))
     elif reversal.amount_refunded and reversal.amount is not None:
@@ -265,8 +283,8 @@ def _list_one(session_id: str, reversal: Reversal, report: ReconciliationReport)
         report.partly_refunded.append(_listed(session_id, f"{part} of {whole} of charge {reversal.charge_id}"))
 
 
-def _listed(session_id: str, why: str) -> StoredDiscrepancy:
-    return StoredDiscrepancy(session_id=session_id, reason=why)
+def _listed(session_id: str, why: str, dispute_id: str | None = None) -> StoredDiscrepancy:
+    return StoredDiscrepancy(session_id=session_id, reason=why, item=dispute_id or "")
 
 
 def _open_dispute(session_id: str, dispute: PaymentDispute, reversal: Reversal) -> StoredDiscrepancy:
@@ -276,6 +294,8 @@ def _open_dispute(session_id: str, dispute: PaymentDispute, reversal: Reversal) 
         item=dispute.dispute_id or reversal.charge_id,
         amount=dispute.amount,
         currency=dispute.currency,
+        payment=reversal.payment_intent,
+        inquiry=not dispute.takes_money,
     )
 
 

@@ -1,5 +1,6 @@
 """What a reconciliation found: for the command, for the owner's page, and for the next one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,6 +18,9 @@ MOST_KEPT = 50
 """How many sessions of each kind that do not add up the owner's page shows; the command lists them all."""
 
 PANEL = "Payments and access"
+MOST_NAMED = 3
+"""How many of them a sentence names."""
+
 _WELL = "What is paid has access, and what has access is paid"
 _LATE = "The last reconciliation is more than an hour ago"
 _NOT_RUN = "Is the service running, and does the processor answer?"
@@ -105,20 +109,37 @@ class ReconciliationReport:
             partly_refunded=len(self.partly_refunded),
             charges_at=charges_at,
             disputes=tuple(self.disputes[:MOST_KEPT]),
+            more_disputes=len(self.disputes[MOST_KEPT:]),
         )
 
 
-def finding_of(last: LastReconciliation, now: datetime) -> Finding:
-    """Return whether payments and access agree; pushes have reported already what does not."""
-    wrong = (*last.paid_without_access, *last.access_without_payment)
-    items = (*(one.session_id for one in wrong), *last.unreadable)
-    if items:
-        return Finding(
-            PART, "broken", f"{_headline(last)}.", _TODO, essential=False, told=True, severity=URGENT, items=items
-        )
-    if now - last.at > LATE:
-        return Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False)
-    return Finding(PART, "ok", f"{_WELL}.", essential=False)
+def findings_of(
+    last: LastReconciliation | None, refused: Sequence[StoredDiscrepancy], now: datetime
+) -> list[Finding]:
+    """Return whether payments and access agree; `refused` are sessions that came since the last run.
+
+    A dispute that is open is a problem of its own.
+    """
+    if wrong := {one.session_id: one.reason for one in (*(_wrong(last) if last else ()), *refused)}:
+        named = [f"{session_id}: {reason}" for session_id, reason in wrong.items()]
+        more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        why = f"{'; '.join(named[:MOST_NAMED])}{more}."
+        return [
+            Finding(PART, "broken", why, _TODO, essential=False, settled=True, severity=URGENT, items=tuple(wrong))
+        ]
+    if last and now - last.at > LATE:
+        return [Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False)]
+    return [Finding(PART, "ok", f"{_WELL}.", essential=False, settled=True)] if last else []
+
+
+def _wrong(last: LastReconciliation) -> list[StoredDiscrepancy]:
+    unreadable = (StoredDiscrepancy(session_id=one, reason="cannot be read") for one in last.unreadable)
+    unpaid = (one for one in last.access_without_payment if not one.item)
+    return [
+        *(one.change(reason=f"paid, without access ({one.reason})") for one in last.paid_without_access),
+        *(one.change(reason=f"access without payment ({one.reason})") for one in unpaid),
+        *unreadable,
+    ]
 
 
 def panel_of(last: LastReconciliation, now: datetime) -> Panel:
