@@ -123,7 +123,8 @@ class Problems:
 
     async def acknowledge(self, key: str, time: timedelta | None) -> Problem:
         """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`."""
-        problem = await self._named(key)
+        found = await self.all()
+        problem = _named(key, found)
         longest = longest_of(problem.severity)
         if time and time > longest:
             raise Invalid(f"{key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
@@ -131,25 +132,20 @@ class Problems:
         aside = Acknowledgement(
             at=now, until=now + (time or longest), severity=problem.severity, items=problem.finding.items
         )
-        await self._store_aside(problem, aside)
-        return Problem(problem.finding, problem.since, problem.cause, acknowledged=True, until=aside.until)
+        return await self._store_aside(problem, aside, found)
 
     async def end(self, key: str) -> Problem:
         """End the acknowledgement of a problem; raise `NotFound` and `StoreError`."""
-        problem = await self._named(key)
-        await self._store_aside(problem, None)
-        return problem
-
-    async def _named(self, key: str) -> Problem:
         found = await self.all()
-        for one in found:
-            if one.key == key:
-                return one
-        listed = "; ".join(one.key for one in found) or "none"
-        raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
+        return await self._store_aside(_named(key, found), None, found)
 
-    async def _store_aside(self, problem: Problem, aside: Acknowledgement | None) -> None:
-        """Store it; what was pushed before is over, so that the problem is pushed again when it comes back."""
+    async def _store_aside(
+        self, problem: Problem, aside: Acknowledgement | None, found: Sequence[Problem]
+    ) -> Problem:
+        """Store it; what was pushed before is over, so that the problem is pushed again when it comes back.
+
+        The list that was `found` shows it at once.
+        """
 
         async def attempt() -> Conflict | None:
             before, unchanged = await self._outages.replaceable(problem.key)
@@ -160,6 +156,16 @@ class Problems:
 
         await compare_and_set(attempt, f"What is known of {problem.key} changes all the time; nothing was done.")
         log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)
+        self.last = await self.among([one.finding for one in found])
+        return _named(problem.key, self.last)
+
+
+def _named(key: str, found: Sequence[Problem]) -> Problem:
+    for one in found:
+        if one.key == key:
+            return one
+    listed = "; ".join(one.key for one in found) or "none"
+    raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
 
 
 def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
