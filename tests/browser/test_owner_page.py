@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import expect
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
@@ -13,6 +14,7 @@ from orrery.edge.http import add_reference, bare_app, public_app
 from orrery.edge.metrics import Metrics
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
+from tests.owner_page.test_buttons import Page
 from tests.support.clock import ManualClock
 from tests.support.panels import LONG, PASSWORD, TO_GO_LIVE, TROUBLE, WELL, WIDE, failing, owner_page
 from tests.support.rounds import found
@@ -49,7 +51,7 @@ def desk() -> Iterator[str]:
         yield url
 
 
-def sideways(page: Page) -> int:
+def sideways(page: Tab) -> int:
     """Return by how many pixels a page is wider than its window."""
     return page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
@@ -142,3 +144,32 @@ def test_on_paper(desk: str, open_page: OpenPage) -> None:
     expect(page.get_by_role("link", name="Look again")).to_be_hidden()
     ink = page.evaluate("getComputedStyle(document.querySelector('h1')).color.match(/\\d+/g).map(Number)")
     assert max(ink) < 80
+
+
+def test_a_problem_is_put_aside_by_keyboard(open_page: OpenPage) -> None:
+    """On a phone Enter puts a problem aside, leads to its place, and brings it back; no width has a barrier."""
+    page = open_page(viewport=PHONE, http_credentials=OWNER)
+    with served(Page().app) as url:
+        page.goto(f"{url}/owner")
+        for name, line, then in (
+            ("For a day webhook secret", "1 needs attention, 1 acknowledged", "Bring it back webhook secret"),
+            ("Bring it back webhook secret", "2 need attention", "For a day webhook secret"),
+        ):
+            page.get_by_role("button", name=name).focus()
+            page.keyboard.press("Enter")
+            expect(page).to_have_url(f"{url}/owner?open#problem-webhook%20secret")
+            expect(page.get_by_role("region", name="Problems")).to_contain_text(line)
+            expect(page.get_by_role("button", name=then)).to_be_in_viewport()
+            assert violations_in_both_schemes(page) == []
+            for width in (1280, 760, 360):
+                page.set_viewport_size({"width": width, "height": 740})
+                assert (width, sideways(page), page.evaluate(_OVERHANG)) == (width, 0, 0)
+
+
+def test_without_a_script_a_button_works(open_page: OpenPage) -> None:
+    """The button is a form: it needs no JavaScript."""
+    page = open_page(java_script_enabled=False, http_credentials=OWNER)
+    with served(Page().app) as url:
+        page.goto(f"{url}/owner")
+        page.get_by_role("button", name="For a day job: reconcile").click()
+        expect(page.get_by_role("button", name="Bring it back job: reconcile")).to_be_visible()

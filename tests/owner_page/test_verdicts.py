@@ -5,7 +5,7 @@ from datetime import timedelta
 from orrery.owner_page.page import overall
 from orrery.owner_page.verdicts import judged
 from orrery.ports.health import Finding, Problem
-from orrery.ports.panels import Panel, PanelSource
+from orrery.ports.panels import Button, Panel, PanelSource
 from tests.support.clock import START
 
 LOST = Problem(Finding("secret push_token", "broken", "It is gone.", "Put it back.", essential=True), START)
@@ -51,8 +51,10 @@ async def test_the_page_counts_what_the_list_counts() -> None:
         "1 thing needs attention",
         "1 needs attention, 1 acknowledged",
     )
+    assert panels[0].rows[0][-1] == Button("For a day", "aside", LOST.key)
     assert panels[0].rows[1][2:] == (
         "Acknowledged until 2026-03-01 13:00 UTC.",
         "`orrery ack job: backup --end` brings it back.",
+        Button("Bring it back", "back", ASIDE.key),
     )
     assert overall(await page(ASIDE)) == "All well"

@@ -1,11 +1,15 @@
 """Notifications on the owner's page (issue 4, item 9)."""
 
+from datetime import time
+from zoneinfo import ZoneInfo
+
 from orrery.adapters.memory import MemoryStore
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage
 from orrery.runtime import outbox
 from orrery.runtime.health import OwnerHealth
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.overview import MOST_ROWS, NotificationOverview
+from orrery.runtime.quiet_hours import QuietHours
 from orrery.runtime.restored import Restoration
 from orrery.runtime.store_probe import StoreProbe
 from tests.support.clock import START, ManualClock
@@ -48,6 +52,10 @@ async def test_notifications_that_went_out() -> None:
     await desk.enqueue("one", "two")
     panel = await desk.overview.panel()
     assert (panel.tone, panel.headline) == ("good", "2 on their way")
+    noon = QuietHours(time(12), time(13), ZoneInfo("UTC"))
+    desk.outbox = Outbox(desk.store, desk.clock, {}, noon)
+    panel = await desk.overview.panel()
+    assert panel.headline == "2 waiting; pushes go out at 2026-03-01T13:00:00Z, after the quiet hours"
 
 
 async def test_dead_notifications() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from orrery.edge.auth import AdminBasic, GuessLimiter
 from orrery.errors import StoreUnavailable
-from orrery.owner_page.page import OwnerPage
+from orrery.owner_page.page import OwnerPage, Presses
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Link, Panel, PanelSource, Takings
 from orrery.syntax.admin_password import hashed
@@ -207,8 +207,8 @@ def owner_page(
     *more: PanelSource,
     password_hash: str | None = HASH,
     mode: str = "live",
+    presses: Presses | None = None,
 ) -> OwnerPage:
-    """Return the page over these panels."""
-    return OwnerPage(
-        AdminBasic(password_hash, GuessLimiter(clock)), clock, [*map(source, panels), *more], mode=mode
-    )
+    """Return the page over these panels; its buttons do `presses`."""
+    password, sources = AdminBasic(password_hash, GuessLimiter(clock)), [*map(source, panels), *more]
+    return OwnerPage(password, clock, sources, mode=mode, presses=presses or {})

@@ -10,14 +10,14 @@ from urllib.parse import quote
 from pydantic import BaseModel, ValidationError
 
 from orrery.outside import Answer, NoAnswer, Outside
-from orrery.ports.notifier import DeliveryFailed, OutgoingMessage, Received
+from orrery.ports.notifier import PUSH_BYTES, DeliveryFailed, OutgoingMessage, Received
 from orrery.trust import WELL_KNOWN, Trust
 
 SECONDS = 10.0
 """How long one request may take."""
 
-TITLE_MAXIMUM, BODY_MAXIMUM = 250, 3500
-"""Longest title and message in bytes: the service turns longer messages into attachments, or refuses them."""
+TITLE_MAXIMUM = 250
+"""Longest title in bytes."""
 
 _PRIORITIES = {"low": 2, "default": 3, "high": 4, "urgent": 5}
 _TRY_AGAIN = frozenset(
@@ -61,7 +61,7 @@ class NtfyNotifier:
         body = {
             "topic": self._topic,
             "title": _cut(message.title, TITLE_MAXIMUM),
-            "message": _cut(message.body, BODY_MAXIMUM),
+            "message": _cut(message.body, PUSH_BYTES),
             "priority": _PRIORITIES[message.priority],
             "tags": list(message.tags),
         }

@@ -1,5 +1,8 @@
 """The HTTP apps of a deployment, which only a process that listens loads."""
 
+from datetime import timedelta
+from functools import partial
+
 from starlette.types import ASGIApp
 
 from orrery.app.deployment import Orrery
@@ -18,6 +21,9 @@ from orrery.runtime.references import References
 
 ADMIN_PASSWORD = "admin_password_hash"  # noqa: S105  the name of a secret
 """The secret whose password opens the owner's page."""
+
+ASIDE = timedelta(days=1)
+"""How long the button of the page puts a problem aside."""
 
 
 def apps_of(orrery: Orrery, site: ASGIApp | None = None) -> tuple[ASGIApp, ASGIApp]:
@@ -43,4 +49,5 @@ def _page(orrery: Orrery) -> OwnerPage:
     sources = sorted((one for parts in orrery.modules for one in parts.panels), key=lambda one: one.order)
     panels = judged(sources, lambda: orrery[Problems].last)
     mode, within = orrery.adapters.settings.mode, orrery[References].within
-    return OwnerPage(password, orrery.adapters.clock, panels, mode=mode, within=within)
+    presses = {"aside": partial(orrery[Problems].acknowledge, time=ASIDE), "back": orrery[Problems].end}
+    return OwnerPage(password, orrery.adapters.clock, panels, mode=mode, within=within, presses=presses)

@@ -5,6 +5,7 @@ import binascii
 import hmac
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from orrery.edge.problem import Problem
@@ -134,3 +135,19 @@ class AdminBasic(AdminPassword):
     async def admits(self, request: "Request") -> bool:
         """Return whether the request carries the password."""
         return await self.matches(basic_password(request))
+
+    def form_token(self, now: datetime) -> str:
+        """Return the token of the forms of a day in UTC, which no other site knows; a new password has others."""
+        return hmac.new(self._hash.encode(), f"form {now:%Y-%m-%d}".encode(), "sha256").hexdigest()
+
+    def is_form_token(self, given: str, now: datetime) -> bool:
+        """Return whether a form that this page showed today or yesterday has this token."""
+        days = (now, now - timedelta(days=1))
+        return any(hmac.compare_digest(given.encode(), self.form_token(day).encode()) for day in days)
+
+
+def is_from_own_page(request: "Request") -> bool:
+    """Return whether, by its browser, a page of this listener sends it; an old browser sends only `Origin`."""
+    sites, origins = request.headers.getlist("sec-fetch-site"), request.headers.getlist("origin")
+    own = f"http://{request.headers.get('host')}"
+    return sites == ["same-origin"] if sites else origins == [own]

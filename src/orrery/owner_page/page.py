@@ -1,29 +1,32 @@
 """The owner's page: the state of every part, in a browser on this machine (decision 42).
 
-It only reads, needs no script, and loads nothing besides itself. What leads stays on top; then comes what needs
-attention. Folded, the page renews itself; unfolded, it does not, so that no reader loses the place.
+It needs no script, and loads nothing besides itself. All that it changes is what the owner puts aside or brings
+back. What leads stays on top; then comes what needs attention. Folded, the page renews itself; unfolded, it does
+not, so that no reader loses the place.
 """
 
 import asyncio
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from orrery.edge.auth import AdminBasic
+from orrery.edge.auth import AdminBasic, is_from_own_page
+from orrery.edge.body import read_body
 from orrery.errors import OrreryError
 from orrery.logs import log
 from orrery.ports.clock import Clock
-from orrery.ports.panels import Cell, Link, Panel, PanelSource, Tone, utc_text
+from orrery.ports.panels import Link, Panel, PanelSource, Tone, utc_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,6 +40,15 @@ MOST_ROWS = 12
 
 RENEWED_EVERY = 60
 """Seconds after which the folded page renews itself."""
+
+BUTTONS = "/owner/problems"
+"""Where the buttons of the page lead."""
+
+MOST_FORM = 4096
+"""Bytes that the form of a button may have."""
+
+Presses = Mapping[str, Callable[[str], Awaitable[object]]]
+"""What the buttons do, by their `does`, to the problem with a key."""
 
 _LINE_WIDTH, _LINE_HEIGHT = 300, 60
 
@@ -62,6 +74,7 @@ class OwnerPage:
         *,
         mode: str,
         within: Callable[[str], str] = str,
+        presses: Presses,
     ) -> None:
         """`mode` is live or sandbox; among equally urgent panels the order of `sources` stays.
 
@@ -72,20 +85,20 @@ class OwnerPage:
         self._sources = sources
         self._mode = mode
         self._within = within
+        self._presses = presses
 
     def router(self) -> APIRouter:
         """Return the routes of the page, for the private listener: its front leads here."""
         router = APIRouter()
         router.add_api_route("/owner", self.answer)
+        router.add_api_route(BUTTONS, self.press, methods=["POST"])
         router.add_api_route("/", _lead_here)
         return router
 
     async def answer(self, request: Request) -> Response:
         """Return the page, 401 without the admin password, or 503 when none is configured."""
-        if not self._password.usable:
-            return _refusal(503, "This page is closed: no admin password is configured.")
-        if not await self._password.admits(request):
-            return _refusal(401, "The admin password opens this page.", {"WWW-Authenticate": _ASK})
+        if locked := await self._locked(request):
+            return locked
         read = await asyncio.gather(*map(_read, self._sources))
         shown = [
             (one.leads, _referring(panel, self._within))
@@ -100,10 +113,37 @@ class OwnerPage:
             "mode": self._mode,
             "here": request.url.path,
             "is_open": is_open,
+            "token": self._password.form_token(self._clock.now()),
         }
         # With the address: at one with a fragment a browser would only go to that again.
         renewed = {} if is_open else {"Refresh": f"{RENEWED_EVERY}; url={request.url.path}"}
-        return _page(200, "page.html", _SHOWING | values, renewed)
+        return _page(200, "page.html", _SHOWING | values, renewed, forms="'self'")
+
+    async def press(self, request: Request) -> Response:
+        """Do what a button is for and lead back to its place; refuse what the page itself does not send."""
+        if not is_from_own_page(request):
+            return _refused(403, "Only the page itself may ask for that: open it, and press its button.")
+        if locked := await self._locked(request):
+            return locked
+        form = dict(parse_qsl((await read_body(request, MOST_FORM)).decode(errors="replace")))
+        if not self._password.is_form_token(form.get("token", ""), self._clock.now()):
+            return _refused(403, "The page with this button is too old: open it again.")
+        act, key = self._presses.get(form.get("does", "")), form.get("key", "")
+        if act is None:
+            return _refused(422, "The page has no such button.")
+        try:
+            _ = await act(key)
+        except OrreryError as error:
+            return _refused(error.http_status, str(error))
+        return RedirectResponse(f"/owner?open#{_place(key)}", 303)
+
+    async def _locked(self, request: Request) -> Response | None:
+        if not self._password.usable:
+            return _refused(503, "This page is closed: no admin password is configured.", is_locked=True)
+        if not await self._password.admits(request):
+            ask = {"WWW-Authenticate": _ASK}
+            return _refused(401, "The admin password opens this page.", ask, is_locked=True)
+        return None
 
 
 async def _lead_here() -> Response:
@@ -141,7 +181,7 @@ async def _read(source: PanelSource) -> Panel | None:
 
 
 def _referring(panel: Panel, within: Callable[[str], str]) -> Panel:
-    rows = tuple(tuple(one if isinstance(one, Link) else within(one) for one in row) for row in panel.rows)
+    rows = tuple(tuple(within(one) if isinstance(one, str) else one for one in row) for row in panel.rows)
     return replace(panel, headline=within(panel.headline), todo=within(panel.todo), rows=rows)
 
 
@@ -151,25 +191,36 @@ def _unread(source: PanelSource, why: str) -> Panel:
     )
 
 
-def _refusal(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    return _page(status, "refused.html", {"sentence": sentence}, headers)
+def _refused(
+    status: int, sentence: str, headers: dict[str, str] | None = None, *, is_locked: bool = False
+) -> Response:
+    return _page(status, "refused.html", {"sentence": sentence, "is_locked": is_locked}, headers)
 
 
 def _page(
-    status: int, template: str, values: Mapping[str, object], headers: dict[str, str] | None = None
+    status: int,
+    template: str,
+    values: Mapping[str, object],
+    headers: dict[str, str] | None = None,
+    forms: str = "'none'",
 ) -> Response:
     style = "\n".join(map(_file, _STYLES))
     content = _templates().get_template(template).render(values, style=style)
-    return HTMLResponse(content, status, headers={**_headers(style), **(headers or {})})
+    return HTMLResponse(content, status, headers={**_headers(style, forms), **(headers or {})})
 
 
-def _headers(style: str) -> dict[str, str]:
+def _headers(style: str, forms: str) -> dict[str, str]:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
-        "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+        f"form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
     )
-    return {"Cache-Control": "private, no-store", "Content-Security-Policy": policy}
+    # Without a referrer a browser would send a form with the origin `null`.
+    return {
+        "Cache-Control": "private, no-store",
+        "Content-Security-Policy": policy,
+        "Referrer-Policy": "same-origin",
+    }
 
 
 @cache
@@ -185,7 +236,12 @@ def _templates() -> "Environment":
     return Environment(loader=loader, autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
 
 
-def _words(text: Cell) -> "Markup":
+def _place(key: str) -> str:
+    """Return the id of a problem's button."""
+    return f"problem-{quote(key, safe='')}"
+
+
+def _words(text: str | Link) -> "Markup":
     """Return a panel's text with its moments, commands and ids marked up; it may break at a slash or low line."""
     from markupsafe import Markup, escape  # noqa: PLC0415  it is needed here only
 
@@ -244,11 +300,13 @@ def _heading(column: str) -> str:
 
 
 _SHOWING: dict[str, object] = {
+    "buttons": BUTTONS,
     "figures": _figures,
     "heading": _heading,
     "line": line,
     "most_rows": MOST_ROWS,
     "overall": overall,
+    "place": _place,
     "signs": _SIGNS,
     "time": _time,
     "urgent": _URGENCY,

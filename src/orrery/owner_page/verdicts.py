@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from orrery.ports.health import URGENT, Problem, count_line
-from orrery.ports.panels import Panel, PanelSource, Tone, utc_text
+from orrery.ports.panels import Button, Panel, PanelSource, Tone, utc_text
 
 TITLE = "Problems"
 
@@ -46,7 +46,13 @@ def _tone(problems: Sequence[Problem]) -> Tone | None:
 
 def _list(problems: Sequence[Problem]) -> Panel:
     wanting = [one for one in problems if one.is_open]
-    columns = ("Problem", "Since", "Why", "What to do")
-    rows = tuple((one.key, utc_text(one.since), *one.shown) for one in problems)
+    columns = ("Problem", "Since", "Why", "What to do", "Put aside")
+    rows = tuple((one.key, utc_text(one.since), *one.shown, _button(one)) for one in problems)
     tone = _tone(wanting) or "good"
     return Panel(TITLE, count_line(problems), tone, "", columns if rows else (), rows, count=len(wanting))
+
+
+def _button(problem: Problem) -> Button:
+    if problem.acknowledged:
+        return Button("Bring it back", "back", problem.key)
+    return Button("For a day", "aside", problem.key)

@@ -42,6 +42,9 @@ class OutgoingMessage:
     sequence: str = ""
 
 
+PUSH_BYTES = 3500
+"""Longest text of a push, in bytes: a push service cuts a longer one, or refuses it."""
+
 Received = Callable[[OutgoingMessage], bool]
 """Returns whether the receiver has a message."""
 

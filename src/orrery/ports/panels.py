@@ -16,7 +16,16 @@ class Link:
     address: str
 
 
-Cell = str | Link
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A cell that puts a problem aside, or brings it back, by its key."""
+
+    text: str
+    does: Literal["aside", "back"]
+    key: str
+
+
+Cell = str | Link | Button
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,9 @@ class Panel:
     """One part of the page: a headline, a tone, and perhaps figures or a table.
 
     Of a person it shows a masked address at most. `todo` is what to do or type; `columns` are the heads of the
-    `rows`, whose cells are text. A time in any of these texts is written by `utc_text`, and a command between
-    backticks: the page formats both. A panel with the tone `bad` or `attention` needs attention, in `count`
-    things; `plain` is a part that is not in use, or a figure that is neither good nor bad.
+    `rows`, whose cells are text, links or buttons. A time in any of these texts is written by `utc_text`, and a
+    command between backticks: the page formats both. A panel with the tone `bad` or `attention` needs attention,
+    in `count` things; `plain` is a part that is not in use, or a figure that is neither good nor bad.
     """
 
     title: str

@@ -20,10 +20,11 @@ from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.overview import NotificationOverview
 from orrery.runtime.parts import Parts
 from orrery.runtime.problems import Problems
+from orrery.runtime.quiet_summary import QuietSummary
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.references import References, ReferringNotifier
 from orrery.runtime.runtime import Runtime
-from orrery.runtime.settings import BackupSettings, HeartbeatSettings, StoreSettings
+from orrery.runtime.settings import BackupSettings, HeartbeatSettings, PushSettings, StoreSettings
 from orrery.runtime.store_probe import MIB, StoreProbe
 from orrery.runtime.watch import EVERY, OutageWatch
 
@@ -35,13 +36,14 @@ def notifications(runtime: Runtime) -> Parts:
     notifiers: dict[Channel, Notifier] = {
         channel: ReferringNotifier(found[channel], references) for channel in CHANNELS if channel in found
     }
-    outbox = Outbox(store, clock, notifiers)
+    hours = runtime.section(PushSettings).quiet_hours
+    outbox, quiet = Outbox(store, clock, notifiers, hours), QuietSummary(store, clock, hours)
     probe = StoreProbe(store, clock, runtime.section(StoreSettings).least_free_mib * MIB)
     findings = Findings(OwnerHealth(probe, outbox, runtime.need(Workers).failing, notifiers), references)
     overview = NotificationOverview(outbox, findings.health)
     return Parts(
         module="notifications",
-        jobs=[_delivery(outbox, runtime.need(Workers), one) for one in CHANNELS],
+        jobs=[_delivery(outbox, quiet, runtime.need(Workers), one) for one in CHANNELS],
         panels=[
             PanelSource("Notifications", overview.panel, 90, (NOTIFICATIONS, REFUSED, UNREADABLE)),
         ],
@@ -55,10 +57,12 @@ def notifications(runtime: Runtime) -> Parts:
     )
 
 
-def _delivery(outbox: Outbox, workers: Workers, channel: Channel) -> Job:
+def _delivery(outbox: Outbox, quiet: QuietSummary, workers: Workers, channel: Channel) -> Job:
     name = f"deliver by {channel}"
 
     async def deliver() -> None:
+        if channel == "push":
+            await quiet.sum_up()
         _ = await outbox.deliver_due(channel, since=workers.since[name])
 
     return Job(name, timedelta(seconds=1), deliver)

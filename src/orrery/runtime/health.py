@@ -80,7 +80,10 @@ class OwnerHealth:
         if held := await self._outbox.count("held"):
             todo = f"{_LIST} --state held`, then release or drop them."
             return Finding(NOTIFICATIONS, "ok", f"Held back: {held}.", todo, essential=True)
-        return Finding(NOTIFICATIONS, "ok", f"{await self._outbox.count('waiting')} waiting", essential=True)
+        end = self._outbox.quiet_until()
+        quiet = f"; pushes wait until {end:%Y-%m-%d %H:%M} UTC, in quiet hours" if end else ""
+        waiting = await self._outbox.count("waiting")
+        return Finding(NOTIFICATIONS, "ok", f"{waiting} waiting{quiet}", essential=True)
 
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; jobs with the same error follow from the first."""

@@ -45,6 +45,7 @@ from orrery.runtime.collection import (
 from orrery.runtime.deduplication import Deduplication
 from orrery.runtime.due import SLACK
 from orrery.runtime.outbox_lanes import CHANNELS, LANES, OF_ALL, Channel, Lanes, LaneTimes, key
+from orrery.runtime.quiet_hours import QuietHours
 from orrery.runtime.record_index import behind, id_in, index_again
 from orrery.runtime.tasks import together
 
@@ -164,14 +165,16 @@ async def notify_once(store: Store, clock: Clock, draft: OutboxDraft) -> None:
 class Outbox:
     """Delivers the notifications that are due, and lists those that are stored."""
 
-    def __init__(self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, notifiers: Mapping[Channel, Notifier], quiet: QuietHours | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._receivers: Mapping[Channel, Deduplication] = {
             channel: Deduplication(notifier, clock) for channel, notifier in notifiers.items()
         }
         self._rows = rows_of(store, clock)
-        self._lanes = Lanes(store, clock)
+        self._lanes = Lanes(store, clock, quiet)
         self._before: dict[Channel, tuple[int, set[str]]] = {}
 
     async def deliver_due(self, *channels: Channel, since: int = 0) -> int:
@@ -201,7 +204,7 @@ class Outbox:
         if token != since:
             for left in (OF_ALL, _DEAD, _HELD, UNREADABLE):
                 await index_again(self._rows, left)
-            before = {id_in(index) async for index in self._lanes.waiting(channel)}
+            before = {id_in(index) async for index in self._lanes.waiting(LANES[channel])}
             self._before[channel] = since, before
         return before
 
@@ -233,9 +236,11 @@ class Outbox:
     async def stuck(self) -> int:
         """Return how many are undeliverable, at most `MOST_COUNTED`, though their service is configured."""
         now = self._clock.now()
-        return await self._lanes.stuck(
-            sortable(now - UNDELIVERABLE), sortable(now + SLACK), MOST_COUNTED, *self._receivers
-        )
+        lanes = [lane for one in self._receivers for lane in self._lanes.open(one)]
+        return await self._lanes.stuck(sortable(now - UNDELIVERABLE), sortable(now + SLACK), MOST_COUNTED, lanes)
+
+    def quiet_until(self) -> datetime | None:
+        return self._lanes.quiet_until()
 
     async def release(self, row_id: str) -> bool:
         """Make a held or dead row due now; return whether there was one; raise `RecordUnreadable`."""
@@ -247,7 +252,7 @@ class Outbox:
         return await self._change(row_id, lambda row: row.change(state="delivered", dropped=True))
 
     async def _due(self, channel: Channel) -> AsyncIterator[StoreEntry]:
-        for lane in LANES[channel]:
+        for lane in self._lanes.open(channel):
             await self._bring_forward(lane)
             async for index in self._lanes.due(lane):
                 yield index

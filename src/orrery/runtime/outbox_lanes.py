@@ -1,6 +1,6 @@
 """Where notifications wait: a channel has lanes, whose keys hold when each is due and when it came."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Self
@@ -9,6 +9,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.notifier import Priority
 from orrery.ports.store import Store, StoreEntry
 from orrery.runtime.collection import Walk, sortable
+from orrery.runtime.quiet_hours import QuietHours
 
 Channel = Literal["push", "email"]
 CHANNELS: tuple[Channel, ...] = ("push", "email")
@@ -22,6 +23,9 @@ LANES: Mapping[Channel, tuple[str, ...]] = {
     "email": (f"{PREFIX}email:",),
 }
 """An urgent push waits for no other: a push service may take one in five seconds."""
+
+PATIENT = LANES["push"][-1]
+"""The lane that quiet hours hold."""
 
 
 def key(channel: Channel, priority: Priority, due: datetime, came: datetime, row_id: str) -> str:
@@ -55,17 +59,27 @@ class Lanes:
 
     store: Store
     clock: Clock
+    quiet: QuietHours | None = None
 
-    async def waiting(self, *channels: Channel) -> AsyncIterator[StoreEntry]:
-        """Yield the entries of all that waits on these channels, the urgent first, then what is due first."""
-        for lane in (lane for one in channels for lane in LANES[one]):
+    def quiet_until(self) -> datetime | None:
+        """Return the end of the quiet hours that run now: until then no push goes out but an urgent one."""
+        return self.quiet.end_after(self.clock.now()) if self.quiet else None
+
+    def open(self, channel: Channel) -> list[str]:
+        """Return the lanes of a channel that quiet hours do not hold now."""
+        is_quiet = self.quiet is not None and self.quiet.include(self.clock.now())
+        return [lane for lane in LANES[channel] if not (is_quiet and lane == PATIENT)]
+
+    async def waiting(self, lanes: Iterable[str]) -> AsyncIterator[StoreEntry]:
+        """Yield the entries of all that waits in these lanes, in each what is due first."""
+        for lane in lanes:
             async for index in Walk(lane).entries(self.store, self.clock):
                 yield index
 
-    async def stuck(self, oldest: str, latest: str, most: int, *channels: Channel) -> int:
+    async def stuck(self, oldest: str, latest: str, most: int, lanes: Iterable[str]) -> int:
         """Return how many were tried and came before `oldest`, at most `most`; both times are sortable texts."""
         found = 0
-        async for index in self.waiting(*channels):
+        async for index in self.waiting(lanes):
             at = LaneTimes.of(index)
             # What came after `latest`, in a future that a clock jump undid, is as old as can be.
             found += at.due != at.came and not oldest < at.came <= latest

@@ -31,6 +31,8 @@ class NotificationOverview:
                 return Panel("Notifications", one.why, "attention", one.todo, columns if rows else (), rows)
         waiting = await self.outbox.count("waiting")
         headline = f"{waiting} on their way" if waiting else "All were delivered"
+        if waiting and (end := self.outbox.quiet_until()):
+            headline = f"{waiting} waiting; pushes go out at {utc_text(end)}, after the quiet hours"
         return Panel("Notifications", headline, "good")
 
 

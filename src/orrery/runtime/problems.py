@@ -141,7 +141,8 @@ class Problems:
 
         `asked` is the list of `orrery doctor`, for what only that knows.
         """
-        problem = _named(key, asked or await self.all())
+        found = asked or await self.all()
+        problem = _named(key, found)
         longest = longest_of(problem.severity)
         if time and time > longest:
             raise Invalid(f"{problem.key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
@@ -153,17 +154,20 @@ class Problems:
             items=problem.finding.items,
             asked=bool(asked),
         )
-        await self._store_aside(problem, aside)
-        return Problem(problem.finding, problem.since, problem.cause, acknowledged=True, until=aside.until)
+        return await self._store_aside(problem, aside, found)
 
     async def end(self, key: str, asked: Sequence[Problem] = ()) -> Problem:
         """End the acknowledgement of a problem; raise `NotFound`, `Invalid` and `StoreError`."""
-        problem = _named(key, asked or await self.all())
-        await self._store_aside(problem, None)
-        return problem
+        found = asked or await self.all()
+        return await self._store_aside(_named(key, found), None, found)
 
-    async def _store_aside(self, problem: Problem, aside: Acknowledgement | None) -> None:
-        """Store it; what was pushed before is over, so that the problem is pushed again when it comes back."""
+    async def _store_aside(
+        self, problem: Problem, aside: Acknowledgement | None, found: Sequence[Problem]
+    ) -> Problem:
+        """Store it; what was pushed before is over, so that the problem is pushed again when it comes back.
+
+        The list that was `found` shows it at once.
+        """
 
         async def attempt() -> Conflict | None:
             before, unchanged = await self._outages.replaceable(problem.key)
@@ -174,6 +178,16 @@ class Problems:
 
         await compare_and_set(attempt, f"What is known of {problem.key} changes all the time; nothing was done.")
         log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)
+        self.last = await self.among([one.finding for one in found])
+        return _named(problem.key, self.last)
+
+
+def _named(key: str, found: Sequence[Problem]) -> Problem:
+    for one in found:
+        if one.key == key:
+            return one
+    listed = "; ".join(one.key for one in found) or "none"
+    raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
 
 
 def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:

@@ -1,10 +1,13 @@
 """The sections of `orrery.toml` that belong to no domain."""
 
+from datetime import time
 from pathlib import Path
 from typing import ClassVar, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, field_validator, model_validator
 
+from orrery.runtime.quiet_hours import QuietHours
 from orrery.runtime.section import Address, Networks, Section
 from orrery.syntax.base_url import THIS_MACHINE
 
@@ -110,11 +113,38 @@ class TlsSettings(Section):
     ca_file: Path | None = None
 
 
+_HOURS = r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
+
+
 class PushSettings(Section):
     """The owner's push messages, by ntfy."""
 
     url: Address | None = None
     topic: str | None = None
+    quiet: str | None = Field(default=None, pattern=_HOURS)
+    time_zone: str = "UTC"
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, name: str) -> str:
+        try:
+            return ZoneInfo(name).key
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("time_zone must be one of the IANA database, such as Europe/Paris") from None
+
+    @model_validator(mode="after")
+    def _quiet_for_less_than_a_day(self) -> Self:
+        if self.quiet_hours and self.quiet_hours.begins == self.quiet_hours.ends:
+            raise ValueError("quiet must end at another time than it begins")
+        return self
+
+    @property
+    def quiet_hours(self) -> QuietHours | None:
+        """The hours in which pushes below priority 5 wait."""
+        if self.quiet is None:
+            return None
+        begins, ends = map(time.fromisoformat, self.quiet.split("-"))
+        return QuietHours(begins, ends, ZoneInfo(self.time_zone))
 
 
 class MailSettings(Section):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,20 @@ def test_a_list_that_ends_early(config: Path, words: list[str], shown: list[str]
     assert result.exit_code == 0, result.output
     assert [one["id"] for one in json.loads(result.stdout)] == shown
     assert ("There are more: of each state at most 2 are listed." in result.stderr) == has_more
+
+
+def test_what_quiet_hours_hold(config: Path) -> None:
+    """Within quiet hours each push that waits is listed with the time until which it is held; no e-mail is."""
+    now = SystemClock().now()
+    begins, ends = now - timedelta(hours=1), now + timedelta(hours=2)
+    settings = f'[push]\nquiet = "{begins:%H:%M}-{ends:%H:%M}"\n'
+    config.write_text(config.read_text() + settings)
+    rows = {one["id"]: one for one in json.loads(listed(config, "--state", "waiting").stdout)}
+    until = {row_id: row["held_until"] for row_id, row in rows.items()}
+    expected = f"{ends:%Y-%m-%dT%H:%M:00}"
+    assert {row_id: (end or "")[:19] for row_id, end in until.items()} == {
+        "w0": "",
+        "w1": expected,
+        "w2": expected,
+    }
+    assert rows["w1"]["why"] == f"Held until {ends:%Y-%m-%d %H:%M} UTC: quiet hours."

@@ -17,7 +17,7 @@ from orrery.checkout.catalogue import CHANGE_RULE_3
 from orrery.checkout.settings import CheckoutSettings, ProductSettings, SiteSettings, SitesSettings
 from orrery.errors import Invalid
 from orrery.live.settings import MonitorSettings, PageSettings
-from orrery.runtime.settings import LogSettings, SecretFiles, ServerSettings, StoreSettings
+from orrery.runtime.settings import LogSettings, PushSettings, SecretFiles, ServerSettings, StoreSettings
 from orrery.scanner.settings import ScanSettings
 from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
@@ -344,7 +344,8 @@ def test_init_explains_every_key_of_the_scanner() -> None:
     text = init.settings_text(Path("elsewhere"), "scan")
     tracks = {key for key in told_keys(text) if key.startswith("tenants.")}
     assert told_keys(text) - tracks == {
-        *("mode", "secrets.directory", "tls.ca_file", "push.url", "push.topic"),
+        *("mode", "secrets.directory", "tls.ca_file"),
+        *(f"push.{key}" for key in PushSettings.model_fields),
         *(f"scan.{key}" for key in ScanSettings.model_fields),
     }
     assert set(secret_kinds("scan")) == {"watch_list_key", "push_token"}

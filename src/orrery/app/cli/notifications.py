@@ -70,19 +70,21 @@ def list_notifications(
 ) -> None:
     """List what is not delivered: refused, held back or waiting; or what is in one state."""
 
-    async def read(services: Services) -> tuple[list[Notification], Sequence[RecordUnreadable], References]:
+    async def read(
+        services: Services,
+    ) -> tuple[list[Notification], Sequence[RecordUnreadable], References, datetime | None]:
         outbox, references = services[Outbox], services[References]
         if state == "delivered":
             newest = await _newest_delivered(outbox, limit + 1)
-            return newest, (await outbox.undelivered(limit)).unreadable, references
+            return newest, (await outbox.undelivered(limit)).unreadable, references, None
         page = await outbox.undelivered(limit + 1, *((state,) if state else ()))
-        return page.values(), page.unreadable, references
+        return page.values(), page.unreadable, references, outbox.quiet_until()
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
-    found, unreadable, references = runner.run(read)
+    found, unreadable, references, quiet_until = runner.run(read)
     shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
     more = f"There are more: of each state at most {limit} are listed. A higher --limit lists them."
-    rows = [_shown(row) | {"id": references.within(row.id)} for row in shown]
+    rows = [_shown(row, quiet_until) | {"id": references.within(row.id)} for row in shown]
     show(
         rows,
         columns,
@@ -103,10 +105,12 @@ async def _newest_delivered(outbox: Outbox, limit: int) -> list[Notification]:
     return [row for _, _, row in sorted(newest, reverse=True)]
 
 
-def _shown(row: Notification) -> dict[str, object]:
-    why = row.held_because if row.state == "held" else row.last_error
+def _shown(row: Notification, quiet_until: datetime | None) -> dict[str, object]:
+    is_quiet = row.state == "waiting" and row.channel == "push" and row.priority != "urgent"
+    until = quiet_until if is_quiet else None
+    why = f"Held until {until:%Y-%m-%d %H:%M} UTC: quiet hours." if until else row.held_because or row.last_error
     shown: dict[str, object] = row.model_dump()
-    return shown | {"state": "dropped" if row.dropped else row.state, "why": why}
+    return shown | {"state": "dropped" if row.dropped else row.state, "why": why, "held_until": until}
 
 
 @group.command()
