@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, lru_cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,14 @@ class HostedPage:
         """Return the page's own headers, beside those that every answer has."""
         waits = {"Refresh": str(RENEWED[self.name])} if self.name in RENEWED else {}
         return {"Content-Security-Policy": _policy(_style(self.site.colour)), **waits}
+
+
+def page_without_service(site: Site) -> str:
+    """Return what a site's web server shows by itself while the service is away: one line of ASCII, unstyled."""
+    page = _words()[site.language]["pages"]["away"]
+    title, text = escape(page["title"]), escape(" ".join(page["text"]))
+    html = f"<!doctype html><html lang={site.language}><title>{title}</title><h1>{title}</h1><p>{text}</p></html>"
+    return html.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _date(words: Mapping[str, Any], at: datetime | None) -> str:
