@@ -116,6 +116,20 @@ ensure_browser() {
 
 ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 
+# A site that keeps its practice pages closed is tried with each web server that a site may have.
+ensure_caddy() { ensure_tool has_caddy "the tests of sites with Caddy" caddy; }
+
+# The worker's runtime is one package of 47 MB, without dependencies, known by its digest; it is for x86_64 only.
+ensure_workerd() {
+  [[ -x .venv/workerd/package/bin/workerd ]] && return
+  if ! command -v npm >/dev/null || [[ $(uname -sm) != "Linux x86_64" ]]; then
+    note "No npm here, or no Linux on x86_64, so the tests of sites with a worker are skipped."
+  elif ! step "npm's workerd" fetch_npm workerd cloudflare-workerd-linux-64-1.20261117.1 @cloudflare/workerd-linux-64@1.20261117.1 \
+    8192c0f17d759bf96e6709fe600dfe983bbad6f771349ce992c3ff419aa3c9d29343e5540ae96c2b982d9fd06ab2dd69dca26eda469f4292759c342fe01db78c; then
+    note "workerd could not be fetched, so the tests of sites with a worker are skipped."
+  fi
+}
+
 # The cockpit's mail by IMAP is tried with a real server.
 ensure_dovecot() { ensure_tool has_dovecot "the tests of IMAP" dovecot-imapd; }
 
@@ -133,17 +147,17 @@ ensure_husky() {
   [[ -f .venv/husky/package/bin.js ]] && return
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     note "No node and npm here, so the test of our hooks beside Husky's is skipped."
-  elif ! step "npm's husky" fetch_husky; then
+  elif ! step "npm's husky" fetch_npm husky husky-9.1.7 husky@9.1.7 \
+    e60b39cad68d8c1ae1e4ec37cebbdd51463ed15c48b9654be22f62aede9fae257e06a7427e6575d4241358c8816161db5e1728f89d641df4ce52478f8420ef30; then
     note "Husky could not be fetched, so the test of our hooks beside its own is skipped."
   fi
 }
 
-fetch_husky() {
-  local name=husky-9.1.7
-  rm -rf .venv/husky && mkdir .venv/husky &&
-    (cd .venv/husky && npm pack --silent --no-update-notifier husky@9.1.7 >/dev/null && sha512sum --quiet --check - && tar xzf "$name.tgz") <<END
-e60b39cad68d8c1ae1e4ec37cebbdd51463ed15c48b9654be22f62aede9fae257e06a7427e6575d4241358c8816161db5e1728f89d641df4ce52478f8420ef30  $name.tgz
-END
+# fetch_npm FOLDER FILE PACKAGE DIGEST
+fetch_npm() {
+  rm -rf ".venv/$1" && mkdir ".venv/$1" &&
+    (cd ".venv/$1" && npm pack --silent --no-update-notifier "$3" >/dev/null && sha512sum --quiet --check - <<<"$4  $2.tgz" &&
+      tar xzf "$2.tgz" && rm "$2.tgz")
 }
 
 # The gateway's host has no bash: its scripts, and ours, are checked for what other shells do not know.
@@ -220,6 +234,7 @@ install_tool() {
   apt_install "$@" || return
   case $1 in
     nginx-light) stop_service nginx ;;
+    caddy) stop_service caddy ;;
     dovecot-imapd) stop_service dovecot ;;
     etcd-server) stop_service etcd && stop_service postgresql ;;
   esac >/dev/null 2>&1 || true
@@ -239,6 +254,8 @@ has_browser() {
 
 # Debian keeps servers out of a normal user's path.
 has_nginx() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v nginx >/dev/null; }
+
+has_caddy() { command -v caddy >/dev/null; }
 
 has_dovecot() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v dovecot >/dev/null; }
 

@@ -79,6 +79,11 @@ MODULE = Module(
             "Try, verify and reconcile what is sold at the payment processor.",
             "orrery.checkout.cli.checkout:group",
         ),
+        Command(
+            "site",
+            "Print what the web server of a site needs to keep its practice pages closed.",
+            "orrery.checkout.cli.site:group",
+        ),
     ),
     build="orrery.checkout.build:build",
 )

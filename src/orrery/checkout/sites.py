@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+GATE = "/guided/api/gate/"
+"""Where the web server of a site asks whether a browser may see the pages of `vendor/cert`."""
+
 SUCCESS, CANCELLED, ENDED = "/guided/success", "/guided/cancelled", "/guided/ended"
 OPEN, LOST = "/guided/open", "/guided/lost"
 """The hosted pages, on each site's own origin."""

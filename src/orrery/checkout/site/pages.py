@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,14 @@ class HostedPage:
         if (seconds := RENEWED.get(self.name)) is None:
             return policy
         return policy | {"Refresh": str(max(seconds, int(self.age.total_seconds() / PATIENCE)))}
+
+
+def page_without_service(site: Site) -> str:
+    """Return what a site's web server shows by itself while the service is away: one line of ASCII, unstyled."""
+    page = _words()[site.language]["pages"]["away"]
+    title, text = escape(page["title"]), escape(" ".join(page["text"]))
+    html = f"<!doctype html><html lang={site.language}><title>{title}</title><h1>{title}</h1><p>{text}</p></html>"
+    return html.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _date(words: Mapping[str, Any], at: datetime | None) -> str:

@@ -16,7 +16,7 @@ from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import OpenedAccess, Opening
 from orrery.checkout.site.pages import HostedPage
-from orrery.checkout.sites import CANCELLED, ENDED, LOST, OPEN, SUCCESS, Site
+from orrery.checkout.sites import CANCELLED, ENDED, GATE, LOST, OPEN, SUCCESS, Site
 from orrery.edge.body import read_body
 from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.direct import DirectRoute
@@ -27,8 +27,6 @@ from orrery.edge.routes import Routes
 from orrery.errors import StoreError
 from orrery.logs import log
 from orrery.syntax.email_address import is_email_address, normal_email
-
-GATE = "/guided/api/gate/"
 
 _ANSWERS = {status: Response(status_code=status) for status in (204, 401, 403)}
 

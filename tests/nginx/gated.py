@@ -1,0 +1,282 @@
+"""A site on each real web server, with the configuration that `orrery site` prints, in front of a shop."""
+
+import asyncio
+import http.client
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Awaitable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from starlette.requests import Request
+from starlette.staticfiles import StaticFiles
+from starlette.types import Message, Receive, Scope, Send
+
+from orrery.adapters.memory import MemoryStore
+from orrery.checkout.site.cookie import BrowserCookies
+from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
+from orrery.checkout.sites import GATE
+from tests.support import nginx
+from tests.support.checkout import INDEX_KEY
+from tests.support.clock import ManualClock
+from tests.support.hosted import HostedShop, sold
+from tests.support.ports import free_ports, is_taken
+from tests.support.serving import served, serving
+from tests.support.soak import IN_CI
+from tests.support.unreliable_store import UnreliableStore
+from tests.support.waiting import PATIENCE, eventually
+
+T = TypeVar("T")
+
+WORKERD = Path(__file__).resolve().parents[2] / ".venv/workerd/package/bin/workerd"
+
+MARK = "for buyers only"
+"""What stands in each practice page, and nowhere else."""
+
+FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
+
+_NGINX = """\
+server {{
+    listen 127.0.0.1:{port};
+    root {root};
+    index index.html;
+    expires 30d;
+    error_page 404 /index.html;
+    location ~* \\.(js|css|json|pdf)$ {{ expires 1y; }}
+    include {folder}/orrery-site.conf;
+}}
+"""
+"""A site as its owner has it: what leaks without `^~` is there."""
+
+_CADDY = """\
+{{
+	admin off
+	auto_https off
+}}
+http://127.0.0.1:{port} {{
+	bind 127.0.0.1
+	import orrery-site.caddy
+	root * {root}
+	@assets path *.js *.css *.json *.pdf
+	handle @assets {{
+		header Cache-Control "public, max-age=31536000"
+		file_server
+	}}
+	file_server
+}}
+"""
+
+_WORKERD = """\
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+      bindings = [(name = "ASSETS", service = "files")],
+      compatibilityDate = "2026-01-01",
+    )),
+    (name = "files", external = (address = "{files}", http = ())),
+    (name = "internet", network = (allow = ["private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:{port}", http = (), service = "main")],
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a browser got: names of headers in lower case."""
+
+    status: int
+    headers: Mapping[str, Sequence[str]]
+    body: str
+
+    @property
+    def location(self) -> str:
+        """Where it leads."""
+        return self.headers.get("location", [""])[0]
+
+
+@dataclass
+class GatedShop:
+    """A shop that is asked over a real socket, with what it was asked; the owner works at another node of it."""
+
+    clock: ManualClock = field(default_factory=ManualClock)
+    asked: list[tuple[str, str, Mapping[str, str], bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store = UnreliableStore(MemoryStore(self.clock))
+        self.node, self.owner = HostedShop(self.clock, self.store), HostedShop(self.clock, self.store.inside)
+        self.port = free_ports(1)[0]
+        self.service = f"http://127.0.0.1:{self.port}"
+        self._up = ExitStack()
+        self.start()
+
+    def start(self) -> None:
+        """Take requests, on the same port as before."""
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self._up.enter_context(serving(self, listener))
+
+    def stop(self) -> None:
+        """Be gone: nobody listens any more."""
+        self._up.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        body = await request.body()
+        self.asked.append((request.method, scope["path"], dict(request.headers), body))
+
+        async def again() -> Message:
+            return {"type": "http.request", "body": body}
+
+        await self.node.app(scope, again, send)
+
+    def at_the_gate(self) -> tuple[str, str, Mapping[str, str], bytes]:
+        """Return what the access gate was asked last."""
+        return [one for one in self.asked if one[1].startswith(GATE)][-1]
+
+    def opened(self, session_id: str) -> str:
+        """Sell a session and open it in a new browser; return the cookie."""
+        cookies = BrowserCookies.of_store(INDEX_KEY)
+        cookie = cookies.new()
+
+        async def open_first() -> None:
+            await sold(self.owner, session_id)
+            assert await self.owner.browsers.open_first(session_id, cookies.browser_of(cookie) or "none")
+
+        asyncio.run(open_first())
+        return f"orrery-local={cookie.decode()}"
+
+    def at_owner(self, action: Awaitable[T]) -> T:
+        """Let the owner do something, a second ago."""
+
+        async def act() -> T:
+            return await action
+
+        done = asyncio.run(act())
+        self.clock.advance(1)
+        return done
+
+
+@dataclass(frozen=True, slots=True)
+class GatedSite:
+    """A site behind a web server of that kind."""
+
+    kind: WebServer
+    shop: GatedShop
+    port: int
+
+    def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
+        """Ask for exactly that path, which no client makes plainer; `If_Range` stands for `If-Range`."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, named)
+            answer = connection.getresponse()
+            found: dict[str, list[str]] = {}
+            for name, value in answer.getheaders():
+                found.setdefault(name.lower(), []).append(value)
+            return Answer(answer.status, found, answer.read().decode())
+        finally:
+            connection.close()
+
+    def crawl(self) -> Mapping[str, Answer]:
+        """Follow every link from the first page on, without a cookie."""
+        found, ahead = dict[str, Answer](), ["/"]
+        while ahead:
+            path = ahead.pop()
+            if path not in found:
+                answer = found[path] = self.ask(path)
+                links = re.findall(r'(?:href|src)="(/[^"]*)"', answer.body) if answer.status == 200 else []
+                ahead += [link.replace("&amp;", "&") for link in (*links, answer.location) if link]
+        return found
+
+
+def write_site(root: Path) -> None:
+    """Write a small site: a page for all that links every practice page, and the pages of two products."""
+    for product in ("cissp", "ccsp"):
+        for name in FILES:
+            file = root / "practice" / product / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{product}, {MARK}", encoding="utf-8")
+    paths = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in ("", *FILES)]
+    links = "".join(f'<a href="{path}">more</a>' for path in ("/about.html", *paths))
+    (root / "index.html").write_text(f"For all. {links}", encoding="utf-8")
+    for name in ("about.html", "open.json"):
+        (root / name).write_text("For all.", encoding="utf-8")
+
+
+@contextmanager
+def gated_site(kind: WebServer, folder: Path) -> Generator[GatedSite]:
+    """Run a shop and a site's web server of that kind, as its owner configures it."""
+    root, (port,) = folder / "files", free_ports(1)
+    write_site(root)
+    shop = GatedShop()
+    (gated,) = gated_sites(shop.owner.catalogue, "")
+    text = configuration(kind, gated, shop.service)
+    with ExitStack() as stack:
+        stack.callback(shop.stop)
+        stack.enter_context(_RUNNING[kind](folder, root, port, text))
+        yield GatedSite(kind, shop, port)
+
+
+@contextmanager
+def _nginx(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
+    (folder / "orrery-site.conf").write_text(text, encoding="utf-8")
+    main = nginx.write(folder, _NGINX.format(port=port, root=root, folder=folder))
+    with nginx.running(main, port):
+        yield
+
+
+@contextmanager
+def _caddy(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
+    caddy = shutil.which("caddy", path=f"{os.defpath}:/usr/local/bin")
+    if not caddy and not IN_CI:
+        pytest.skip("no Caddy on this machine; to have it, type: sudo apt-get install -y caddy")
+    (folder / "orrery-site.caddy").write_text(text, encoding="utf-8")
+    (folder / "Caddyfile").write_text(_CADDY.format(port=port, root=root), encoding="utf-8")
+    with _running([caddy or "caddy", "run", "--config", "Caddyfile"], folder, port):
+        yield
+
+
+@contextmanager
+def _worker(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
+    if not WORKERD.exists() and not IN_CI:
+        pytest.skip("no workerd on this machine; with npm there, `./run setup` fetches it")
+    (folder / "worker.mjs").write_text(text, encoding="utf-8")
+    with served(StaticFiles(directory=root, html=True)) as url:
+        files = url.removeprefix("http://")
+        (folder / "config.capnp").write_text(_WORKERD.format(files=files, port=port), encoding="utf-8")
+        with _running([str(WORKERD), "serve", "config.capnp"], folder, port):
+            yield
+
+
+_RUNNING = {"nginx": _nginx, "caddy": _caddy, "worker": _worker}
+
+
+@contextmanager
+def _running(command: Sequence[str], folder: Path, port: int) -> Generator[None]:
+    output = folder / "output.log"
+    with output.open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603  our own command
+            command, cwd=folder, stdout=log, stderr=log, env={"HOME": str(folder), "PATH": os.defpath}
+        )
+    try:
+        eventually(lambda: _expect_listener(process, port, output))
+        yield
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _expect_listener(process: subprocess.Popen[bytes], port: int, output: Path) -> None:
+    if process.poll() is not None:
+        raise RuntimeError(f"it ended with {process.returncode}: {output.read_text(encoding='utf-8')}")
+    assert is_taken(port)

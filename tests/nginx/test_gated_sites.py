@@ -1,0 +1,232 @@
+"""A site with the printed configuration keeps its practice pages closed, on each web server alike (issue 40)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from orrery.errors import StoreUnavailable
+from tests.nginx.gated import FILES, MARK, Answer, GatedSite, gated_site
+from tests.support.checkout import BUYER, OTHER, PRODUCT
+from tests.support.hosted import OF_PAGE, sold
+from tests.support.tables import each_case
+
+AT = "/practice/cissp"
+
+PLAIN = [f"{AT}/", *(f"{AT}/{name}" for name in FILES)]
+
+SPELLINGS = [
+    AT,
+    f"/{AT}/data.json",
+    "/practice//cissp/data.json",
+    f"{AT}//data.json",
+    f"/../{AT[1:]}/data.json",
+    f"/nothing/..{AT}/data.json",
+    "/practice/../practice/cissp/data.json",
+    "/practice/./cissp/data.json",
+    f"{AT}/more/../data.json",
+    "/practice%2fcissp%2fdata.json",
+    "/practice%2Fcissp/data.json",
+    "/practice%252fcissp/data.json",
+    "/nothing/%2e%2e/practice/cissp/data.json",
+    "/nothing%2f..%2fpractice/cissp/data.json",
+    "/%70ractice/%63issp/data.json",
+    "/PRACTICE/CISSP/DATA.JSON",
+    "/Practice/cissp/data.json",
+    "/practice\\cissp\\data.json",
+    "/practice%5ccissp/data.json",
+    f"{AT}/data.json;a=b",
+    f"{AT}/data.json%00",
+    f"{AT}/data.json?a=/about.html",
+    f"{AT}/data.json?a=1&product=isc2/ccsp",
+    f"http://SITE{AT}/data.json",
+]
+"""Each way of writing a path that one server or another takes for that of a file."""
+
+WAYS: list[tuple[str, dict[str, str], bytes | None]] = [
+    ("GET", {}, None),
+    ("HEAD", {}, None),
+    ("POST", {"Content_Type": "text/plain"}, b"a body"),
+    ("PUT", {}, b"a body"),
+    ("DELETE", {}, None),
+    ("OPTIONS", {}, None),
+    ("GET", {"Range": "bytes=0-3"}, None),
+    ("GET", {"Range": "bytes=9999-"}, None),
+    ("GET", {"If_None_Match": "*"}, None),
+    ("GET", {"If_Modified_Since": "Fri, 01 Jan 2100 00:00:00 GMT"}, None),
+    ("GET", {"Authorization": "Basic YTpi"}, None),
+    ("GET", {"X_Forwarded_Uri": "/about.html", "X_Original_URL": "/about.html"}, None),
+    ("GET", {"X_HTTP_Method_Override": "OPTIONS", "X_Forwarded_Method": "OPTIONS"}, None),
+]
+
+
+@pytest.fixture(scope="module", params=["nginx", "caddy", "worker"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatedSite]:
+    """Run a site on each web server."""
+    with gated_site(request.param, tmp_path_factory.mktemp(request.param)) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def cookie(site: GatedSite) -> str:
+    """Return the cookie of a browser that opened the product."""
+    return site.shop.opened("cs_1")
+
+
+def expect_closed(answer: Answer) -> None:
+    """Expect nothing of a practice page, not even that it is there as it was."""
+    assert MARK not in answer.body
+    assert answer.status in {301, 303, 400, 404}, answer
+
+
+@each_case("path", SPELLINGS)
+def test_no_spelling_opens_it(path: str, site: GatedSite, cookie: str) -> None:
+    """However a path is written, a stranger sees nothing, and the buyer of another product neither."""
+    path = path.replace("SITE", f"127.0.0.1:{site.port}")
+    expect_closed(site.ask(path))
+    expect_closed(site.ask(path.replace("issp", "csp").replace("ISSP", "CSP"), Cookie=cookie))
+
+
+@each_case(("path", "method", "headers", "body"), [(path, *way) for path in PLAIN for way in WAYS])
+def test_no_method_and_no_header_opens_it(
+    path: str, method: str, headers: dict[str, str], body: bytes | None, site: GatedSite, cookie: str
+) -> None:
+    """A stranger is led to where access is found again, the buyer of another product to why it is closed."""
+    lost = site.ask(path, method, body, **headers)
+    assert (lost.status, lost.location.partition("&")[0]) == (303, f"/guided/lost?product={PRODUCT.name}")
+    ended = site.ask(path.replace("cissp", "ccsp"), method, body, **headers, Cookie=cookie)
+    assert (ended.status, ended.location) == (303, f"/guided/ended?product={OTHER.name}")
+    for answer in (lost, ended):
+        assert MARK not in answer.body
+        assert answer.headers["cache-control"] == ["private, no-cache"]
+        assert answer.headers["strict-transport-security"] == ["max-age=31536000"]
+
+
+@each_case(
+    ("path", "back"),
+    [
+        (f"{AT}/data.json?a=1&back=//evil.example", f"{AT}/data.json"),
+        (f"{AT}/more/", f"{AT}/more/"),
+        (f"/{AT}/", ""),
+        (f"//evil.example/..{AT}/", ""),
+    ],
+)
+def test_the_way_back_is_a_path_of_the_site(path: str, back: str, site: GatedSite) -> None:
+    """What a stranger writes into an address leads to no other site, by the page that it leads to."""
+    answer = site.ask(path)
+    assert answer.status == 303
+    page = site.ask(answer.location)
+    assert page.status == 200
+    assert "evil.example" not in page.body
+    assert (f'href="{back}"' in page.body) == bool(back)
+
+
+@each_case("path", PLAIN)
+def test_the_buyer_sees_it(path: str, site: GatedSite, cookie: str) -> None:
+    """Its own product as the site has it, in no cache on the way, asked for again each time."""
+    answer = site.ask(path, Cookie=cookie)
+    assert (answer.status, MARK in answer.body) == (200, True)
+    assert answer.headers["cache-control"] == ["private, no-cache"]
+    assert answer.headers["strict-transport-security"] == ["max-age=31536000"]
+    assert site.ask(path, "HEAD", Cookie=cookie).status == 200
+    assert site.ask(path, Cookie=cookie, If_None_Match=answer.headers["etag"][0]).status == 304
+    part = site.ask(path, Cookie=cookie, Range="bytes=0-3")
+    assert (part.status, part.body) == (206, "ciss")
+
+
+def test_a_folder_without_its_slash(site: GatedSite, cookie: str) -> None:
+    """The buyer is led to the folder, on the same site."""
+    answer = site.ask(AT, Cookie=cookie)
+    assert answer.status in {301, 307, 308}
+    assert answer.location.endswith(f"{AT}/")
+
+
+@each_case(("method", "headers", "body"), WAYS)
+def test_the_gate_is_asked_by_the_cookie_alone(
+    method: str, headers: dict[str, str], body: bytes | None, site: GatedSite, cookie: str
+) -> None:
+    """Nothing of a request that could make its answer another one reaches the access gate."""
+    _ = site.ask(f"{AT}/data.json", method, body, **headers, Cookie=cookie)
+    asked, path, sent, came = site.shop.at_the_gate()
+    assert (asked, path, came) == ("GET", f"/guided/api/gate/{PRODUCT.name}", b"")
+    assert sent["cookie"] == cookie
+    assert not {"authorization", "range", "if-none-match", "if-modified-since", "content-type"} & {*sent}
+    assert sent.get("content-length", "0") == "0"
+
+
+def test_what_is_for_all_stays_open(site: GatedSite) -> None:
+    """The rest of the site is as it was."""
+    for path in ("/", "/about.html", "/open.json"):
+        answer = site.ask(path)
+        assert (answer.status, "For all." in answer.body) == (200, True)
+
+
+def test_a_crawler_finds_no_practice_page(site: GatedSite) -> None:
+    """It follows every link of the site, and of the hosted pages where it is led."""
+    found = site.crawl()
+    assert {"/about.html", *PLAIN} <= {*found}
+    assert any(path.startswith("/guided/lost") for path in found)
+    assert [path for path, answer in found.items() if MARK in answer.body] == []
+
+
+def test_a_purchase_opens_it(site: GatedSite) -> None:
+    """On the site's own origin: the hosted page gives the browser its cookie, which opens the practice pages."""
+    site.shop.clock.advance(60)
+    site.shop.at_owner(sold(site.shop.owner, "cs_2"))
+    led = site.ask("/guided/success?session_id=cs_2")
+    assert (led.status, led.location) == (303, f"/guided/success?product={PRODUCT.name}")
+    given = led.headers["set-cookie"][0].partition(";")[0]
+    page = site.ask(led.location, Cookie=given)
+    assert f'href="http://127.0.0.1{AT}/"' in page.body
+    assert site.ask(f"{AT}/", Cookie=given).status == 200
+    form = {**OF_PAGE, "Content-Type": "application/x-www-form-urlencoded"}
+    assert site.ask("/guided/lost", "POST", f"email={BUYER}&form_token=".encode(), **form).status == 200
+
+
+def test_the_live_count_is_on_the_site(site: GatedSite) -> None:
+    """Its script and its numbers are asked of the service."""
+    for path in ("/live/pill.js", "/api/stats?realtime=1"):
+        _ = site.ask(path)
+        assert site.shop.asked[-1][:2] == ("GET", path.partition("?")[0])
+
+
+def test_where_a_visitor_comes_from(site: GatedSite) -> None:
+    """The service is told by the web server, and not by the visitor."""
+    _ = site.ask("/guided/lost", X_Forwarded_For="203.0.113.9")
+    assert "203.0.113.9" not in str(site.shop.asked[-1][2])
+
+
+def test_revoked_is_closed_within_a_second(site: GatedSite) -> None:
+    """The owner revokes it at another node; the next request a second later is refused."""
+    cookie = site.shop.opened("cs_3")
+    assert site.ask(f"{AT}/app.js", Cookie=cookie).status == 200
+    _ = site.shop.at_owner(site.shop.owner.desk.revoke("cs_3", "asked by the buyer"))
+    assert site.ask(f"{AT}/app.js", Cookie=cookie).location == f"/guided/ended?product={PRODUCT.name}"
+
+
+def test_a_store_that_cannot_be_read(site: GatedSite, cookie: str) -> None:
+    """Nobody knows: it is closed for a moment, and the buyer reads that nothing is lost."""
+    site.shop.clock.advance(1)
+    site.shop.store.get_errors = [StoreUnavailable("It is full.")]
+    expect_away(site.ask(f"{AT}/data.json", Cookie=cookie))
+    assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
+
+
+def test_a_service_that_is_stopped(site: GatedSite, cookie: str) -> None:
+    """What is for all stays open, all else is closed for as long, and says that no access is lost."""
+    site.shop.stop()
+    try:
+        for path in (*PLAIN, "/guided/lost"):
+            expect_away(site.ask(path, Cookie=cookie))
+            assert MARK not in site.ask(path).body
+        assert site.ask("/").status == 200
+    finally:
+        site.shop.start()
+    assert site.ask(f"{AT}/", Cookie=cookie).status == 200
+
+
+def expect_away(answer: Answer) -> None:
+    """Expect the page of a service that does not answer."""
+    assert (answer.status, MARK in answer.body) == (503, False)
+    assert "Your access is not lost" in answer.body
+    assert answer.headers["cache-control"] == ["private, no-cache"]
+    assert answer.headers["content-type"] == ["text/html"]
