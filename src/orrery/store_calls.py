@@ -1,6 +1,7 @@
 """What the stores over a database share: a caller's commit, times, the bounds of a scan, a thread for batches."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from queue import SimpleQueue
 from threading import Thread
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 from uuid import uuid4
 
 from orrery.ports.store import Check, Committed, Conflict, StoreEntry, Write, encode_key
@@ -117,7 +118,8 @@ class BatchThread(Generic[BatchRequest, BatchAnswer]):
         self._drop = drop
         self._loop = loop
         self._largest = largest
-        self._queue: SimpleQueue[_Job[BatchRequest, BatchAnswer] | None] = SimpleQueue()
+        self._jobs: deque[_Job[BatchRequest, BatchAnswer]] = deque()
+        self._calls: SimpleQueue[Literal["work", "end"]] = SimpleQueue()
         # A daemon, so that a process that forgot to close can end: only answered commits count as stored.
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -125,31 +127,28 @@ class BatchThread(Generic[BatchRequest, BatchAnswer]):
     def submit(self, request: BatchRequest) -> asyncio.Future[BatchAnswer]:
         """Queue `request` from the loop's thread."""
         job: _Job[BatchRequest, BatchAnswer] = _Job(request, self._loop.create_future())
-        self._queue.put(job)
+        self._jobs.append(job)
+        if len(self._jobs) == 1:  # later, so that one call is enough for all requests of this turn of the loop
+            _ = self._loop.call_soon(self._calls.put, "work")
         return job.answer
 
     def finish(self) -> None:
         """Carry out the queued requests, then end (blocks; no request may be submitted after it)."""
-        self._queue.put(None)
+        self._calls.put("end")
         self._thread.join()
 
     def _run(self) -> None:
-        for first in iter(self._queue.get, None):
-            jobs = [first, *self._waiting(self._largest - 1)]
+        for _ in iter(self._calls.get, "end"):
+            self._work()
+        self._work()
+        self._drop()
+
+    def _work(self) -> None:
+        while self._jobs:
+            jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), self._largest))]
             outcomes = self._settle([job.request for job in jobs])
             with suppress(RuntimeError):  # the loop is closed: no caller waits any more
                 _ = self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
-        self._drop()
-
-    def _waiting(self, limit: int) -> list[_Job[BatchRequest, BatchAnswer]]:
-        jobs: list[_Job[BatchRequest, BatchAnswer]] = []
-        while len(jobs) < limit and not self._queue.empty():
-            job = self._queue.get()
-            if job is None:
-                self._queue.put(None)  # the end, for _run to see; nothing comes after it
-                break
-            jobs.append(job)
-        return jobs
 
 
 def _deliver(jobs: Sequence[_Job[BatchRequest, BatchAnswer]], outcomes: Sequence[BatchAnswer | Exception]) -> None:

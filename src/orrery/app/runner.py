@@ -53,7 +53,9 @@ class DeploymentRunner:
         self._adapters: Adapters | None = None
 
     def run(self, action: Callable[[Services], Awaitable[T]]) -> T:
-        return self._loop.run(self._run(action))
+        found = list[T]()  # asyncio makes a text of what a task returns, however much that is, and drops it
+        self._loop.run(self._run(action, found))
+        return found[0]
 
     def run_with_usable_secrets(self, action: Callable[[Services], Awaitable[T]]) -> T:
         if self._loaded is None:
@@ -101,10 +103,10 @@ class DeploymentRunner:
             self._loop.run(self._stack.aclose())
         self._loop.close()
 
-    async def _run(self, action: Callable[[Services], Awaitable[T]]) -> T:
+    async def _run(self, action: Callable[[Services], Awaitable[T]], found: list[T]) -> None:
         if self._services is None:
             self._services = await self._stack.enter_async_context(opened(*self._settings(), self._wanted))
-        return await action(self._services)
+        found.append(await action(self._services))
 
     def _settings(self) -> tuple[Settings, Secrets]:
         if self._loaded is None:
