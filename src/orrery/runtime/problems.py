@@ -182,14 +182,6 @@ class Problems:
         return _named(problem.key, self.last)
 
 
-def _named(key: str, found: Sequence[Problem]) -> Problem:
-    for one in found:
-        if one.key == key:
-            return one
-    listed = "; ".join(one.key for one in found) or "none"
-    raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")
-
-
 def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
     """Return the acknowledgement that holds for a finding, by what is stored of the parts."""
     outage = known.get(finding.part)
