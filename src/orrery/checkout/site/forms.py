@@ -3,12 +3,9 @@
 import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from orrery.ports.clock import Clock
-
-LIFE = timedelta(hours=24)
-"""How long a form may stay open."""
 
 _OURS = ("same-origin", "none")
 
@@ -27,8 +24,8 @@ class Forms:
         return cls(clock, origins, hmac.digest(store_key, b"orrery tokens of forms", "sha256"))
 
     def token(self) -> str:
-        """Return the token that a form has from now on."""
-        return self._token_at(int(self.clock.now().timestamp()))
+        """Return the token that forms have today, in UTC."""
+        return self._token_of(self.clock.now())
 
     def are_own(self, headers: Mapping[str, str], token: str) -> bool:
         """Return whether a form came from a page of ours, by the headers of its request and its token.
@@ -43,11 +40,9 @@ class Forms:
         return self._is_token(token) if origin == "null" else origin in self.origins
 
     def _is_token(self, token: str) -> bool:
-        at = token.partition(".")[0]
-        if not (at.isascii() and at.isdecimal() and len(at) <= len("9999999999")):
-            return False
-        age = self.clock.now().timestamp() - int(at)
-        return hmac.compare_digest(token, self._token_at(int(at))) and age <= LIFE.total_seconds()
+        """Return whether a form that was shown today or yesterday has this token."""
+        days = self.clock.now(), self.clock.now() - timedelta(days=1)
+        return any(hmac.compare_digest(token.encode(), self._token_of(day).encode()) for day in days)
 
-    def _token_at(self, seconds: int) -> str:
-        return f"{seconds}.{hmac.digest(self.key, str(seconds).encode(), 'sha256').hex()[:32]}"
+    def _token_of(self, day: datetime) -> str:
+        return hmac.digest(self.key, f"{day:%Y-%m-%d}".encode(), "sha256").hex()[:32]
