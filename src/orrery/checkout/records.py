@@ -78,8 +78,7 @@ class AccessRecord(Record):
     erasure reaches them, too. `revoked_at` is when the owner revoked the access. `title` is the product's when the
     access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
     `paid_at` is when the webhook's event happened, or, where reconciliation found the sale, when its session was
-    made; None without a sale, and in a record of an earlier release. `link_generation` is how often the link in
-    the buyer's e-mail was replaced: one of an earlier generation opens nothing.
+    made; None without a sale, and in a record of an earlier release. A link of a former `link_generation` is void.
     """
 
     session_id: Id
