@@ -242,8 +242,8 @@ class Attempt(Record):
 class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
-    `reason` has a few words, and nothing personal. `item` is the id of a dispute that is open, which is a problem
-    of its own; `amount` and `currency` are the dispute's, `payment` is what it contests, and an `inquiry` has not
+    `reason` has a few words, and nothing personal. `item` is the id of a dispute that is open, which is a separate
+    problem; `amount` and `currency` are the dispute's, `payment` is what it contests, and an `inquiry` has not
     taken the money. An earlier release did not store them.
     """
 

@@ -21,7 +21,7 @@ _IN_MINUTES = 120
 
 _IS_IT_RUNNING = (
     "Is the service running, with live.refresh on or another scheduler? "
-    "`orrery live refresh` counts now, or says why not."
+    "`orrery live refresh` counts now, or names the reason why it cannot."
 )
 
 PART, _KEY = "live counter", "analytics key"

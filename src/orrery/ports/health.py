@@ -54,7 +54,7 @@ class Finding:
     about its beginning and its end need no further wait. `early`: the part is broken, and not for long enough for
     a push. `severity` is 5 for an essential part, else what the check decides. `items` are what it is about, such
     as the ids of sessions, where that is more than one: a new one is a change, and is pushed. What has a `concern`
-    is about one payment, and is a push of its own, without one about its end.
+    is about one payment, and is a separate push, without one about its end.
     `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before.
     """

@@ -14,6 +14,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from orrery.trust import WELL_KNOWN
+
 WEB = Path(__file__).parents[1] / "web"
 PAGES = {
     "/": "shop",
@@ -45,7 +47,9 @@ def create_site(service: str) -> Starlette:
 
     async def practise(request: Request) -> Response:
         asked = {"Cookie": request.headers.get("cookie", "")}
-        async with httpx2.AsyncClient(base_url=service, timeout=5, trust_env=False) as client:
+        async with httpx2.AsyncClient(
+            base_url=service, timeout=5, trust_env=False, verify=WELL_KNOWN.web
+        ) as client:
             status = (await client.get(_GATE, headers=asked)).status_code
         if status == HTTPStatus.NO_CONTENT:
             return _page("practice")
