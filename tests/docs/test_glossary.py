@@ -66,16 +66,8 @@ KEPT = {"src/orrery/scanner/init/scan.toml": {"told"}}
 """The name of a setting, and of a file that users have."""
 
 KEPT_NAMES = {
-    "ports/health.py": {"told"},
-    "runtime/health.py": {"told"},
     "runtime/problems.py": {"told_at"},
-    "runtime/watch.py": {"told", "told_at"},
-    "secrets/check.py": {"told"},
-    "checkout/access/outages.py": {"told"},
-    "checkout/access/buyers_in_need.py": {"told"},
-    "checkout/access/refunds.py": {"told"},
-    "checkout/access/report.py": {"told"},
-    "runtime/findings.py": {"told"},
+    "runtime/watch.py": {"told_at"},
     "scanner/settings.py": {"told"},
     "app/scan/files.py": {"told"},
     "live/monitor.py": {"told"},

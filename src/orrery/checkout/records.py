@@ -243,9 +243,8 @@ class Attempt(Record):
 class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
-    `reason` has a few words, and nothing personal. `item` is the id of a dispute that is open, which is a problem
-    of its own; `amount` and `currency` are the dispute's, `payment` is what it contests, and an `inquiry` has not
-    taken the money. An earlier release did not store them.
+    `reason` has a few words, and nothing personal. `item` is the id of an open dispute, a separate problem; it
+    contests `payment`, and an `inquiry` has taken no money. An earlier release did not store these.
     """
 
     session_id: Id
