@@ -63,8 +63,8 @@ async def test_what_follows_from_a_missing_secret() -> None:
     lacked = [one for one in lacked if one.part != "live counter"]
     assert len(lacked) == 5
     for finding in lacked:
-        name = finding.todo.removesuffix(".").rpartition(" ")[2]
-        assert finding.cause == f"secret {name}"
+        name = finding.cause.removeprefix("secret ")
+        assert f"into the secret file {name}, and restart" in finding.todo
         assert name in secret_names()
 
 

@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 
 FIVE_MINUTES = 300
 SOMEWHERE, ELSEWHERE = "9.9.9.9", "149.112.112.112"
-ABOUT = "declines within"
+ABOUT = "Broken: fraud clusters"
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ async def broken(tmp_path: Path) -> AsyncIterator[Broken]:
     shop.configure()
     async with opened(*load(shop.config)) as orrery:
         await break_records(orrery)
+        await break_machines(orrery)
         orrery[Workers].failing["backup"] = "The disk is full."
         _, private = apps_of(orrery)
         async with client_of(private) as client:
@@ -127,7 +128,7 @@ async def break_records(orrery: Orrery) -> None:
         disputes=(dispute,),
     )
     failing = CreationOutage(
-        since=now, last_failure_at=now, failures=5, product=None, why="It is down.", todo="Wait."
+        since=now, last_failure_at=now, failures=5, product=None, why="It is down.", todo="Wait. `orrery doctor`."
     )
     proxy = ProxySighting(address=IPv4Address("10.0.0.9"), forwards=True, refused=0, seen_at=now)
     cluster = FoundCluster(
@@ -135,11 +136,6 @@ async def break_records(orrery: Orrery) -> None:
     )
     search = LastSearch(looked_at=now, clusters=(cluster,))
     refused = OutboxDraft(f"buyer-{SESSION}", "email", "Title", "Body", to=BUYER)
-    report = CloudReport(
-        at=now, power="running", health="Available", health_alert="off", deallocate_alert="missing"
-    )
-    alarm = Alarm(trouble="vanished", fingerprint="", observer="another process", since=now, seen_at=now)
-    vanished = Baseline(name="push_token", fingerprint="abc", since=now, alarms=(alarm,))
     writes = [
         stored.access.put(record(SESSION, email=BUYER), SESSION),
         stored.reconciled.put(last),
@@ -149,8 +145,6 @@ async def break_records(orrery: Orrery) -> None:
         stored.proxy.put(proxy),
         stored.refused_webhooks.put(RefusedWebhooks(reason="clock", since=now)),
         last_search(orrery.store, orrery[Clock]).put(search),
-        Reports(orrery.store, orrery[Clock]).last.put(report),
-        Collection(orrery.store, orrery[Clock], Baseline, BASELINE, life=FOR_EVER).put(vanished, "push_token"),
         *outbox.enqueue([refused], now),
     ]
     await write(orrery.store, writes)
@@ -158,6 +152,19 @@ async def break_records(orrery: Orrery) -> None:
     old = await rows.require(refused.id)
     changes = rows.changes(refused.id, old, old.record.change(state="dead", last_error="550"))
     await write(orrery.store, list(changes.writes))
+
+
+async def break_machines(orrery: Orrery) -> None:
+    """Store what another machine reported, and that another process misses a secret."""
+    clock, now = orrery[Clock], orrery[Clock].now()
+    report = CloudReport(
+        at=now, power="running", health="Available", health_alert="off", deallocate_alert="missing"
+    )
+    alarm = Alarm(trouble="vanished", fingerprint="", observer="another process", since=now, seen_at=now)
+    vanished = Baseline(name="push_token", fingerprint="abc", since=now, alarms=(alarm,))
+    secrets = Collection(orrery.store, clock, Baseline, BASELINE, life=FOR_EVER)
+    reports = Reports(orrery.store, clock).last
+    await write(orrery.store, [reports.put(report), secrets.put(vanished, "push_token")])
 
 
 async def test_every_check_finds_something(broken: Broken) -> None:
@@ -198,8 +205,10 @@ async def test_every_view_says_the_same(broken: Broken) -> None:
 
 async def test_pushes_name_the_problem_and_the_command(broken: Broken) -> None:
     """What the watch pushes names the part in its title or its line, and a command; no push names an address."""
+    last = broken.orrery[Problems].last
+    assert [one.key for one in last if "`orrery " not in one.finding.todo] == []
     text = "\n".join(f"{row.title}\n{row.body}" for row in await broken.pushes())
-    untold = [one for one in broken.orrery[Problems].last if not one.cause and not one.finding.early]
+    untold = [one for one in last if not one.cause and not one.finding.early]
     assert [one.key for one in untold if f"{one.key}: " not in text and f"Broken: {one.key}\n" not in text] == []
     assert [line for line in text.splitlines() if "`orrery " not in line and not line.startswith("Broken: ")] == []
     assert "@" not in text

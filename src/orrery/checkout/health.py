@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import COMPLETED
 from orrery.checkout.settings import CheckoutPlan
-from orrery.ports.health import Finding, secret_part
+from orrery.ports.health import Finding, of_secret
 from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
 
 RETIRING = "2026-09-30.endive"
@@ -16,6 +16,8 @@ RETIRING = "2026-09-30.endive"
 HealthCheck = Callable[[], Awaitable[Finding]]
 
 _WEBHOOK = "processor webhook"
+
+_AGAIN = "`orrery doctor` reads it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,14 @@ class CheckoutHealth:
             return [Finding("checkout", "off", "No product is configured.", todo, essential=True)]
         return [
             *self._shared_codes(),
-            _secret("processor key", self.plan.has_api_key, "processor_api_key", "the key"),
-            _secret("webhook secret", bool(self.plan.signing_secrets), "webhook_signing_secret", "it"),
-            _secret("access check", bool(self.plan.service_tokens), "access_service_token", "a token"),
+            *(
+                of_secret(part, name, what, present=bool(present), essential=True, of_settings=True)
+                for part, name, what, present in (
+                    ("processor key", "processor_api_key", "the key", self.plan.has_api_key),
+                    ("webhook secret", "webhook_signing_secret", "it", self.plan.signing_secrets),
+                    ("access check", "access_service_token", "a token", self.plan.service_tokens),
+                )
+            ),
         ]
 
     def _shared_codes(self) -> list[Finding]:
@@ -74,14 +81,27 @@ class CheckoutHealth:
         known, unread = split_unreadable([one async for one in self.processor.list_webhook_endpoints()])
         if unread:
             why = f"{unread[0]} Its id: {unread[0].item_id or 'none'}."
-            return Finding(_WEBHOOK, "broken", why, "Look at it in the processor's dashboard.", essential=True)
+            return Finding(
+                _WEBHOOK,
+                "broken",
+                why,
+                f"Look at it in the dashboard. {_AGAIN}",
+                essential=True,
+            )
         return self._of_endpoints([one for one in known if _sends_completed(one.events)])
 
     def _of_endpoints(self, endpoints: Sequence[WebhookEndpoint]) -> Finding:
         version, disabled = self.plan.settings.api_version, [one for one in endpoints if not one.enabled]
-        state, why, todo = "broken", f"No enabled endpoint sends {COMPLETED}.", "Add one in the dashboard."
+        state, why, todo = (
+            "broken",
+            f"No enabled endpoint sends {COMPLETED}.",
+            "Add one in the dashboard.",
+        )
         if others := {one.api_version for one in endpoints if one.enabled} - {version}:
-            why, todo = self._wrong_versions(others), f"Re-create the endpoint with version {version}."
+            why, todo = (
+                self._wrong_versions(others),
+                f"Re-create the endpoint with version {version}.",
+            )
         elif len(disabled) < len(endpoints):
             state, why, todo = "ok", f"version {version}", ""
             if same := _same_address([one for one in endpoints if one.enabled]):
@@ -100,15 +120,6 @@ class CheckoutHealth:
         why = f"It sends version {versions}; this service reads {self.plan.settings.api_version}."
         retired = any(one is not None and one >= RETIRING for one in others)
         return f"{why} From {RETIRING} on, sessions lose payment_method_types." if retired else why
-
-
-def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
-    if present:
-        return Finding(part, "ok", essential=True)
-    todo = f"Put {what} into the secret file {name}."
-    return Finding(
-        part, "broken", "It is missing.", todo, cause=secret_part(name), of_settings=True, essential=True
-    )
 
 
 def _sends_completed(events: tuple[str, ...]) -> bool:

@@ -78,7 +78,8 @@ class AccessRecord(Record):
     erasure reaches them, too. `revoked_at` is when the owner revoked the access. `title` is the product's when the
     access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
     `paid_at` is when the webhook's event happened, or, where reconciliation found the sale, when its session was
-    made; None without a sale, and in a record of an earlier release. A link of a former `link_generation` is void.
+    made; None without a sale, and in a record of an earlier release. `link_generation` is how often the link in
+    the buyer's e-mail was replaced: one of an earlier generation opens nothing.
     """
 
     session_id: Id
@@ -242,9 +243,8 @@ class Attempt(Record):
 class StoredDiscrepancy(RecordPart):
     """A session with access and payment that do not match: paid without access, or access without payment.
 
-    `reason` has a few words, and nothing personal. `item` is the id of a dispute that is open, which is a separate
-    problem; `amount` and `currency` are the dispute's, `payment` is what it contests, and an `inquiry` has not
-    taken the money. An earlier release did not store them.
+    `reason` has a few words, and nothing personal. `item` is the id of an open dispute, a separate problem; it
+    contests `payment`, and an `inquiry` has taken no money. An earlier release did not store these.
     """
 
     session_id: Id

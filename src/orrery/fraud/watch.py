@@ -111,7 +111,7 @@ def _panel(found: LastSearch) -> Panel:
 
 def _finding(found: LastSearch) -> Finding:
     if not found.clusters:
-        return Finding(PART, "ok", "No cluster is open.", essential=False, settled=True)
+        return Finding(PART, "ok", "No cluster was found.", essential=False, settled=True)
     newest, count = found.newest_first(), len(found.clusters)
     more = f" And {count - MOST} more." if count > MOST else ""
     return Finding(

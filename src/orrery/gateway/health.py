@@ -13,10 +13,12 @@ from orrery.gateway.pings import GatewayPlan, Pings
 from orrery.gateway.records import LastPing
 from orrery.gateway.settings import MINIMUM_GRACE
 from orrery.ports.clock import Clock
-from orrery.ports.health import URGENT, Finding, secret_part
+from orrery.ports.health import URGENT, Finding, of_secret
 
 PART = "gateway"
 SECRET = "gateway_ping_token"  # noqa: S105  a name, no secret
+
+_PINGS = "What came: `orrery gateway pings`."
 
 AFTER_START = timedelta(seconds=MINIMUM_GRACE)
 """How long a site that has just started listens before silence causes a push: it may have been away itself."""
@@ -51,9 +53,8 @@ class GatewayHealth:
         if not self._plan.expects:
             return JudgedPing(None, Finding(PART, "off", "No guest pings this site.", essential=False))
         if not self._plan.has_token:
-            todo = f"Put the token of the pings into the secret file {SECRET}."
-            cause = secret_part(SECRET)
-            return JudgedPing(None, Finding(PART, "broken", _NO_TOKEN, todo, essential=False, cause=cause))
+            what = "the token of the pings"
+            return JudgedPing(None, of_secret(PART, SECRET, what, present=False, essential=False, why=_NO_TOKEN))
         found = await self._pings.last.find()
         now = self._clock.now()
         record = found.record if found else LastPing(expected_since=now - self._runs())
@@ -81,7 +82,7 @@ class GatewayHealth:
 
     def _without_a_ping(self, last: LastPing, now: datetime) -> Finding:
         why = f"No ping yet; one is expected since {_clock_time(last.expected_since)}."
-        todo = "Install the guest on the gateway's machine, with this site's address and the token."
+        todo = f"Install the guest on the gateway's machine, with this site's address and the token. {_PINGS}"
         if self._is_silence(last.expected_since, now):
             return Finding(PART, "broken", why, todo, essential=False)
         return Finding(PART, "ok", why, todo, essential=False)
@@ -94,7 +95,7 @@ class GatewayHealth:
 
     def _broken(self, why: str, todo: str, *, is_early: bool = False) -> Finding:
         is_early = is_early or self._runs() < AFTER_START
-        return Finding(PART, "broken", why, todo, essential=False, severity=URGENT, early=is_early)
+        return Finding(PART, "broken", why, f"{todo} {_PINGS}", essential=False, severity=URGENT, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:
         # After a clock was put back, `since` may be years ahead: that must not silence anything.

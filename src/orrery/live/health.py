@@ -11,7 +11,7 @@ from orrery.live.reads import last_error, read, snapshot_in
 from orrery.live.records import LastError, Snapshot
 from orrery.ports.analytics import Analytics
 from orrery.ports.clock import Clock
-from orrery.ports.health import Finding, secret_part
+from orrery.ports.health import Finding, of_secret
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Store
 
@@ -21,7 +21,7 @@ _IN_MINUTES = 120
 
 _IS_IT_RUNNING = (
     "Is the service running, with live.refresh on or another scheduler? "
-    "`orrery live refresh` counts now, or names the reason why it cannot."
+    "`orrery live refresh` counts now, or prints why not."
 )
 
 PART, _KEY = "live counter", "analytics key"
@@ -51,11 +51,12 @@ class LiveHealth:
         """Return the findings of the checks that need no network."""
         if not self.has_property:
             return [Finding(PART, "off", "No analytics property is configured.", essential=False)]
+        why = "It is missing or cannot be used."
         key, password = "analytics_service_account_key", "admin_password_hash"
         return [
             *await self._counter(),
-            _secret(_KEY, self.has_key, key, "the service account's JSON key"),
-            _secret("admin password", self.can_admit, password, "the output of `orrery admin hash`"),
+            of_secret(_KEY, key, "the service account's JSON key", present=self.has_key, essential=False, why=why),
+            of_secret("admin password", password, "a hash", present=self.can_admit, essential=False, why=why),
         ]
 
     def remote(self) -> list[tuple[str, HealthCheck]]:
@@ -112,13 +113,6 @@ class LiveHealth:
         snapshot = await snapshot_in(self.store, self.clock)
         last = await read(last_error(self.store, self.clock))
         return snapshot, current_count(snapshot, self.clock.now()), last
-
-
-def _secret(part: str, present: bool, name: str, what: str) -> Finding:  # noqa: FBT001  a private shorthand
-    if present:
-        return Finding(part, "ok", essential=False)
-    why, todo = "It is missing or cannot be used.", f"Put {what} into the secret file {name}."
-    return Finding(part, "broken", why, todo, essential=False, cause=secret_part(name))
 
 
 def _unseen(found: CurrentCount) -> str:

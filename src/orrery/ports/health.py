@@ -54,7 +54,7 @@ class Finding:
     about its beginning and its end need no further wait. `early`: the part is broken, and not for long enough for
     a push. `severity` is 5 for an essential part, else what the check decides. `items` are what it is about, such
     as the ids of sessions, where that is more than one: a new one is a change, and is pushed. What has a `concern`
-    is about one payment, and is a separate push, without one about its end.
+    is about one payment: its push is separate, and there is no push about its end.
     `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before.
     """
@@ -169,3 +169,21 @@ class Round:
 def secret_part(name: str) -> str:
     """Return the name of a secret's part in findings."""
     return f"secret {name}"
+
+
+def of_secret(
+    part: str,
+    name: str,
+    what: str,
+    *,
+    present: bool,
+    essential: bool,
+    why: str = "It is missing.",
+    of_settings: bool = False,
+) -> Finding:
+    """Return whether a part has its secret; `what` goes into the file."""
+    if present:
+        return Finding(part, "ok", essential=essential)
+    todo = f"Put {what} into the secret file {name}, and restart. `orrery secrets check` looks at it."
+    cause = secret_part(name)
+    return Finding(part, "broken", why, todo, cause=cause, of_settings=of_settings, essential=essential)

@@ -87,7 +87,7 @@ class OwnerHealth:
 
     def _jobs(self) -> list[Finding]:
         """Return a finding for each other failing job; jobs with the same error follow from the first."""
-        todo = "It is tried again by itself; see the log if it lasts."
+        todo = "It is tried again by itself. `orrery doctor` asks what it needs; the log has more."
         first = {self._probe.last_failure: STORE} if self._probe.last_failure else {}
         found: list[Finding] = []
         for name, why in self._failing.items():
@@ -105,7 +105,10 @@ class OwnerHealth:
         try:
             return Finding(channel, "ok", await notifier.check(), essential=True)
         except OrreryError as error:
-            todo = advice(error, "Check the address, the secret and the network.")
+            todo = advice(
+                error,
+                f"Check the address, the secret and the network, then `orrery notifications test {channel}`.",
+            )
             return Finding(channel, "broken", str(error), todo, essential=True)
 
 
@@ -115,12 +118,12 @@ async def run_check(part: str, check: Callable[[], Awaitable[Finding]]) -> Findi
         return await check()
     except StoreUnavailable:
         why = "Its state is unknown while the store cannot be used."
-        return Finding(part, "broken", why, "See the store.", cause=STORE, essential=True)
+        return Finding(part, "broken", why, "See the store, then `orrery doctor`.", cause=STORE, essential=True)
     except OrreryError as error:
         return Finding(
             part,
             "broken",
             str(error),
-            advice(error, "Check the address, the key and the network."),
+            advice(error, "Check the address, the key and the network; `orrery secrets check` tries the key."),
             essential=True,
         )

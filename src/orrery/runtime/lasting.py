@@ -2,7 +2,7 @@
 
     well ──begin: record──▶ lasts ──end: record deleted──▶ well
 
-`OutageWatch` pushes the finding's words about its beginning and its end. `note` is for what is counted meanwhile.
+`OutageWatch` pushes the finding at its beginning and its end. `note` is for what is counted meanwhile.
 """
 
 from collections.abc import Callable

@@ -20,7 +20,7 @@ LONGEST = timedelta(seconds=10)
 
 _HANGS = f"The checks did not end within {LONGEST.seconds} s: the disk of the store may hang."
 
-_TODO = "The findings of the other parts are older. See the log if it lasts."
+_TODO = "The findings of the other parts are older. `orrery doctor` looks now; see the log if it lasts."
 
 
 class Readiness:

@@ -97,7 +97,7 @@ class StoreProbe:
             f"The disk of the store is nearly full: {self._free / MIB:.1f} MiB are free, "
             f"and [store] least_free_mib is {self._least_free // MIB}."
         )
-        todo = "Make room: a full disk stops every sale."
+        todo = "Make room: a full disk stops every sale. `orrery doctor` looks again."
         return [Finding(DISK, "broken", why, todo, essential=False, cause=STORE)]
 
 

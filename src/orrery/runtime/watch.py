@@ -266,7 +266,7 @@ def _pushes(
     by_part = {one.part: one for one in findings}
     begun = sorted((by_part[one.part] for one in changes if one.begins), key=lambda one: -one.priority)
     over = [one.ended for one in changes if one.ended] + ([of_store] if of_store else [])
-    # What concerns one payment is a push of its own: a dispute has a deadline (decision 49).
+    # What concerns one payment is a separate push: a dispute has a deadline (decision 49).
     alone = [[one] for one in begun if one.concern]
     together = [one for one in begun if not one.concern]
     return [*(_broken_push(group, now) for group in (together, *alone) if group), *_over_push(over, by_part, now)]

@@ -37,7 +37,7 @@ _REMOVE = 'If you removed it permanently: `orrery secrets announce {name} --remo
 
 @dataclass(frozen=True, slots=True)
 class SecretEvent:
-    """A change of one secret. `needs_restart`: the service holds another value, which is a problem of its own."""
+    """A change of one secret. `needs_restart`: the service holds another value, a separate problem."""
 
     name: str
     kind: SecretEventKind

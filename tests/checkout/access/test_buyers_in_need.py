@@ -34,7 +34,7 @@ async def test_a_refused_email_is_a_problem_with_its_buyer() -> None:
     shop = await shop_with_a_refused_email()
     (finding,) = await shop.in_need.findings()
     assert (finding.part, finding.state) == (f"e-mail to {reference('cs_1')}", "broken")
-    assert finding.why == "E-mail refused: 550 5.1.1 <the address>: no such mailbox"
+    assert finding.why == "E-mail refused: 550 5.1.1 <the address>: no such mailbox."
     assert str(finding.concern) == "isc2/cissp, a…@example.org, https://processor.example/payments/pi_cs_1"
     assert "@" not in finding.in_a_push
     assert f"`orrery access change-email {reference('cs_1')} ADDRESS --resend --reason refused`" in finding.todo

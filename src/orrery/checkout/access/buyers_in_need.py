@@ -70,7 +70,7 @@ class BuyersInNeed:
             Finding(
                 f"{EMAIL_TO}{one.reference}",
                 "broken",
-                one.why,
+                f"{one.why.rstrip('.')}.",
                 one.todo,
                 essential=False,
                 settled=True,

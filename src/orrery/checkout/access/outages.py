@@ -176,7 +176,8 @@ SessionOrigin = Literal["known", "unknown", "imported"]
 
 _WHY = "The processor lists completed sessions that this store does not know: it is empty, or older than they are."
 _TODO = (
-    "If there is a newer store or snapshot, stop the service and put that in place with `orrery restore`. Else "
+    "`orrery checkout reconcile --dry-run` lists them. If there is a newer store or snapshot, stop the service "
+    "and put that in place with `orrery restore`. Else "
     "reconciliation opens the sessions and holds back their messages (`orrery notifications list --state held`); "
     "`orrery checkout reconcile` names those that it cannot open, for `orrery access grant --session`."
 )

@@ -76,7 +76,7 @@ class Refunds:
         """Return a finding for each dispute that was open when the last reconciliation ran."""
         found = [await self._open_dispute(one) for one in last.disputes]
         if last.more_disputes:
-            why = f"{last.more_disputes} more disputes are open; they are not listed one by one."
+            why = f"{last.more_disputes} more are open."
             found.append(
                 Finding(
                     f"{DISPUTE}more",

@@ -118,7 +118,7 @@ def findings_of(
 ) -> list[Finding]:
     """Return whether payments and access agree; `refused` are sessions that came since the last run.
 
-    A dispute that is open is a separate problem.
+    An open dispute is a separate problem.
     """
     if wrong := {one.session_id: one.reason for one in (*(_wrong(last) if last else ()), *refused)}:
         named = [f"{session_id}: {reason}" for session_id, reason in wrong.items()]

@@ -58,6 +58,8 @@ REFUSED_WITHIN = timedelta(hours=1)
 NOTED_EVERY = timedelta(minutes=10)
 """How often a proxy is noted."""
 
+_ASK = "`orrery doctor` asks the processor now."
+
 _CREATION, _ADDRESSES = "session creation", "client addresses"
 
 _ALL = ""
@@ -184,12 +186,12 @@ def _reason(error: ProcessorError) -> tuple[str, str]:
         return why, "Correct in the settings what it names, then type `orrery checkout preflight`."
     status = error.status if isinstance(error, ProcessorUnreachable) else None
     if status is None:
-        network = "Check this machine's network and name resolution, then the processor's status page."
+        network = f"Check this machine's network and name resolution, then the processor's status page. {_ASK}"
         return why, advice(error, network)
     if status == HTTPStatus.OK:
         todo = "Check checkout.processor_url, checkout.api_version and any proxy on the way; type `orrery doctor`."
         return why, todo
-    return why, "Look at the processor's status page; each visitor's request is tried again."
+    return why, f"Look at the processor's status page; each visitor's request is tried again. {_ASK}"
 
 
 class ProxyHealth:
@@ -263,8 +265,11 @@ def _described(sighting: ProxySighting) -> tuple[str, str]:
     address, refused = sighting.address, sighting.refused
     if not sighting.forwards:
         why = f"The rate limit refused {refused} requests from {address}, an address of a private network."
-        add = "add its address to [server] trusted_proxies, and restart the service."
+        add = "add its address to [server] trusted_proxies, type `orrery config check`, and restart."
         return why, f"If it is a proxy, let it send X-Forwarded-For, {add}"
     more = f" The limit refused {refused} requests." if refused else ""
     why = f"The proxy {address} is not trusted: all buyers behind it share one rate limit.{more}"
-    return why, f"Add {address} to [server] trusted_proxies if it is yours, and restart the service."
+    return (
+        why,
+        f"Add {address} to [server] trusted_proxies if it is yours, `orrery config check`, and restart.",
+    )

@@ -306,8 +306,8 @@ def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
     """Return the finding about products without a price, whatever else is wrong with them."""
     if not (without := [one for one in statuses if one.product.price_id is None]):
         return []
-    why = f"Without a price it cannot be sold: {_names(without)}."
-    return [Finding("checkout prices", "broken", why, "Set its price_id.", essential=False, of_settings=True)]
+    why = f"Without a price (price_id) it cannot be sold: {_names(without)}."
+    return [Finding("checkout prices", "broken", why, _CORRECT, essential=False, of_settings=True)]
 
 
 def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:
