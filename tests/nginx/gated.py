@@ -47,6 +47,10 @@ server {{
     root {root};
     index index.html;
     expires 30d;
+    access_log {folder}/access.log;
+    satisfy any;
+    allow 127.0.0.1;
+    deny all;
     error_page 404 /index.html;
     location ~* \\.(js|css|json|pdf)$ {{ expires 1y; }}
     include {folder}/orrery-site.conf;
@@ -172,6 +176,7 @@ class GatedSite:
     kind: WebServer
     shop: GatedShop
     port: int
+    folder: Path
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
         """Ask for exactly that path, which no client makes plainer; `If_Range` stands for `If-Range`."""
@@ -224,7 +229,7 @@ def gated_site(kind: WebServer, folder: Path) -> Generator[GatedSite]:
     with ExitStack() as stack:
         stack.callback(shop.stop)
         stack.enter_context(_RUNNING[kind](folder, root, port, text))
-        yield GatedSite(kind, shop, port)
+        yield GatedSite(kind, shop, port, folder)
 
 
 @contextmanager

@@ -182,6 +182,21 @@ def test_a_purchase_opens_it(site: GatedSite) -> None:
     assert site.ask("/guided/lost", "POST", f"email={BUYER}&form_token=".encode(), **form).status == 200
 
 
+def test_no_ticket_is_logged(site: GatedSite) -> None:
+    """The owner's web server keeps a log of the site, with no id or key of an access, whatever the answer."""
+    site.shop.stop()
+    try:
+        expect_away(site.ask("/guided/open?session_id=cs_9&link=1&key=aticket"))
+    finally:
+        site.shop.start()
+    assert site.ask("/guided/success?session_id=aticket").status == 404
+    assert site.ask("/about.html?here").status == 200
+    logs = [path.read_text(errors="replace") for path in site.folder.glob("*.log")]
+    assert not any("aticket" in log for log in logs)
+    if site.kind == "nginx":
+        assert any("/about.html?here" in log for log in logs)
+
+
 def test_the_live_count_is_on_the_site(site: GatedSite) -> None:
     """Its script and its numbers are asked of the service."""
     for path in ("/live/pill.js", "/api/stats?realtime=1"):
