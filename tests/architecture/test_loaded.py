@@ -47,7 +47,7 @@ COMMANDS = {
     **dict.fromkeys(("gateway cloud", "gateway start", "gateway timeline"), CONSOLE),
     "cockpit": {"typer"},
     "init": CONSOLE | {"apsw"},
-    "admin": CONSOLE,
+    **dict.fromkeys(("admin", "pause"), CONSOLE),
     **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | {"apsw"}),
     **dict.fromkeys(("ack", "config", "doctor", "notifications", "restore"), SERVICES),
     **dict.fromkeys(("backup", "cockpit backup"), CONSOLE | {"apsw"}),

@@ -241,3 +241,29 @@ async def test_put_aside_everywhere(broken: Broken) -> None:
     assert json.loads(broken.shop.orrery("ack", "--list", "--json").stdout) == []
     refused = broken.shop.orrery("ack", "sales", "of", "this", "store", "--for", "2d")
     assert (refused.returncode, "24 h at most" in refused.stderr) == (2, True)
+
+
+async def test_a_planned_pause_everywhere(broken: Broken) -> None:
+    """`orrery pause` is shown by every view until it is ended; it has a reason, and a limit."""
+    shop = broken.shop
+    for words, why in (
+        (["13h", "--reason", "x"], "12 h at most"),
+        (["2h"], "--reason"),
+        (["--end"], "No planned pause runs"),
+        (["2h", "--end", "--reason", "x"], "or --end"),
+    ):
+        refused = shop.orrery("pause", *words)
+        assert (refused.returncode, why in refused.stderr) == (2, True), refused.stderr
+    views = {
+        "doctor": lambda: shop.orrery("doctor").stdout,
+        "today": lambda: shop.orrery("today").stderr,
+        "pause": lambda: shop.orrery("pause").stdout,
+    }
+    assert shop.orrery("pause", "2h", "--reason", "New disks").returncode == 0
+    assert {name for name, view in views.items() if "New disks" not in view()} == set()
+    assert "New disks" in await broken.asked("/owner")
+    (planned,) = json.loads(shop.orrery("pause", "--json").stdout)
+    assert json.loads(shop.orrery("today", "--json").stdout)["pause"] == planned
+    assert shop.orrery("pause", "--end").returncode == 0
+    assert {name for name, view in views.items() if "New disks" in view()} == set()
+    assert "New disks" not in await broken.asked("/owner")

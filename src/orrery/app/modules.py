@@ -35,6 +35,12 @@ OWNER = Module(
     "owner",
     commands=(
         Command("ack", "Put a problem aside until it changes.", "orrery.app.cli.ack:command", whole=True),
+        Command(
+            "pause",
+            "Push nothing of what maintenance breaks, for a while.",
+            "orrery.app.cli.pause:command",
+            whole=True,
+        ),
         Command("admin", "Make the hash of the owner's password.", "orrery.app.cli.admin:group"),
         Command(
             "notifications",

@@ -19,6 +19,7 @@ from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.overview import NotificationOverview
 from orrery.runtime.parts import Parts
+from orrery.runtime.planned_pause import TITLE, PlannedPauses
 from orrery.runtime.problems import Problems
 from orrery.runtime.quiet_summary import QuietSummary
 from orrery.runtime.readiness import Readiness
@@ -84,7 +85,14 @@ def watch(runtime: Runtime) -> Parts:
         failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
         beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)
         jobs.append(Job(HeartbeatJob.JOB, timedelta(minutes=1), beat.run))
-    return Parts(module="watch", jobs=jobs, offers={OutageWatch: outages, Problems: problems})
+    pauses = PlannedPauses(runtime.store, runtime.clock)
+    return Parts(
+        module="watch",
+        jobs=jobs,
+        checks=[pauses.check],
+        panels=[PanelSource(TITLE, pauses.panel, 15, leads=True)],
+        offers={OutageWatch: outages, Problems: problems, PlannedPauses: pauses},
+    )
 
 
 def backups(runtime: Runtime) -> Parts:

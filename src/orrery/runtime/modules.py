@@ -55,8 +55,12 @@ WATCH = Module(
         "orrery.runtime.outbox:Outbox",
         "orrery.runtime.readiness:Readiness",
     ),
-    provides=("orrery.runtime.problems:Problems", "orrery.runtime.watch:OutageWatch"),
-    prefixes=("outage:",),
+    provides=(
+        "orrery.runtime.problems:Problems",
+        "orrery.runtime.watch:OutageWatch",
+        "orrery.runtime.planned_pause:PlannedPauses",
+    ),
+    prefixes=("outage:", "planned-pause"),
     build="orrery.runtime.build:watch",
 )
 

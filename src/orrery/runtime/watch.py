@@ -23,6 +23,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
+from orrery.runtime.planned_pause import Pause, PlannedPauses
 from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, outages_of
 from orrery.runtime.store_probe import STORE
 
@@ -43,10 +44,14 @@ _NO_CAUSES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class CheckTime:
-    """When a check runs, and when checks began: time without checks does not count as time without an outage."""
+    """When a check runs, when checks began, and the planned pause that runs.
+
+    Time without checks does not count as time without an outage.
+    """
 
     at: datetime
     began: datetime
+    pause: Pause | None = None
 
 
 def broken(
@@ -57,7 +62,8 @@ def broken(
     cause = cause_of(finding, (finding.cause, outage.cause), causes)
     outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at), well_since=None)
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
-    if not is_due or cause or finding.early or outage.acknowledged:
+    is_planned = look.pause is not None and look.pause.explains(finding, outage.since)
+    if not is_due or cause or finding.early or outage.acknowledged or is_planned:
         return outage
     return outage.change(
         told_at=outage.told_at or look.at,
@@ -163,7 +169,7 @@ class OutageWatch:
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
-        self._outages = outages_of(store, clock)
+        self._outages, self._pauses = outages_of(store, clock), PlannedPauses(store, clock)
         self._findings = findings
         self._began = clock.now()
 
@@ -185,7 +191,7 @@ class OutageWatch:
 
         async def attempt() -> Conflict | None:
             now = self._clock.now()
-            found = await self._changes(findings, CheckTime(now, self._began))
+            found = await self._changes(findings, CheckTime(now, self._began, await self._pauses.running()))
             if not found and not self._of_store.ended:
                 return None
             enqueued = Changes(outbox.enqueue(_pushes(found, findings, now, self._of_store.ended), now))

@@ -18,11 +18,13 @@ from orrery.syntax.money import decimal
 
 if TYPE_CHECKING:
     from orrery.checkout.access.sales import Bookings
+    from orrery.runtime.planned_pause import Pause
 
 MOST = 4
 """How many buyers and how many broken parts fit on the screen."""
 
 _problems_of = service_of("orrery.runtime.problems:Problems")
+_pauses_of = service_of("orrery.runtime.planned_pause:PlannedPauses")
 
 _MONEY = ("currency", "sold", "gross", "refunded", "disputed", "net")
 _HELP = ("reference", "since", "product", "email", "why", "todo")
@@ -36,7 +38,9 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
     `orrery doctor` does.
     """
 
-    async def read(services: Services) -> tuple[datetime, list[Row], list[Row], list[Row], list[str]]:
+    async def read(
+        services: Services,
+    ) -> tuple[datetime, list[Row], list[Row], list[Row], list[str], "Pause | None"]:
         from orrery.checkout.access.sales import last_days, read_bookings  # noqa: PLC0415  it reads the store
 
         checkout, now = checkout_of(services), services[Clock].now()
@@ -44,17 +48,22 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
         booked = await read_bookings(checkout.stored, since, livemode=checkout.plan.livemode)
         in_need: list[Row] = [asdict(one) for one in await checkout.in_need.all()]
         unreadable = [services[References].within(one.name) for one in booked.unreadable]
-        return now, _money(booked), in_need, await _broken(services), unreadable
+        pause: Pause | None = await _pauses_of(services).running()
+        return now, _money(booked), in_need, await _broken(services), unreadable, pause
 
-    now, money, in_need, broken, unreadable = runner.run(read)
+    now, money, in_need, broken, unreadable, pause = runner.run(read)
     if as_json:
-        show_json({"at": now, "money": money, "help": in_need, "broken": broken, "unreadable": unreadable})
+        planned = pause and pause.model_dump(exclude={"v"})
+        shown = {"at": now, "money": money, "help": in_need, "broken": broken, "pause": planned}
+        show_json(shown | {"unreadable": unreadable})
     else:
         note(f"{now:%A %d %B %Y, %H:%M} UTC")
         shown = [with_amounts(row, decimal) for row in money]
         show(shown, _MONEY, as_json=False, empty="Nothing was sold today, and nothing went back.")
         _section("Needs help", in_need, _HELP, "No buyer needs help.", "orrery checkout reconcile")
         _section("Broken", broken, _BROKEN, "Nothing is broken.", "orrery doctor")
+        if pause:
+            note(f"\nPlanned pause: {pause}")
         for one in unreadable:
             note(f"Not counted, because it cannot be read: {one}")
     end_broken(when=in_need or broken or unreadable)
