@@ -249,6 +249,8 @@ def test_the_owner_finds_and_fixes_it(owner: Owner) -> None:
             "site": "ok",
             "practice pages of": "ok",
         }
+    for wrong in (("https://other.example",), ("--path", "/elsewhere"), ("--root", "/"), ("--root", "/nowhere")):
+        assert owner.typed("site", "check", *wrong)[0] == 2
 
 
 def _server(wrong: Mapping[str, str], given: Mapping[str, str]) -> str:

@@ -1,10 +1,9 @@
 """`orrery site check`: asks the web server of a site from outside, as visitors do, and finds what leaks."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Protocol
 
 from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.proving import (
@@ -16,7 +15,6 @@ from orrery.checkout.site.proving import (
     Fault,
     Found,
     PracticePages,
-    Seen,
     VisitorRequest,
     by_extension,
     by_its_extension,
@@ -43,16 +41,6 @@ _SILENT = SiteAnswer(0)
 """No answer: a web server may cut a strange request off."""
 
 
-class Advance(Protocol):
-    """To be called after each path."""
-
-    def __call__(self) -> None: ...
-
-
-def _uncounted() -> None:
-    return
-
-
 @dataclass(frozen=True, slots=True)
 class SiteCheck:
     """Makes the requests, with probes that leave no record of access."""
@@ -62,7 +50,7 @@ class SiteCheck:
     cookies: BrowserCookies = field(repr=False)
 
     async def run(
-        self, pages: PracticePages, paths: Sequence[str] = (), advance: Advance = _uncounted
+        self, pages: PracticePages, paths: Sequence[str] = (), advance: Callable[[], object] = lambda: None
     ) -> list[Found]:
         """Return what is wrong with the practice pages of one product: their own path, and further ones below it.
 
@@ -88,7 +76,7 @@ class _Run:
         self._few = asyncio.Semaphore(AT_ONCE)
         self._has_pill = False
 
-    async def found(self, paths: Sequence[str], advance: Advance) -> list[Found]:
+    async def found(self, paths: Sequence[str], advance: Callable[[], object]) -> list[Found]:
         elsewhere = await self._check.answer(self._pages, NOWHERE)
         own = self._pages.path
         further = [one for one in dict.fromkeys(paths) if one != own]
@@ -96,7 +84,7 @@ class _Run:
 
         async def of(path: str) -> list[Found]:
             found = await self._path(path, elsewhere, in_every_way=path in wanted)
-            advance()
+            _ = advance()
             return found
 
         found = [*await self._hosted(), *await self._gate(), *await of(own), *await self._missing_files()]
@@ -119,17 +107,18 @@ class _Run:
     async def _path(self, path: str, elsewhere: SiteAnswer, *, in_every_way: bool) -> list[Found]:
         opened = await self._ask(SiteRequest(path), "own")
         self._has_pill |= shows_pill(self._pages, opened)
-        seen = Seen(opened, elsewhere)
-        if leak := await self._leaks([plain(path)], seen):
+        if leak := await self._leaks([plain(path)], opened, elsewhere):
             return leak  # it is seen in every other way, too, and another part of the configuration answers
         more = every_way(path, opened) if in_every_way else []
-        leaks = await self._leaks([of_another_product(path), *more], seen)
+        leaks = await self._leaks([of_another_product(path), *more], opened, elsewhere)
         faults = faults_of_opened(self._pages, path, opened)
         return leaks + [self._fault(one, path, "with the cookie of its product", opened) for one in faults]
 
-    async def _leaks(self, requests: Sequence[VisitorRequest], seen: Seen) -> list[Found]:
+    async def _leaks(
+        self, requests: Sequence[VisitorRequest], opened: SiteAnswer, elsewhere: SiteAnswer
+    ) -> list[Found]:
         answered = await self._answers(requests)
-        return [self._found(one, answer) for one, answer in answered if is_leak(one, answer, seen)]
+        return [self._found(one, answer) for one, answer in answered if is_leak(one, answer, opened, elsewhere)]
 
     async def _missing_files(self) -> list[Found]:
         refusal = await self._ask(SiteRequest(self._pages.path))

@@ -69,7 +69,7 @@ class PracticePages:
 
     def is_at(self, url: str) -> bool:
         """Return whether an address is that of the site, or of these pages."""
-        return origin_of(url) == self.origin and self.path.startswith(urlsplit(url).path or "/")
+        return origin_of(url) == self.origin and (self.folder or self.path).startswith(urlsplit(url).path or "/")
 
     @property
     def folder(self) -> str:
@@ -119,14 +119,6 @@ class Found:
     path: str
     how: str
     status: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the judgement of one path rests on: its page, and what the site answers where it has nothing."""
-
-    opened: SiteAnswer
-    elsewhere: SiteAnswer
 
 
 def plain(path: str) -> VisitorRequest:
@@ -192,12 +184,12 @@ def is_refused(answer: SiteAnswer) -> bool:
     return answer.status not in _SEEN
 
 
-def is_leak(visitor: VisitorRequest, answer: SiteAnswer, seen: Seen) -> bool:
-    """Return whether an answer shows what it must not."""
+def is_leak(visitor: VisitorRequest, answer: SiteAnswer, opened: SiteAnswer, elsewhere: SiteAnswer) -> bool:
+    """Return whether an answer shows the page `opened`; `elsewhere` answers a path that is not there."""
     if is_refused(answer):
         return False
-    if visitor.fault == "spelling" and not is_refused(seen.elsewhere):
-        return answer.body == seen.opened.body  # else it is what the site answers everywhere
+    if visitor.fault == "spelling" and not is_refused(elsewhere):
+        return answer.body == opened.body  # else it is what the site answers everywhere
     return True
 
 
