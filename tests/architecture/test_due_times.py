@@ -280,6 +280,7 @@ ELSEWHERE = {
     "tests/runtime/test_watch.py": ["PartOutage.since", "PartOutage.well_since"],
     "tests/runtime/test_problems.py": ["Acknowledgement.until"],
     "tests/checkout/selling/test_creation_health.py": ["CreationOutage.last_failure_at"],
+    "tests/checkout/site/test_watch.py": ["CheckedSite.checked_at"],
 }
 """Times that are compared with the present; the tests in these files hold how."""
 
@@ -316,6 +317,7 @@ TOLD = {
     *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Notification.created_at"),
     *(
         "AccessGeneration.changed_at",
+        "CheckedSite.since",
         "OpenedBrowser.opened_at",
         "OpenedBrowser.used_at",
         "SetAside.set_at",

@@ -21,6 +21,7 @@ from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, ProductSett
 from orrery.checkout.sites import Site
 from orrery.ports.processor import CheckoutSession, EventSummary, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.store import Put, Store, StoreEntry, Write
+from orrery.ports.web_sites import SiteAnswer, SiteNotReached, SiteRequest
 from orrery.runtime.outbox import Notification, Outbox
 from orrery.runtime.outbox_privacy import notifications_source
 from orrery.runtime.privacy import Privacy
@@ -144,6 +145,13 @@ def signed(body: bytes, now: datetime, secret: bytes = SIGNING_SECRET) -> str:
     return f"t={at},v1={hmac.digest(secret, b'%d.' % at + body, 'sha256').hex()}"
 
 
+class NoSites:
+    """Sites of which none can be reached."""
+
+    async def ask(self, origin: str, request: SiteRequest) -> SiteAnswer:
+        raise SiteNotReached(f"{origin} has no answer to {request.path}.")
+
+
 class Shop(CheckoutDomain):
     """The checkout over one store, with a clock and a processor that the test steers."""
 
@@ -190,6 +198,7 @@ class Shop(CheckoutDomain):
             read_event,
             CheckoutPlan(settings, livemode, True, secrets, (TOKEN.encode(),), (), sites),  # noqa: FBT003  it has the key
             Tasks(),
+            NoSites(),
         )
         self.approvals.allow(*self.expiry.operations())
 

@@ -34,9 +34,14 @@ from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
+from orrery.checkout.site.check import SiteCheck
+from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import Opening
+from orrery.checkout.site.proving import practice_pages
+from orrery.checkout.site.watch import EVERY as SITES_EVERY
+from orrery.checkout.site.watch import SiteWatch
 from orrery.checkout.sites import DEFAULT
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
@@ -46,6 +51,7 @@ from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
+from orrery.ports.web_sites import WebSites
 from orrery.runtime.collection import write
 from orrery.runtime.jobs import Job
 from orrery.runtime.module import load
@@ -77,9 +83,10 @@ class CheckoutDomain:
         read_event: EventReader,
         plan: CheckoutPlan,
         tasks: Tasks,
+        web: WebSites,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self.plan, self.tasks = stored, plan, tasks
+        self.stored, self.plan, self.tasks, self._web = stored, plan, tasks, web
         self.catalogue = catalogue = settings.catalogue(plan.sites)
         self._texts = texts = Notifications(settings.seller, settings.practice_url, catalogue)
         self.selling = Selling(
@@ -90,8 +97,7 @@ class CheckoutDomain:
             livemode=live,
             deployment=approvals.deployment,
         )
-        self.lookup = Lookup(stored, catalogue, reads)
-        self.browsers = Browsers(stored)
+        self.lookup, self.browsers = Lookup(stored, catalogue, reads), Browsers(stored)
         self.desk = Desk(stored, self.lookup, self.browsers, texts, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup, self.browsers)
         self.events = Events(stored, reads, read_event)
@@ -122,6 +128,17 @@ class CheckoutDomain:
     def gate(self) -> AccessGate:
         """The access gate: one a process, for what it remembers."""
         return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers, self.tasks)
+
+    @cached_property
+    def site_check(self) -> SiteCheck:
+        """The proof that the web servers of the sites ask the access gate."""
+        return SiteCheck(self._web, self.stored.clock, BrowserCookies.of_store(self.stored.index_key))
+
+    @cached_property
+    def site_watch(self) -> SiteWatch:
+        """The same each day, for the sites of `[[sites]]` that have practice pages."""
+        pages = [one for one in practice_pages(self.catalogue) if one.site in self.plan.sites]
+        return SiteWatch(self.stored.checked_sites, self.site_check, pages)
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""
@@ -179,6 +196,7 @@ class CheckoutDomain:
                 # Each process knows only what it saw itself.
                 Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
                 *(selling if self.sells else ()),
+                *([Job("check sites", SITES_EVERY, self.site_watch.check_due)] if self.site_watch.origins else ()),
             ],
             checks=[
                 self.health.local,
@@ -192,8 +210,9 @@ class CheckoutDomain:
                 ),
                 self.webhook.refusals.local,
                 self.in_need.findings,
+                self.site_watch.local,
             ],
-            remote_checks=self.health.remote(),
+            remote_checks=[*self.health.remote(), *self.site_watch.remote()],
             panels=[
                 PanelSource(TITLE, self.going_live.panel, 5, leads=True),
                 PanelSource("Sales", self.sales.panel, 10, leads=True),
@@ -245,6 +264,7 @@ def build(runtime: Runtime) -> Parts:
         runtime.port(EventReader),
         plan(runtime),
         runtime.tasks,
+        runtime.port(WebSites),
     )
     return checkout.parts()
 
@@ -259,4 +279,5 @@ def plan(runtime: Runtime) -> CheckoutPlan:
         runtime.secret_values("access_service_token"),
         runtime.section(ServerSettings).trusted_proxies,
         runtime.section(SitesSettings).sites(),
+        runtime.section(ServerSettings).address,
     )

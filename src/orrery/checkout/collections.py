@@ -11,6 +11,7 @@ from orrery.checkout import records
 from orrery.checkout.browser_records import AccessGeneration, browsers_of, generation_of
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
+from orrery.checkout.site_records import checked_sites_of
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import FOR_EVER, Changes, Collection, sortable
@@ -73,6 +74,7 @@ class CheckoutRecords:
         )
         # The result of the last check for drift.
         self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
+        self.checked_sites = checked_sites_of(store, clock)
 
     def kept(self) -> list[Collection[Any]]:
         """Return every collection whose records Orrery cannot make again.

@@ -19,6 +19,7 @@ MODULE = Module(
         "orrery.ports.processor:ProcessorReads",
         "orrery.ports.processor:ProcessorWrites",
         "orrery.ports.processor:EventReader",
+        "orrery.ports.web_sites:WebSites",
     ),
     needs=("orrery.approvals.approvals:Approvals",),
     provides=(
@@ -35,6 +36,7 @@ MODULE = Module(
         "access-by-time:",
         "access-generation",
         "attempt:",
+        "checked-site:",
         "checkout-creation-outage",
         "checkout-drift",
         "checkout-untrusted-proxy",
@@ -81,7 +83,7 @@ MODULE = Module(
         ),
         Command(
             "site",
-            "Print what the web server of a site needs to keep its practice pages closed.",
+            "Print what the web server of a site needs to keep practice pages closed, and prove that it does.",
             "orrery.checkout.cli.site:group",
         ),
     ),

@@ -172,3 +172,4 @@ class CheckoutPlan:
     service_tokens: Sequence[bytes] = field(repr=False)
     trusted_proxies: Sequence[str]
     sites: Sequence[Site] = ()
+    service: str = ""

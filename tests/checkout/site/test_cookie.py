@@ -4,8 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie, set_cookie
+from orrery.checkout.site.cookie import PROBE_LIFE, BrowserCookies, cookie_name, sent_cookie, set_cookie
 from orrery.checkout.sites import Site
+from tests.support.checkout import PRODUCT
+from tests.support.clock import START
 
 COOKIES = BrowserCookies.of_store(b"a key")
 
@@ -50,3 +52,21 @@ def test_a_browser_is_known_by_its_digest() -> None:
 def test_which_cookie_is_sent(sent: list[bytes], value: bytes) -> None:
     """The one of the whole name, in whatever header it comes."""
     assert sent_cookie([(b"host", b"x"), *((b"cookie", one) for one in sent)], b"n") == value
+
+
+def test_a_probe_opens_one_product_for_five_minutes() -> None:
+    """Nobody else can make one, and none of it can be changed; the cookie of a browser is no probe."""
+    probe = COOKIES.new_probe(PRODUCT.key, START)
+    assert COOKIES.probed(probe, START + PROBE_LIFE - timedelta(seconds=1)) == PRODUCT.name
+    assert COOKIES.probed(probe, START + PROBE_LIFE) == ""
+    changed = [probe[:at] + b"0" + probe[at + 1 :] for at in range(len(probe)) if probe[at : at + 1] != b"0"]
+    for value in (
+        b"",
+        b":",
+        b"a:1:",
+        COOKIES.new(),
+        BrowserCookies.of_store(b"other").new_probe(PRODUCT.key, START),
+        *changed,
+    ):
+        assert COOKIES.probed(value, START) is None
+    assert COOKIES.browser_of(probe) is None

@@ -8,7 +8,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.browsers import MOST
 from orrery.checkout.browser_records import OpenedBrowser
-from orrery.checkout.site.cookie import BrowserCookies
+from orrery.checkout.site.cookie import PROBE_LIFE, BrowserCookies
 from orrery.checkout.site.gate import EVERY
 from orrery.checkout.site.routes import GATE, METHODS, SiteRoutes
 from orrery.edge.direct import AnsweredDirectly
@@ -118,6 +118,19 @@ async def test_a_cookie_that_we_did_not_make_costs_no_read() -> None:
     for forged in (b"x", b"A" * 43, BrowserCookies.of_store(b"another").new()):
         assert await at_the_gate(shop, forged) == 401
     assert not store.reads
+
+
+async def test_a_probe_is_answered_from_what_it_says() -> None:
+    """It opens its product, and not another one; it costs no read, and leaves nothing behind."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = Shop(clock, store)
+    probe = COOKIES.new_probe(PRODUCT.key, clock.now())
+    assert [await at_the_gate(shop, probe, one.name) for one in (PRODUCT, OTHER)] == [204, 403]
+    clock.advance(PROBE_LIFE.total_seconds())
+    assert await at_the_gate(shop, probe) == 403
+    assert not store.reads
+    assert await shop.entries() == []
 
 
 async def test_the_use_of_a_browser_is_noted_once_a_day(shop: Shop) -> None:

@@ -13,6 +13,7 @@ from orrery.adapters.stripe.objects import read_event
 from orrery.adapters.stripe.reads import StripeReads
 from orrery.adapters.stripe.sales import StripeProcessor
 from orrery.adapters.stripe.writes import StripeWrites
+from orrery.adapters.web_sites import HttpWebSites
 from orrery.checkout.access.sales import Bookings, read_bookings, totals
 from orrery.checkout.build import CheckoutDomain
 from orrery.checkout.collections import CheckoutRecords
@@ -166,6 +167,7 @@ def domain(url: str, clock: ManualClock) -> CheckoutDomain:
         read_event,
         CheckoutPlan(settings, False, True, (), (), ()),  # noqa: FBT003  test mode, with the key
         Tasks(),
+        HttpWebSites(),
     )
 
 

@@ -26,6 +26,7 @@ ADAPTERS = {
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",
     "orrery.ports.running_service:RunningService": "orrery.app.adapters.owner:running_service",
     "orrery.ports.shop:Shops": "orrery.app.adapters.counting:shops",
+    "orrery.ports.web_sites:WebSites": "orrery.app.adapters.counting:web_sites",
     "orrery.ports.comms.mailboxes:Mailboxes": "orrery.app.adapters.comms:mailboxes",
     "orrery.ports.comms.tasks:TaskBooks": "orrery.app.adapters.comms:task_books",
     "orrery.ports.accounts:Accounts": "orrery.app.adapters.tenants:accounts",

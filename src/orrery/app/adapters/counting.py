@@ -3,12 +3,14 @@
 from orrery.adapters.ga4 import GoogleAnalytics
 from orrery.adapters.public_counter import HttpCounter
 from orrery.adapters.public_shop import HttpShops
+from orrery.adapters.web_sites import HttpWebSites
 from orrery.app.adapters import Adapters
 from orrery.live.settings import LiveSettings, MonitorSettings
 from orrery.ports.analytics import Analytics
 from orrery.ports.counter import Counter
 from orrery.ports.shop import Shops
 from orrery.ports.tracker import Tracker
+from orrery.ports.web_sites import WebSites
 from orrery.runtime.settings import ServerSettings
 
 
@@ -31,6 +33,10 @@ def counter(adapters: Adapters) -> Counter:
 
 def shops(adapters: Adapters) -> Shops:
     return HttpShops(_visitors_address(adapters), adapters.trust)
+
+
+def web_sites(adapters: Adapters) -> WebSites:
+    return HttpWebSites(adapters.trust)
 
 
 def _visitors_address(adapters: Adapters) -> str:

@@ -43,8 +43,9 @@ async def examined(findings: Findings, approvals: ApprovalSettings) -> list[Find
     """Return every finding, with those that ask the vendors."""
     found = await findings.all()
     store = [one for one in found if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
-    local = [one for one in found if one not in store]
     checks = [check for parts in findings.modules for check in parts.remote_checks]
+    # What is asked now replaces what was found before.
+    local = [one for one in found if one not in store and one.part not in {part for part, _ in checks}]
     asked = [await run_check(part, check) for part, check in checks]
     damaged = await run_check(UNREADABLE, partial(_unreadable, findings.modules))
     of_keys = await approval_findings(approvals.owner_keys, approvals.signing_key)

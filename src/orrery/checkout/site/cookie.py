@@ -5,12 +5,16 @@ import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.sites import Site
 
 LONGEST = timedelta(days=400)
 """No browser keeps a cookie longer (facts, Gate and cookie)."""
+
+PROBE_LIFE = timedelta(minutes=5)
+"""How long a probe opens its product."""
 
 _BYTES = 16
 _LENGTH = 43
@@ -44,6 +48,22 @@ class BrowserCookies:
         if not hmac.compare_digest(proof, self._proof(browser)):
             return None
         return hmac.digest(self._key, b"browser " + browser, "sha256").hex()[:32]
+
+    def new_probe(self, product: ProductKey, now: datetime) -> bytes:
+        """Return the value by which `orrery site check` opens one product, of which nothing is stored."""
+        named = b"%b:%d" % (product.name.encode(), int((now + PROBE_LIFE).timestamp()))
+        return named + b":" + self._proof_of_probe(named)
+
+    def probed(self, value: bytes, now: datetime) -> str | None:
+        """Return the product that a probe opens, nothing for one that has expired; None for what is no probe."""
+        named, _, proof = value.rpartition(b":")
+        if not named or not hmac.compare_digest(proof, self._proof_of_probe(named)):
+            return None
+        product, _, until = named.rpartition(b":")
+        return product.decode() if now.timestamp() < int(until) else ""
+
+    def _proof_of_probe(self, named: bytes) -> bytes:
+        return hmac.digest(self._key, b"probe " + named, "sha256").hex().encode()
 
     def _proof(self, browser: bytes) -> bytes:
         return hmac.digest(self._key, browser, "sha256")[:_BYTES]

@@ -61,13 +61,19 @@ class AccessGate:
         asked = self._paths.get(path) or self._of(path)
         cookie = sent_cookie(headers, asked.cookie)
         if not cookie or ((path, cookie) not in self._open and self._cookies.browser_of(cookie) is None):
-            return 401  # a stranger costs no read
+            return self._of_probe(path, cookie)  # a stranger costs no read
         if self._looked_at is None or self._clock.monotonic() - self._looked_at >= EVERY:
             await self._look()
         until = self._open.get((path, cookie))
         if until and self._clock.now() < until:
             return 204
         return await self._look_up(asked.product, path, cookie)
+
+    def _of_probe(self, path: str, cookie: bytes) -> GateStatus:
+        probed = self._cookies.probed(cookie, self._clock.now())
+        if probed is None:
+            return 401
+        return 204 if probed == path else 403
 
     @cached_property
     def _paths(self) -> dict[str, _Asked]:
