@@ -239,6 +239,13 @@ async def test_put_aside_everywhere(broken: Broken) -> None:
     assert [(one["key"], one["acknowledged"]) for one in listed] == [("fraud clusters", True)]
     assert broken.shop.orrery("ack", "fraud", "clusters", "--end").returncode == 0
     assert json.loads(broken.shop.orrery("ack", "--list", "--json").stdout) == []
+    asked = broken.shop.orrery("ack", "processor account")
+    assert (asked.returncode, "processor account is acknowledged until " in asked.stderr) == (0, True), (
+        asked.stderr
+    )
+    assert "1 acknowledged" in broken.shop.orrery("doctor").stdout
+    (row,) = json.loads(broken.shop.orrery("ack", "--list", "--json").stdout)
+    assert row["key"] == "processor account"
     refused = broken.shop.orrery("ack", "sales", "of", "this", "store", "--for", "2d")
     assert (refused.returncode, "24 h at most" in refused.stderr) == (2, True)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from orrery.app.cli.doctor import examined
+from orrery.app.cli.examination import examined
 from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import Invalid
 from orrery.ports.health import Problem, as_row

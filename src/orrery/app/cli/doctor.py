@@ -1,10 +1,8 @@
 """`orrery doctor`: each configured part, how it is, why, and what to do."""
 
 import asyncio
-from collections.abc import Sequence
-from functools import partial
 
-from orrery.app.cli.doctor_approvals import approval_findings
+from orrery.app.cli.examination import examined
 from orrery.app.cli.services import Config, configured
 from orrery.app.composition import opened_for_examination
 from orrery.app.settings.reader import Secrets, Settings
@@ -14,15 +12,7 @@ from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.findings import print_findings
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.findings import Findings
-from orrery.runtime.health import run_check
-from orrery.runtime.parts import Parts
 from orrery.runtime.problems import Problems
-from orrery.runtime.store_probe import DATABASE, DISK, STORE
-
-UNREADABLE = "records"
-"""The part that is broken while a record cannot be read."""
-
-MOST_NAMED = 10
 
 
 def command(as_json: AsJson = False, config: Config = None) -> None:  # noqa: FBT002  a flag of the command line
@@ -37,28 +27,3 @@ async def _examine(settings: Settings, secrets: Secrets) -> tuple[list[Finding],
     async with opened_for_examination(settings, secrets) as orrery:
         everything = await examined(orrery[Findings], settings[ApprovalSettings])
         return everything, await orrery[Problems].among(everything)
-
-
-async def examined(findings: Findings, approvals: ApprovalSettings) -> list[Finding]:
-    """Return every finding, with those that ask the vendors."""
-    found = await findings.all()
-    store = [one for one in found if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
-    checks = [check for parts in findings.modules for check in parts.remote_checks]
-    # What is asked now replaces what was found before.
-    local = [one for one in found if one not in store and one.part not in {part for part, _ in checks}]
-    asked = [await run_check(part, check) for part, check in checks]
-    damaged = await run_check(UNREADABLE, partial(_unreadable, findings.modules))
-    of_keys = await approval_findings(approvals.owner_keys, approvals.signing_key)
-    return [*store, damaged, *local, *asked, *await findings.health.remote(), *of_keys]
-
-
-async def _unreadable(modules: Sequence[Parts]) -> Finding:
-    """Read every record, and name those that cannot be read."""
-    found = [one.name for parts in modules for read in parts.unreadable for one in await read()]
-    if not found:
-        return Finding(UNREADABLE, "ok", "every record can be read", essential=False)
-    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-    return Finding(
-        UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo, essential=False
-    )
