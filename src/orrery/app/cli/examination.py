@@ -36,7 +36,6 @@ async def _unreadable(modules: Sequence[Parts]) -> Finding:
     if not found:
         return Finding(UNREADABLE, "ok", "every record can be read", essential=False)
     more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-    todo = "A newer version wrote them, or the file is damaged: run the newer one, or restore a backup."
-    return Finding(
-        UNREADABLE, "broken", f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}.", todo, essential=False
-    )
+    todo = "A newer version wrote them, or the file is damaged: run that one, or `orrery restore` a backup."
+    why = f"Cannot be read: {', '.join(found[:MOST_NAMED])}{more}."
+    return Finding(UNREADABLE, "broken", why, todo, essential=False)

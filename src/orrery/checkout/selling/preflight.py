@@ -154,7 +154,7 @@ class Preflight:
         for state, part, why in _NOT_ACCEPTED:
             if livemode and (those := _in(statuses, state)):
                 essential = state == "never" and not any(one.sold for one in statuses)
-                found.append(_broken(part, f"{why}: {_names(those)}.", _TODO, essential=essential))
+                found.append(_broken(part, f"{why}: {_names(those)}.", _TODO, essential=essential, about=those))
         if livemode and "accepted" in states and not states & {"never", "pending"}:
             accepted = f"{len(_in(statuses, 'accepted'))} accepted"
             found.append(Finding("checkout receipts", "ok", accepted, essential=True))
@@ -298,8 +298,9 @@ def _said(*sentences: tuple[object, str]) -> str:
     return " ".join(sentence for holds, sentence in sentences if holds)
 
 
-def _broken(part: str, why: str, todo: str, *, essential: bool) -> Finding:
-    return Finding(part, "broken", why, todo, essential=essential, settled=True, of_settings=True)
+def _broken(part: str, why: str, todo: str, *, essential: bool, about: Sequence[ProductStatus] = ()) -> Finding:
+    items = tuple(one.product.name for one in about)
+    return Finding(part, "broken", why, todo, essential=essential, settled=True, of_settings=True, items=items)
 
 
 def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
@@ -307,7 +308,8 @@ def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
     if not (without := [one for one in statuses if one.product.price_id is None]):
         return []
     why = f"Without a price (price_id) it cannot be sold: {_names(without)}."
-    return [Finding("checkout prices", "broken", why, _CORRECT, essential=False, of_settings=True)]
+    items = tuple(one.product.name for one in without)
+    return [Finding("checkout prices", "broken", why, _CORRECT, essential=False, of_settings=True, items=items)]
 
 
 def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:
