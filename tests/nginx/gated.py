@@ -69,6 +69,9 @@ _CADDY = """\
 http://127.0.0.1:{port} {{
 	bind 127.0.0.1
 	import orrery-site.caddy
+	log {{
+		output file access.log
+	}}
 	root * {root}
 	@assets path *.js *.css *.json *.pdf
 	handle @assets {{
