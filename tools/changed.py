@@ -21,6 +21,7 @@ OF_ALL_CODE = ("tests/architecture/test_house_rules.py", "tests/docs/test_glossa
 
 OF_OTHER_FILES = {
     "src/orrery/web/": "tests/browser",
+    "src/orrery/web/servers/": "tests/nginx",
     "deploy/systemd/": "tests/systemd",
     "deploy/edge/": "tests/nginx",
     "deploy/azure/": "tests/gateway",

@@ -42,6 +42,10 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
             "tests/gateway/test_simulation.py",
         ),
     ),
+    "sites": (
+        "Every spelling of a practice page by every method and header, on nginx, Caddy and a worker",
+        ("tests/nginx/test_gated_sites.py",),
+    ),
     "rehearsal": (
         "docs/how-to/go-live.md, typed on a fresh Debian",
         ("tests/rehearsal/test_go_live.py",),

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
@@ -22,6 +24,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
 from orrery.checkout.sites import GATE
+from orrery.sandbox.site import PAGES, WEB
 from tests.support import nginx
 from tests.support.checkout import INDEX_KEY
 from tests.support.clock import ManualClock
@@ -66,6 +69,9 @@ _CADDY = """\
 http://127.0.0.1:{port} {{
 	bind 127.0.0.1
 	import orrery-site.caddy
+	log {{
+		output file access.log
+	}}
 	root * {root}
 	@assets path *.js *.css *.json *.pdf
 	handle @assets {{
@@ -193,8 +199,8 @@ class GatedSite:
             connection.close()
 
     def crawl(self) -> Mapping[str, Answer]:
-        """Follow every link from the first page on, without a cookie."""
-        found, ahead = dict[str, Answer](), ["/"]
+        """Follow every link of the site, without a cookie."""
+        found, ahead = dict[str, Answer](), ["/", "/about.html"]
         while ahead:
             path = ahead.pop()
             if path not in found:
@@ -205,27 +211,31 @@ class GatedSite:
 
 
 def write_site(root: Path) -> None:
-    """Write a small site: a page for all that links every practice page, and the pages of two products."""
-    for product in ("cissp", "ccsp"):
-        for name in FILES:
-            file = root / "practice" / product / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{product}, {MARK}", encoding="utf-8")
-    paths = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in ("", *FILES)]
-    links = "".join(f'<a href="{path}">more</a>' for path in ("/about.html", *paths))
-    (root / "index.html").write_text(f"For all. {links}", encoding="utf-8")
-    for name in ("about.html", "open.json"):
-        (root / name).write_text("For all.", encoding="utf-8")
+    """Write the demo's site as files, its practice page for two products, and a page that links all there is."""
+    found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in PAGES.items()}
+    for path in (WEB / "site").glob("*.*"):
+        found[f"/site/{path.name}"] = path.name
+    texts = {path: (WEB / "site" / name).read_text(encoding="utf-8") for path, name in found.items()}
+    page = (WEB / "site" / "practice.html").read_text(encoding="utf-8")
+    closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
+    texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
+    paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
+    links = "".join(f'<a href="{path}">more</a>' for path in paths)
+    texts |= {"/about.html": f"For all. {links}", "/open.json": "For all.", "/404.html": "For all."}
+    for path, text in texts.items():
+        file = root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def gated_site(kind: WebServer, folder: Path) -> Generator[GatedSite]:
-    """Run a shop and a site's web server of that kind, as its owner configures it."""
+def gated_site(kind: WebServer, folder: Path, service: str | None = None) -> Generator[GatedSite]:
+    """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`."""
     root, (port,) = folder / "files", free_ports(1)
     write_site(root)
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
-    text = configuration(kind, gated, shop.service)
+    text = configuration(kind, gated, service or shop.service)
     with ExitStack() as stack:
         stack.callback(shop.stop)
         stack.enter_context(_RUNNING[kind](folder, root, port, text))
@@ -256,7 +266,7 @@ def _worker(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
     if not WORKERD.exists() and not IN_CI:
         pytest.skip("no workerd on this machine; with npm there, `./run setup` fetches it")
     (folder / "worker.mjs").write_text(text, encoding="utf-8")
-    with served(StaticFiles(directory=root, html=True)) as url:
+    with served(Starlette(routes=[Mount("/", StaticFiles(directory=root, html=True))])) as url:
         files = url.removeprefix("http://")
         (folder / "config.capnp").write_text(_WORKERD.format(files=files, port=port), encoding="utf-8")
         with _running([str(WORKERD), "serve", "config.capnp"], folder, port):

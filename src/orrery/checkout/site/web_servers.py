@@ -19,6 +19,14 @@ WebServer = Literal["nginx", "caddy", "worker"]
 
 _TEMPLATES = {"nginx": ("nginx.conf", "nginx-product.conf"), "caddy": ("Caddyfile", "Caddyfile-product")}
 
+_TLS = """
+    # nginx believes every certificate, unless it has to prove it.
+    proxy_ssl_verify on;
+    proxy_ssl_verify_depth 3;
+    proxy_ssl_trusted_certificate /etc/ssl/certs/ca-certificates.crt;
+    proxy_ssl_server_name on;"""
+"""For an Orrery that nginx reaches by https."""
+
 _FOLDER = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/")
 """Letters that no web server's configuration reads as anything else."""
 
@@ -76,6 +84,7 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
     filled = {
         "NAME": gated.site.origin or "the site",
         "SERVICE": service,
+        "TLS": _TLS if service.startswith("https:") else "",
         "GATE": GATE,
         "LOST": LOST,
         "ENDED": ENDED,
@@ -86,7 +95,7 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
         return _filled("worker.mjs", {**filled, "PRODUCTS": json.dumps(by_folder, indent=2)})
     whole, each = _TEMPLATES[server]
     products = [
-        _filled(each, {**filled, "PRODUCT": name, "ID": name.replace("/", "_"), "FOLDER": at, "FILE": at[:-1]})
+        _filled(each, {**filled, "PRODUCT": name, "ID": name.replace("/", "_"), "FOLDER": at})
         for name, at in gated.folders.items()
     ]
     return _filled(whole, filled) + "".join(products)
