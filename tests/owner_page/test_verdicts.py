@@ -48,7 +48,7 @@ async def test_the_page_counts_what_the_list_counts() -> None:
     assert panels[0].rows[2][2] == "It follows from secret push_token."
     panels = await page(LOST, ASIDE)
     assert (overall(panels), panels[0].headline) == (
-        "1 thing needs attention",
+        "1 thing needs attention, 1 acknowledged",
         "1 needs attention, 1 acknowledged",
     )
     assert panels[0].rows[0][-1] == Button("For a day", "aside", LOST.key)
@@ -57,4 +57,4 @@ async def test_the_page_counts_what_the_list_counts() -> None:
         "`orrery ack job: backup --end` brings it back.",
         Button("Bring it back", "back", ASIDE.key),
     )
-    assert overall(await page(ASIDE)) == "All well"
+    assert overall(await page(ASIDE)) == "Nothing needs attention, 1 acknowledged"

@@ -219,7 +219,7 @@ async def test_what_concerns_one_payment_is_a_push_of_its_own() -> None:
     dispute = Finding("dispute:du_1", "broken", "Open.", "Answer.", essential=False, severity=5, concern=concern)
     await desk.looks(3, JOB, dispute)
     second, first = sorted(await desk.rows(), key=lambda row: row.id)
-    assert (first.title, second.title) == ("Broken: job: reconcile", "Broken: dispute:du_1")
+    assert (first.title, second.title) == ("Broken: job: reconcile", "Broken: dispute, 49.00 USD, isc2/cissp")
     assert second.body.startswith("Open. 49.00 USD, isc2/cissp, https://processor.example/pi_1. Answer.")
     await desk.looks(HOLD + 1)
     assert (await desk.told())[2:] == ["Works again: job: reconcile"]

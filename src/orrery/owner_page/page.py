@@ -157,10 +157,13 @@ def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
 
 def overall(panels: Iterable[Panel]) -> str:
     """Return the headline of the page."""
-    wanting = sum(panel.count for panel in panels if panel.tone in _URGENCY)
+    shown = [*panels]
+    wanting = sum(panel.count for panel in shown if panel.tone in _URGENCY)
+    aside = sum(panel.aside for panel in shown)
     if not wanting:
-        return "All well"
-    return "1 thing needs attention" if wanting == 1 else f"{wanting} things need attention"
+        return f"Nothing needs attention, {aside} acknowledged" if aside else "All well"
+    attention = "1 thing needs attention" if wanting == 1 else f"{wanting} things need attention"
+    return f"{attention}, {aside} acknowledged" if aside else attention
 
 
 def _rank(tone: Tone) -> int:

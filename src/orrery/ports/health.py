@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -76,6 +76,13 @@ class Finding:
     def priority(self) -> Severity:
         """The severity of the problem that it is while it is broken."""
         return 5 if self.essential else self.severity
+
+    @property
+    def heading(self) -> str:
+        """The part for a title: what it concerns stands for an id that its name ends in."""
+        kind, _, item = self.part.partition(":")
+        what = self.concern and replace(self.concern, link="").in_a_push
+        return f"{kind}, {what}" if item and what else self.part
 
     @property
     def in_a_push(self) -> str:

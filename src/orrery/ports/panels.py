@@ -48,7 +48,8 @@ class Panel:
     Of a person it shows a masked address at most. `todo` is what to do or type; `columns` are the heads of the
     `rows`, whose cells are text, links or buttons. A time in any of these texts is written by `utc_text`, and a
     command between backticks: the page formats both. A panel with the tone `bad` or `attention` needs attention,
-    in `count` things; `plain` is a part that is not in use, or a figure that is neither good nor bad.
+    in `count` things; `aside` are acknowledged. `plain` is a part that is not in use, or a figure that is neither
+    good nor bad.
     """
 
     title: str
@@ -59,6 +60,7 @@ class Panel:
     rows: tuple[tuple[Cell, ...], ...] = ()
     takings: tuple[Takings, ...] = ()
     count: int = 1
+    aside: int = 0
 
 
 @dataclass(frozen=True, slots=True)

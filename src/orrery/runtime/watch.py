@@ -12,7 +12,7 @@ checks, because each has only its own failing jobs; a part is well when all find
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from orrery.errors import RecordUnreadable, StoreUnavailable
@@ -279,7 +279,8 @@ def _pushes(
 
 
 def _broken_push(begun: Sequence[Finding], now: datetime) -> outbox.OutboxDraft:
-    return _push(_BROKEN, {one.part: one.in_a_push for one in begun}, now, begun[0].priority)
+    push = _push(_BROKEN, {one.part: one.in_a_push for one in begun}, now, begun[0].priority)
+    return replace(push, title=f"{_BROKEN}: {begun[0].heading}") if len(begun) == 1 else push
 
 
 def _over_push(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orrery.checkout.cli import checkout_of
 from orrery.checkout.cli.sales import with_amounts
 from orrery.ports.clock import Clock
-from orrery.ports.health import as_row
+from orrery.ports.health import Problem, as_row
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services, service_of
@@ -40,7 +40,7 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
 
     async def read(
         services: Services,
-    ) -> tuple[datetime, list[Row], list[Row], list[Row], list[str], "Pause | None"]:
+    ) -> tuple[datetime, list[Row], list[Row], list[Problem], list[str], "Pause | None"]:
         from orrery.checkout.access.sales import last_days, read_bookings  # noqa: PLC0415  it reads the store
 
         checkout, now = checkout_of(services), services[Clock].now()
@@ -51,17 +51,27 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
         pause: Pause | None = await _pauses_of(services).running()
         return now, _money(booked), in_need, await _broken(services), unreadable, pause
 
-    now, money, in_need, broken, unreadable, pause = runner.run(read)
+    now, money, in_need, problems, unreadable, pause = runner.run(read)
+    broken, aside = [as_row(one) for one in problems if one.is_open], sum(one.acknowledged for one in problems)
     if as_json:
         planned = pause and pause.model_dump(exclude={"v"})
-        shown = {"at": now, "money": money, "help": in_need, "broken": broken, "pause": planned}
+        shown = {
+            "at": now,
+            "money": money,
+            "help": in_need,
+            "broken": broken,
+            "acknowledged": aside,
+            "pause": planned,
+        }
         show_json(shown | {"unreadable": unreadable})
     else:
         note(f"{now:%A %d %B %Y, %H:%M} UTC")
         shown = [with_amounts(row, decimal) for row in money]
         show(shown, _MONEY, as_json=False, empty="Nothing was sold today, and nothing went back.")
         _section("Needs help", in_need, _HELP, "No buyer needs help.", "orrery checkout reconcile")
-        _section("Broken", broken, _BROKEN, "Nothing is broken.", "orrery doctor")
+        _section("Broken", broken, _BROKEN, "Nothing is broken." if not aside else "", "orrery doctor")
+        if aside:
+            note(f"\nAcknowledged: {aside}, listed by `orrery ack --list`")
         if pause:
             note(f"\nPlanned pause: {pause}")
         for one in unreadable:
@@ -69,12 +79,12 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
     end_broken(when=in_need or broken or unreadable)
 
 
-async def _broken(services: Services) -> list[Row]:
-    """Return the problems that are not put aside, without buyers and what follows from another problem."""
+async def _broken(services: Services) -> list[Problem]:
+    """Return the problems without buyers, who are listed by themselves."""
     from orrery.checkout.access.buyers_in_need import EMAIL_TO  # noqa: PLC0415  it reads the store
 
     found = await _problems_of(services).all()
-    return [as_row(one) for one in found if one.is_open and not one.key.startswith(EMAIL_TO)]
+    return [one for one in found if not one.key.startswith(EMAIL_TO)]
 
 
 def _money(booked: "Bookings") -> list[Row]:
