@@ -288,7 +288,6 @@ class Collection(Generic[R]):
         return self._page([one for one in entries if one]) + RecordPage(unreadable=damaged)
 
     async def _is_there(self, entry: StoreEntry) -> bool:
-        """Return whether an entry is still what was read."""
         now = await self.store.get(entry.key)
         return now is not None and now.version == entry.version
 
