@@ -276,15 +276,15 @@ async def test_a_lone_surrogate_is_invalid_everywhere(store: Store) -> None:
     """Text that has no UTF-8 form is refused with a sentence by every method, and nothing is written."""
     bad = "\ud800"
     for attempt in (
-        store.get(bad),
-        store.scan(bad),
-        store.scan("", after=bad),
-        store.commit([Put("a", b""), Delete(bad)]),
-        store.commit([Put("a", b"")], [Absent(bad)]),
-        store.commit([Put("a", b"")], commit_id=bad),
+        lambda: store.get(bad),
+        lambda: store.scan(bad),
+        lambda: store.scan("", after=bad),
+        lambda: store.commit([Put("a", b""), Delete(bad)]),
+        lambda: store.commit([Put("a", b"")], [Absent(bad)]),
+        lambda: store.commit([Put("a", b"")], commit_id=bad),
     ):
         with pytest.raises(Invalid, match="Unicode"):
-            await attempt
+            await attempt()
     assert await keys_of(store) == []
 
 
@@ -329,9 +329,14 @@ async def test_a_closed_store_refuses(store: Store) -> None:
     """After `close`, which may be called twice, every method raises `StoreUnavailable`."""
     await store.close()
     await store.close()
-    for attempt in (store.get("a"), store.scan(""), store.commit([Put("a", b"")]), store.scrub()):
+    for attempt in (
+        lambda: store.get("a"),
+        lambda: store.scan(""),
+        lambda: store.commit([Put("a", b"")]),
+        store.scrub,
+    ):
         with pytest.raises(StoreUnavailable, match="closed"):
-            await attempt
+            await attempt()
 
 
 async def test_close_finishes_what_was_handed_in(store: Store) -> None:

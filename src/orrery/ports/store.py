@@ -7,7 +7,7 @@ A version is compared for equality only: nothing orders or scans by it, so an en
 give one out twice.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -147,8 +147,11 @@ class Inspection:
 class Store(Protocol):
     """A durable, ordered map of keys to bytes. Keys order by their UTF-8 bytes."""
 
-    async def get(self, key: str) -> StoreEntry | None:
-        """Return the entry under `key`, or None when it is missing or has expired."""
+    def get(self, key: str) -> Awaitable[StoreEntry | None]:
+        """Return the entry under `key`, or None when it is missing or has expired.
+
+        Several calls before the first is awaited may be answered at once. The call itself may raise, too.
+        """
         ...
 
     async def scan(

@@ -198,11 +198,7 @@ class Collection(Generic[R]):
         An entry that leads nowhere, and is still there, is damaged: it is named in place of its record.
         """
         async for entries in walk.over(self.store, self.clock):
-            found = await together(*map(self._behind, entries))  # the store answers a page of them at once
-            yield RecordPage(
-                [one for one in found if isinstance(one, StoredRecord)],
-                [one for one in found if isinstance(one, RecordUnreadable)],
-            )
+            yield await self._behind(entries)
 
     async def entries(
         self, index: str = "", *, limit: int | None = None, newest_first: bool = False
@@ -282,14 +278,18 @@ class Collection(Generic[R]):
                 left_out.append(error)
         return RecordPage(records, left_out)
 
-    async def _behind(self, index: StoreEntry) -> StoredRecord[R] | RecordUnreadable | None:
-        try:
-            if found := await self.get(indexed_id(index)):
-                return found
-        except RecordUnreadable as error:
-            return error
-        still = await self.store.get(index.key)
-        return unreadable(index.key) if still and still.version == index.version else None
+    async def _behind(self, indexes: Sequence[StoreEntry]) -> RecordPage[R]:
+        ids = {one.key: one.value.decode("ascii") for one in indexes if _ID.fullmatch(one.value)}
+        # The store answers all of them at once.
+        entries = await together(*(self.store.get(self.key(record_id)) for record_id in ids.values()))
+        found = {key for key, entry in zip(ids, entries, strict=True) if entry}
+        left = [one for one in indexes if one.key not in found]
+        damaged = [unreadable(one.key) for one in left if await self._is_there(one)]
+        return self._page([one for one in entries if one]) + RecordPage(unreadable=damaged)
+
+    async def _is_there(self, entry: StoreEntry) -> bool:
+        now = await self.store.get(entry.key)
+        return now is not None and now.version == entry.version
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """The one thread that reads, so that a read that waits for the disk or a lock holds up nothing but reads."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
+from typing import Any, Generic, TypeVar, cast
 
 import apsw
 
@@ -17,11 +18,21 @@ _LARGEST_BATCH = 64
 
 _BLOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 
-Query = tuple[str, tuple[bytes | int, ...]]
+T = TypeVar("T")
+
 Row = tuple[bytes, bytes, int, int | None]
 """Key, value, version, expiry in microseconds since 1970."""
 
 Rows = list[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[T]):
+    """A statement that selects the columns of a `Row`, and what makes the answer of its rows."""
+
+    statement: str
+    parameters: tuple[bytes | int, ...]
+    answer: Callable[[Rows], T]
 
 
 class Reader:
@@ -31,23 +42,23 @@ class Reader:
         self._file = file
         self._connection = SqliteConnection(file, busy_timeout)
         _ = self._connection.opened()  # a file of another program is an error at once
-        self._thread: BatchThread[Query, Rows] = BatchThread(
+        self._thread: BatchThread[Query[Any], Any] = BatchThread(
             "store-reader", self._settle, self._connection.drop, loop, _LARGEST_BATCH
         )
 
-    def submit(self, query: Query) -> asyncio.Future[Rows]:
-        """Queue `query`, which selects the columns of a `Row`; raises `StoreUnavailable` when awaited."""
+    def submit(self, query: Query[T]) -> asyncio.Future[T]:
+        """Queue `query`; raises `StoreUnavailable` when awaited."""
         return self._thread.submit(query)
 
     def finish(self) -> None:
         """Carry out the queued reads, then end (blocks; no read may be submitted after it)."""
         self._thread.finish()
 
-    def _settle(self, queries: Sequence[Query]) -> list[Rows | Exception]:
-        outcomes: list[Rows | Exception] = []
+    def _settle(self, queries: Sequence[Query[Any]]) -> list[Any]:
+        outcomes: list[Any] = []
         for number, query in enumerate(queries):
             try:
-                outcomes.append(self._rows(query))
+                outcomes.append(query.answer(self._rows(query)))
             except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
                 self._connection.drop()
                 # The reads behind a locked one fail with it: each would wait as long, one after the other.
@@ -57,6 +68,6 @@ class Reader:
                     break
         return outcomes
 
-    def _rows(self, query: Query) -> Rows:
+    def _rows(self, query: Query[Any]) -> Rows:
         # The columns are those of a Row, which the STRICT schema vouches for.
-        return cast("Rows", self._connection.opened().execute(*query).fetchall())
+        return cast("Rows", self._connection.opened().execute(query.statement, query.parameters).fetchall())

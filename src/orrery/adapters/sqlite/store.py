@@ -1,17 +1,17 @@
 """`Store` over one SQLite file: reads and commits in a thread each, off the event loop."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from shutil import disk_usage
-from typing import Self
+from typing import Self, TypeVar
 
 import apsw
 
 from orrery.adapters.sqlite.file import BUSY_TIMEOUT, StoreFile
-from orrery.adapters.sqlite.reader import Reader, Rows
+from orrery.adapters.sqlite.reader import Query, Reader, Rows
 from orrery.adapters.sqlite.trouble import unavailable
 from orrery.adapters.sqlite.writer import Writer
 from orrery.errors import StoreUnavailable
@@ -36,6 +36,8 @@ _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
 _GET = f"{_COLUMNS} WHERE key = ? AND {_ALIVE}"
 _SCAN = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key LIMIT ?"
 _SCAN_REVERSE = f"{_COLUMNS} WHERE key >= ? AND key < ? AND {_ALIVE} ORDER BY key DESC LIMIT ?"
+
+T = TypeVar("T")
 
 
 class SqliteStore:
@@ -72,18 +74,17 @@ class SqliteStore:
         except (apsw.Error, OSError) as error:
             raise unavailable(path, error) from error
 
-    async def get(self, key: str) -> StoreEntry | None:
+    def get(self, key: str) -> asyncio.Future[StoreEntry | None]:
         """Return the live entry under `key`."""
-        rows = await self._read(_GET, (encode_key(key), self._now()))
-        return entry_of(rows[0]) if rows else None
+        return self._read(_GET, (encode_key(key), self._now()), _entry)
 
     async def scan(
         self, prefix: str, *, after: str | None = None, limit: int = 100, reverse: bool = False
     ) -> list[StoreEntry]:
         """Return a page of the live entries under `prefix`."""
         low, high = scan_bounds(prefix, after, reverse=reverse)
-        rows = await self._read(_SCAN_REVERSE if reverse else _SCAN, (low, high, self._now(), max(limit, 0)))
-        return [entry_of(row) for row in rows]
+        statement = _SCAN_REVERSE if reverse else _SCAN
+        return await self._read(statement, (low, high, self._now(), max(limit, 0)), _entries)
 
     async def commit(
         self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
@@ -102,9 +103,9 @@ class SqliteStore:
 
     async def inspect(self) -> Inspection:
         """Look at the file, its header and its disk."""
-        rows = await self._read(_LAST_VERSION, ())
+        last = await self._read(_LAST_VERSION, (), _entry)
         free = await asyncio.to_thread(self._room)
-        return Inspection(rows[0][2] if rows else 0, free, self._writer.failed)
+        return Inspection(last.version if last else 0, free, self._writer.failed)
 
     async def close(self) -> None:
         """Carry out the pending calls and close the file; later calls are refused."""
@@ -117,9 +118,11 @@ class SqliteStore:
         self._writer.finish()
         self._reader.finish()
 
-    async def _read(self, query: str, parameters: tuple[bytes | int, ...]) -> Rows:
+    def _read(
+        self, statement: str, parameters: tuple[bytes | int, ...], answer: Callable[[Rows], T]
+    ) -> asyncio.Future[T]:
         self._refuse_when_closed()
-        return await self._reader.submit((query, parameters))
+        return self._reader.submit(Query(statement, parameters, answer))
 
     def _fold_log(self) -> bool:
         try:
@@ -142,3 +145,11 @@ class SqliteStore:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
+
+
+def _entry(rows: Rows) -> StoreEntry | None:
+    return entry_of(rows[0]) if rows else None
+
+
+def _entries(rows: Rows) -> list[StoreEntry]:
+    return [entry_of(row) for row in rows]
