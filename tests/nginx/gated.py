@@ -16,6 +16,7 @@ from typing import TypeVar
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
@@ -24,6 +25,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
 from orrery.checkout.sites import GATE
+from orrery.live.widgets import widgets
 from orrery.sandbox.site import PAGES, WEB
 from tests.support import nginx
 from tests.support.checkout import INDEX_KEY
@@ -125,6 +127,7 @@ class GatedShop:
         self.node, self.owner = HostedShop(self.clock, self.store), HostedShop(self.clock, self.store.inside)
         self.port = free_ports(1)[0]
         self.service = f"http://127.0.0.1:{self.port}"
+        self._widgets = widgets(min_visible=1, interval=45)
         self._up = ExitStack()
         self.start()
 
@@ -146,7 +149,8 @@ class GatedShop:
         async def again() -> Message:
             return {"type": "http.request", "body": body}
 
-        await self.node.app(scope, again, send)
+        pill = self._widgets.get(scope["path"].removeprefix("/live/"))
+        await (PlainTextResponse(pill.text) if pill else self.node.app)(scope, again, send)
 
     def at_the_gate(self) -> tuple[str, str, Mapping[str, str], bytes]:
         """Return what the access gate was asked last."""
