@@ -26,6 +26,7 @@ from orrery.runtime import outbox
 from orrery.runtime.due import is_ahead
 from orrery.runtime.lease import Lease
 from orrery.runtime.outbox import Outbox, OutboxDraft
+from orrery.runtime.planned_pause import LONGEST, PlannedPauses
 from orrery.secrets.baseline import Alarm, Baseline, CheckContext, compare
 from orrery.secrets.fingerprints import SecretObservation
 from tests.architecture.test_records import RECORDS, shape
@@ -245,6 +246,14 @@ async def report_of_the_cloud(clock: WallClock) -> Case:
     assert found.state == "broken"
 
 
+async def planned_pause(clock: WallClock) -> Case:
+    """A pause that begins in that future runs no longer, so it holds back no push."""
+    pauses = PlannedPauses(MemoryStore(clock), clock)
+    _ = await pauses.begin(LONGEST, "new disks")
+    yield
+    assert await pauses.running() is None
+
+
 CASES: dict[str, Callable[[WallClock], Case]] = {
     "Holder.until": lease,
     "Notification.due_at": messages,
@@ -267,6 +276,8 @@ CASES: dict[str, Callable[[WallClock], Case]] = {
     "LastPing.expected_since": first_ping,
     "PingStretch.last_at": ping_of_a_stretch,
     "CloudReport.at": report_of_the_cloud,
+    "Pause.begins": planned_pause,
+    "Pause.until": planned_pause,
 }
 
 ELSEWHERE = {

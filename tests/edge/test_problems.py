@@ -23,6 +23,7 @@ from orrery.ports.private_file import SignInFileUnusable
 from orrery.ports.processor.errors import ItemUnreadable, ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.publications import PublicationRefused
 from orrery.ports.tracker import TrackerFailed
+from orrery.ports.web_sites import SiteNotReached
 from orrery.tenants.errors import SignInRefused
 from tests.support.errors import kinds_of_errors
 from tests.support.tables import each_case
@@ -76,6 +77,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (DeliveryFailed(INSIDE, permanent=True), 500, "internal"),
     (OptionsUnreadable("A sentence."), 400, "invalid-request"),
     (GuestFailed(INSIDE), 500, "internal"),
+    (SiteNotReached(INSIDE), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),
 ]
 

@@ -79,7 +79,7 @@ class Finding:
 
     @property
     def heading(self) -> str:
-        """The part for a title: what it concerns stands for an id that its name ends in."""
+        """The part for a title: what it concerns, in place of an id at the end of its name."""
         kind, _, item = self.part.partition(":")
         what = self.concern and replace(self.concern, link="").in_a_push
         return f"{kind}, {what}" if item and what else self.part

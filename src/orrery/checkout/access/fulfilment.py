@@ -16,6 +16,7 @@ from orrery.checkout import probe
 from orrery.checkout.access.events import Events, RawEvent, ReceivedResult
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.outages import Refusals
+from orrery.checkout.access.report import with_refused
 from orrery.checkout.access.rules import UNPAID, AccessVerdict, bought, grant, judge
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
@@ -219,9 +220,13 @@ class Fulfilment:
         pending = WithheldSession(
             session_id=session_id, state=state, reason=verdict.reason, event_id=source.event_id, noted_at=now
         )
-        # One that is refused is a problem at once.
-        pushes = [self._notifications.withheld(session_id, verdict.reason)] if state == "waiting" else []
-        return no_access + self._stored.pending.changes(session_id, found, pending), pushes
+        changes = no_access + self._stored.pending.changes(session_id, found, pending)
+        if state == "refused" and source.event_id is None:
+            return changes, []  # the reconciliation that found it lists it
+        if state == "refused" and (last := await self._stored.reconciled.get()):
+            listed = with_refused(last.record, session_id, verdict.reason)  # it is a problem at once
+            return changes + self._stored.reconciled.changes("", last, listed), []
+        return changes, [self._notifications.withheld(session_id, verdict.reason)]
 
     async def _already(
         self, session: CheckoutSession, source: FulfilmentSource, event_writes: Changes

@@ -136,16 +136,13 @@ class Reconciliation:
     async def findings(self) -> list[Finding]:
         """Return what the last run over the whole window found; nothing when the store fails."""
         try:
-            last, pending = await self._stored.reconciled.get(), (await self._stored.pending.all()).values()
+            last = await self._stored.reconciled.get()
         except StoreError:
             return []
-        refused = [
-            StoredDiscrepancy(session_id=one.session_id, reason=one.reason)
-            for one in pending
-            if one.state == "refused" and not (last and one.noted_at <= last.record.at)
-        ]
-        found = findings_of(last.record if last else None, refused, self._stored.clock.now())
-        return [*found, *(await self._refunds.open_disputes(last.record) if last else ())]
+        if last is None:
+            return []
+        found = findings_of(last.record, self._stored.clock.now())
+        return [*found, *await self._refunds.open_disputes(last.record)]
 
     async def _restored(self, report: ReconciliationReport) -> Restored | None:
         try:

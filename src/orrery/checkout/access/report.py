@@ -1,6 +1,5 @@
 """What a reconciliation found: for the command, for the owner's page, and for the next one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -113,23 +112,25 @@ class ReconciliationReport:
         )
 
 
-def findings_of(
-    last: LastReconciliation | None, refused: Sequence[StoredDiscrepancy], now: datetime
-) -> list[Finding]:
-    """Return whether payments and access agree; `refused` are sessions that came since the last run.
+def with_refused(last: LastReconciliation, session_id: str, reason: str) -> LastReconciliation:
+    """Return it with a session that was refused since, so that the problem waits for no next run."""
+    before = [one for one in last.paid_without_access if one.session_id != session_id]
+    listed = (*before, StoredDiscrepancy(session_id=session_id, reason=reason))[-MOST_KEPT:]
+    return last.change(paid_without_access=listed, without_access=max(last.without_access, len(listed)))
 
-    An open dispute is a separate problem.
-    """
-    if wrong := {one.session_id: one.reason for one in (*(_wrong(last) if last else ()), *refused)}:
+
+def findings_of(last: LastReconciliation, now: datetime) -> list[Finding]:
+    """Return whether payments and access agree. An open dispute is a separate problem."""
+    if wrong := {one.session_id: one.reason for one in _wrong(last)}:
         named = [f"{session_id}: {reason}" for session_id, reason in wrong.items()]
         more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
         why = f"{'; '.join(named[:MOST_NAMED])}{more}."
         return [
             Finding(PART, "broken", why, _TODO, essential=False, settled=True, severity=URGENT, items=tuple(wrong))
         ]
-    if last and now - last.at > LATE:
+    if now - last.at > LATE:
         return [Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False)]
-    return [Finding(PART, "ok", f"{_WELL}.", essential=False, settled=True)] if last else []
+    return [Finding(PART, "ok", f"{_WELL}.", essential=False, settled=True)]
 
 
 def _wrong(last: LastReconciliation) -> list[StoredDiscrepancy]:
