@@ -29,9 +29,12 @@ class Throughput:
     cost: float
 
 
-def as_many_as_possible(url: str, host: str, seconds: float, core: int, server: int) -> Throughput:
+def as_many_as_possible(
+    url: str, host: str, seconds: float, core: int, server: int, cookie: str = ""
+) -> Throughput:
     """Read with wrk over all connections; `server` is the process that answers, with its children."""
-    options = ["-t1", f"-c{CONNECTIONS}", "-d1h", "-H", f"Host: {host}", url]
+    sent = ["-H", f"Cookie: {cookie}"] if cookie else []
+    options = ["-t1", f"-c{CONNECTIONS}", "-d1h", "-H", f"Host: {host}", *sent, url]
     command = [*pinned(core), "stdbuf", "-oL", "wrk", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603  our own command
     assert process.stdout is not None  # noqa: S101  asked for above
@@ -46,7 +49,7 @@ def as_many_as_possible(url: str, host: str, seconds: float, core: int, server: 
     if not speed or not total or "Non-2xx" in printed or "Socket errors" in printed:
         raise RuntimeError(f"wrk had trouble with {url}: {printed}")
     if not int(total[1]):
-        return as_many_as_possible(url, host, 2 * seconds, core, server)
+        return as_many_as_possible(url, host, 2 * seconds, core, server, cookie)
     return Throughput(float(speed[1]), spent / int(total[1]) * 1_000_000)
 
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,9 +57,7 @@ class Side:
 def all_sides(folder: Path) -> Generator[dict[str, Side]]:
     """Run them all, the sandbox's analytics provider beside the load; the service holds a fresh count."""
     with ExitStack() as stack:
-        port = stack.enter_context(sandbox(folder / "sandbox"))
-        service = stack.enter_context(_service(folder, port))
-        asked(service, "POST", "/api/stats?refresh=realtime")
+        service = stack.enter_context(counting_service(folder))
         answer = _answer_of(service)
         found = [
             stack.enter_context(_nginx_return(folder / "return", answer)),
@@ -80,18 +78,19 @@ def asked(side: Side, method: str, address: str) -> str:
 
 
 @contextmanager
-def _service(folder: Path, port: int) -> Generator[Side]:
-    live = _LIVE.format(
-        property=PROPERTY_ID,
-        provider=f"http://127.0.0.1:{port}",
-        interval=INTERVAL,
-    )
-    settings = prepare(folder / "service", more=live)
-    secrets = folder / "service" / "secrets"
-    (secrets / "admin_password_hash").write_text(hashed(PASSWORD.encode()))
-    (secrets / "analytics_service_account_key").write_text((folder / "sandbox" / KEY_FILE).read_text())
-    with serving(settings, pinned(SERVER_CORE)) as service:
-        yield Side(SERVICE, service.port, service.process.pid)
+def counting_service(folder: Path, fill: Callable[[Path], None] = lambda _: None) -> Generator[Side]:
+    """Run the service with a fresh count, over a store that `fill` is given the settings of before."""
+    with sandbox(folder / "sandbox") as port:
+        live = _LIVE.format(property=PROPERTY_ID, provider=f"http://127.0.0.1:{port}", interval=INTERVAL)
+        settings = prepare(folder / "service", more=live)
+        secrets = folder / "service" / "secrets"
+        (secrets / "admin_password_hash").write_text(hashed(PASSWORD.encode()))
+        (secrets / "analytics_service_account_key").write_text((folder / "sandbox" / KEY_FILE).read_text())
+        fill(settings)
+        with serving(settings, pinned(SERVER_CORE)) as service:
+            side = Side(SERVICE, service.port, service.process.pid)
+            asked(side, "POST", "/api/stats?refresh=realtime")
+            yield side
 
 
 def _answer_of(side: Side) -> Answer:
@@ -116,6 +115,16 @@ def _bare(folder: Path, name: str, kind: str, answer: Answer) -> Generator[Side]
     finally:
         process.terminate()
         process.wait(20)
+
+
+@contextmanager
+def nginx_return_204(folder: Path) -> Generator[Side]:
+    """Run the least that can answer as the access gate does."""
+    folder.mkdir()
+    port = free_port()
+    site = f"server {{ listen 127.0.0.1:{port}; access_log off; location / {{ return 204; }} }}"
+    with nginx.running(nginx.write(folder, site), port, pinned(SERVER_CORE)) as process:
+        yield Side("nginx return 204", port, process.pid)
 
 
 @contextmanager
