@@ -26,4 +26,4 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     shop.records.write(key, cut(value))
     found = records(shop)
     assert (found["state"], found["why"]) == ("broken", f"Cannot be read: {key}.")
-    assert "restore a backup" in found["todo"]
+    assert "`orrery restore` a backup" in found["todo"]

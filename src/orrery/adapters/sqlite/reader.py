@@ -58,7 +58,7 @@ class Reader:
         outcomes: list[Any] = []
         for number, query in enumerate(queries):
             try:
-                outcomes.append(query.answer(self._rows(query)))
+                outcomes.append(_answered(query, self._rows(query)))
             except Exception as error:  # noqa: BLE001  every caller gets the error, and the thread serves the next
                 self._connection.drop()
                 # The reads behind a locked one fail with it: each would wait as long, one after the other.
@@ -71,3 +71,11 @@ class Reader:
     def _rows(self, query: Query[Any]) -> Rows:
         # The columns are those of a Row, which the STRICT schema vouches for.
         return cast("Rows", self._connection.opened().execute(query.statement, query.parameters).fetchall())
+
+
+def _answered(query: Query[Any], rows: Rows) -> Any:  # noqa: ANN401  of the query's own type
+    """Return the answer, or the error where rows hold what no store writes: the file itself can be read."""
+    try:
+        return query.answer(rows)
+    except ValueError as error:
+        return error
