@@ -40,6 +40,7 @@ from orrery.ports.processor import Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.shop import Shops
 from orrery.ports.site_reports import SiteReports
 from orrery.ports.tracker import Tracker
+from orrery.ports.web_sites import SiteRequest, WebSites
 from orrery.runtime.module import target_of
 from orrery.runtime.settings import TlsSettings
 from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key
@@ -180,6 +181,10 @@ class Deployment:
         if started.session_id is None:
             raise OrreryError(started.why)
 
+    async def site(self) -> None:
+        """Ask a site as `orrery site check` does."""
+        _ = await self.port(WebSites).ask(self.settings[MonitorSettings].base_url or "", SiteRequest("/"))
+
 
 Client = tuple[type, str, Callable[[Deployment], Awaitable[None]]]
 """The port of a client, whose certificate it names where the error itself does, and what it asks."""
@@ -196,6 +201,7 @@ CLIENTS: dict[str, Client] = {
     "heartbeat": (Heartbeat, "The watcher", Deployment.heartbeat),
     "public counter": (Counter, "", Deployment.counter),
     "shop": (Shops, "", Deployment.shop),
+    "site": (WebSites, "", Deployment.site),
 }
 
 

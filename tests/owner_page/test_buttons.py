@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from urllib.parse import quote
 
 import httpx2
@@ -14,6 +13,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
+from orrery.owner_page.page import Presses
 from orrery.owner_page.verdicts import judged
 from orrery.ports.health import Finding, Problem
 from orrery.runtime.problems import Problems
@@ -43,8 +43,10 @@ class Page:
         self.desk.findings = [SECRET, JOB]
         self.problems = Problems(self.desk.store, self.desk.clock, found_now)
         self.problems.last = [Problem(one, self.desk.clock.now()) for one in self.desk.findings]
-        aside = partial(self.problems.acknowledge, time=timedelta(days=1))
-        presses = {"aside": aside, "back": self.problems.end}
+        presses: Presses = {
+            "aside": lambda key, seen: self.problems.acknowledge(key, timedelta(days=1), seen=seen),
+            "back": lambda key, _: self.problems.end(key),
+        }
         sources = judged([], lambda: self.problems.last)
         page = owner_page(self.desk.clock, [], *sources, presses=presses)
         public = public_app([], [], found(), Metrics())
@@ -108,6 +110,20 @@ async def test_the_page_itself_may(headers: dict[str, str]) -> None:
     page = Page()
     assert (await page.ask(await page.form(), headers)).status_code == 303
     assert await page.put_aside() == [KEY]
+
+
+async def test_what_has_changed_since_it_was_shown() -> None:
+    """A page that was left open puts aside neither what has grown, nor another problem whose key holds its own."""
+    page = Page()
+    form = await page.form()
+    for grown in (replace(SECRET, items=("one",)), replace(SECRET, essential=False)):
+        page.desk.findings = [grown, JOB]
+        refused = await page.ask(form)
+        assert (refused.status_code, "Look at it again." in refused.text) == (400, True)
+    page.desk.findings = [replace(SECRET, part=f"{SECRET.part} of old"), JOB]
+    assert (await page.ask(form)).status_code == 404
+    page.desk.findings = [SECRET, JOB]
+    assert (await page.put_aside(), (await page.ask(form)).status_code) == ([], 303)
 
 
 _ELSEWHERE = "Only the page itself may ask for that"

@@ -51,7 +51,7 @@ async def test_the_page_counts_what_the_list_counts() -> None:
         "1 thing needs attention, 1 acknowledged",
         "1 needs attention, 1 acknowledged",
     )
-    assert panels[0].rows[0][-1] == Button("For a day", "aside", LOST.key)
+    assert panels[0].rows[0][-1] == Button("For a day", "aside", LOST.key, LOST.extent)
     assert panels[0].rows[1][2:] == (
         "Acknowledged until 2026-03-01 13:00 UTC.",
         "`orrery ack job: backup --end` brings it back.",

@@ -1,7 +1,6 @@
 """The HTTP apps of a deployment, which only a process that listens loads."""
 
 from datetime import timedelta
-from functools import partial
 
 from starlette.types import ASGIApp
 
@@ -11,7 +10,7 @@ from orrery.edge.direct import AnsweredDirectly
 from orrery.edge.http import private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.edge.public_reads import PublicReads
-from orrery.owner_page.page import OwnerPage
+from orrery.owner_page.page import OwnerPage, Presses
 from orrery.owner_page.verdicts import judged
 from orrery.runtime.findings import Findings
 from orrery.runtime.parts import routes_of
@@ -49,5 +48,9 @@ def _page(orrery: Orrery) -> OwnerPage:
     sources = sorted((one for parts in orrery.modules for one in parts.panels), key=lambda one: one.order)
     panels = judged(sources, lambda: orrery[Problems].last)
     mode, within = orrery.adapters.settings.mode, orrery[References].within
-    presses = {"aside": partial(orrery[Problems].acknowledge, time=ASIDE), "back": orrery[Problems].end}
+    problems = orrery[Problems]
+    presses: Presses = {
+        "aside": lambda key, seen: problems.acknowledge(key, ASIDE, seen=seen or "nothing"),
+        "back": lambda key, _: problems.end(key),
+    }
     return OwnerPage(password, orrery.adapters.clock, panels, mode=mode, within=within, presses=presses)

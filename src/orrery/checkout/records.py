@@ -211,11 +211,13 @@ class RefusedWebhooks(Record):
     """Since when webhooks are refused, one after the other, and why; it is removed when one is accepted.
 
     `last_at` is when one was refused last, ten minutes early at most; None in a record of an earlier release.
+    `again`: it is not the first of its day.
     """
 
     reason: Code
     since: AwareDatetime
     last_at: AwareDatetime | None = None
+    again: bool = False
 
 
 class AccessEnd(Record):

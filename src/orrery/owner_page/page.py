@@ -47,7 +47,7 @@ BUTTONS = "/owner/problems"
 MOST_FORM = 4096
 """Bytes that the form of a button may have."""
 
-Presses = Mapping[str, Callable[[str], Awaitable[object]]]
+Presses = Mapping[str, Callable[[str, str], Awaitable[object]]]
 """What the buttons do, by their `does`, to the problem with a key."""
 
 _LINE_WIDTH, _LINE_HEIGHT = 300, 60
@@ -132,7 +132,7 @@ class OwnerPage:
         if act is None:
             return _refused(422, "The page has no such button.")
         try:
-            _ = await act(key)
+            _ = await act(key, form.get("extent", ""))
         except OrreryError as error:
             return _refused(error.http_status, str(error))
         return RedirectResponse(f"/owner?open#{_place(key)}", 303)

@@ -56,4 +56,4 @@ def _list(problems: Sequence[Problem]) -> Panel:
 def _button(problem: Problem) -> Button:
     if problem.acknowledged:
         return Button("Bring it back", "back", problem.key)
-    return Button("For a day", "aside", problem.key)
+    return Button("For a day", "aside", problem.key, problem.extent)

@@ -1,5 +1,6 @@
 """The findings of checks, and the problems that they show: one list for every view (decision 59)."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -111,6 +112,12 @@ class Problem:
     cause: str = ""
     acknowledged: bool = False
     until: datetime | None = None
+
+    @property
+    def extent(self) -> str:
+        """How severe it is and what it concerns, as text that is equal only where both are."""
+        items = hashlib.sha256("\n".join(self.finding.items).encode()).hexdigest()[:16]
+        return f"{self.severity} {items}"
 
     @property
     def key(self) -> str:

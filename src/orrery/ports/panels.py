@@ -18,11 +18,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A cell that puts a problem aside, or brings it back, by its key."""
+    """A cell that puts a problem aside, as its `extent` was shown, or brings it back, by its key."""
 
     text: str
     does: Literal["aside", "back"]
     key: str
+    extent: str = ""
 
 
 Cell = str | Link | Button

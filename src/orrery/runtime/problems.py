@@ -129,20 +129,24 @@ class Problems:
         return Problem(finding, since, cause)
 
     async def knows(self, key: str) -> bool:
-        """Return whether a key, or each that was put aside, is found without asking anybody outside."""
+        """Return whether a whole key, or each that was put aside, is found without asking anybody outside."""
         found = await self.all()
         if key:
-            return bool(_matching(key, found))
+            return any(one.key == key for one in found)
         aside = {one.part for one in (await self._outages.all()).values() if one.acknowledged}
         return aside <= {one.key for one in found}
 
-    async def acknowledge(self, key: str, time: timedelta | None, asked: Sequence[Problem] = ()) -> Problem:
+    async def acknowledge(
+        self, key: str, time: timedelta | None, asked: Sequence[Problem] = (), seen: str = ""
+    ) -> Problem:
         """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`.
 
-        `asked` is the list of `orrery doctor`, for what only that knows.
+        `asked` is the list of `orrery doctor`, for what only that knows. `seen` is the `extent` that was shown.
         """
         found = asked or await self.all()
-        problem = _named(key, found)
+        problem = _of_key(key, found)
+        if seen and seen != problem.extent:
+            raise Invalid(f"{problem.key} has changed since it was shown. Look at it again.")
         longest = longest_of(problem.severity)
         if time and time > longest:
             raise Invalid(f"{problem.key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
@@ -159,7 +163,7 @@ class Problems:
     async def end(self, key: str, asked: Sequence[Problem] = ()) -> Problem:
         """End the acknowledgement of a problem; raise `NotFound`, `Invalid` and `StoreError`."""
         found = asked or await self.all()
-        return await self._store_aside(_named(key, found), None, found)
+        return await self._store_aside(_of_key(key, found), None, found)
 
     async def _store_aside(
         self, problem: Problem, aside: Acknowledgement | None, found: Sequence[Problem]
@@ -179,7 +183,7 @@ class Problems:
         await compare_and_set(attempt, f"What is known of {problem.key} changes all the time; nothing was done.")
         log.info("acknowledged" if aside else "acknowledgement ended", problem=problem.key)
         self.last = await self.among([one.finding for one in found])
-        return _named(problem.key, self.last)
+        return _of_key(problem.key, self.last)
 
 
 def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -> Acknowledgement | None:
@@ -198,17 +202,18 @@ def cause_of(finding: Finding, named: Iterable[str], causes: Mapping[str, int]) 
     return next((one for one in named if causes.get(one, 0) >= finding.priority), "")
 
 
-def _matching(key: str, found: Sequence[Problem]) -> list[Problem]:
-    """Return the problem of a key, else those that it is a part of."""
-    exact = [one for one in found if one.key == key]
-    return exact or [one for one in found if key.casefold() in one.key.casefold()]
-
-
-def _named(key: str, found: Sequence[Problem]) -> Problem:
-    matching = _matching(key, found)
-    if len(matching) == 1:
-        return matching[0]
-    listed = "; ".join(one.key for one in matching or found) or "none"
-    if matching:
+def named(key: str, found: Sequence[Problem]) -> Problem:
+    """Return the problem of a key, or the only one that it is a part of; raise `NotFound` and `Invalid`."""
+    matching = [one for one in found if key.casefold() in one.key.casefold()]
+    if len(matching) > 1 and not any(one.key == key for one in matching):
+        listed = "; ".join(one.key for one in matching)
         raise Invalid(f"Several problems are called so. Name one of them: {listed}.")
+    return matching[0] if len(matching) == 1 else _of_key(key, found)
+
+
+def _of_key(key: str, found: Sequence[Problem]) -> Problem:
+    for one in found:
+        if one.key == key:
+            return one
+    listed = "; ".join(one.key for one in found) or "none"
     raise NotFound(f"There is no problem {key!r}. Those that there are: {listed}.")

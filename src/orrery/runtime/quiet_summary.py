@@ -14,7 +14,7 @@ from orrery.runtime.outbox_lanes import PATIENT, Lanes
 from orrery.runtime.quiet_hours import QuietHours
 from orrery.runtime.record_index import id_in
 
-_LIST = "`orrery notifications list --state delivered`"
+_LIST = "`orrery notifications list --state delivered --limit {limit} --json`"
 
 _MOST_URGENT_FIRST: Sequence[Priority] = ("high", "default", "low")
 
@@ -65,12 +65,10 @@ class QuietSummary:
 
 
 def summary(push_id: str, rows: Sequence[Notification]) -> OutboxDraft:
-    """Return one push that names how many there are, and each title as far as a push has room."""
-    titles = Counter(row.title for row in rows)
-    lines = [f"{times} x {title}" if times > 1 else title for title, times in titles.items()]
-    shown = len(lines)
-    while len((body := _body(lines, shown)).encode()) > PUSH_BYTES:
-        shown -= 1
+    """Return one push with each text; where a push has no room for them, with each title as far as it has."""
+    body = "\n\n".join(f"{row.title}\n{row.body}" for row in rows)
+    if len(body.encode()) > PUSH_BYTES:
+        body = _titles(rows)
     return OutboxDraft(
         push_id,
         "push",
@@ -81,6 +79,15 @@ def summary(push_id: str, rows: Sequence[Notification]) -> OutboxDraft:
     )
 
 
-def _body(lines: Sequence[str], shown: int) -> str:
+def _titles(rows: Sequence[Notification]) -> str:
+    titles = Counter(row.title for row in rows)
+    lines = [f"{times} x {title}" if times > 1 else title for title, times in titles.items()]
+    shown, texts = len(lines), f"Each with its text: {_LIST.format(limit=2 * len(rows))}."
+    while len((body := _some(lines, shown, texts)).encode()) > PUSH_BYTES:
+        shown -= 1
+    return body
+
+
+def _some(lines: Sequence[str], shown: int, texts: str) -> str:
     more = [f"and {len(lines) - shown} more"] if shown < len(lines) else []
-    return "\n".join([*lines[:shown], *more, f"Each with its text: {_LIST}."])
+    return "\n".join([*lines[:shown], *more, texts])

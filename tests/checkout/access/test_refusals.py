@@ -135,16 +135,28 @@ async def test_a_wrong_clock(seconds: int, shop: Shop) -> None:
 
 
 async def test_a_stranger_who_waits_for_good_events(shop: Shop) -> None:
-    """Junk between all good events is one outage a day, not one for each."""
-    for _ in range(2):
-        begun = 0
-        for _ in range(20):
+    """Junk between all good events is a problem each time, and one push a day, even where no round sees it."""
+    for day in (1, 2):
+        for number in range(20):
             await refuse(shop, times=SEVERAL)
-            begun += await is_outage(shop)
+            problem = await found(shop)
+            assert (problem.state, problem.early) == ("broken", number > 0)
             await accept(shop)
+            assert not await is_outage(shop)
             shop.clock.advance(60)
-        assert begun == 1
+        assert len(await shop.told()) == day
         shop.clock.advance(DAY)
+
+
+async def test_a_second_outage_of_a_day_that_lasts_is_pushed(shop: Shop) -> None:
+    """A stranger's junk in the morning hides no wrong secret in the afternoon."""
+    await refuse(shop, times=SEVERAL)
+    await accept(shop)
+    await refuse(shop, times=SEVERAL)
+    shop.clock.advance(HOUR - 1)
+    assert (await found(shop)).early
+    shop.clock.advance(1)
+    assert not (await found(shop)).early
 
 
 async def test_a_flood_writes_once() -> None:
@@ -156,15 +168,16 @@ async def test_a_flood_writes_once() -> None:
 
 
 async def test_a_flood_after_the_push_of_the_day_asks_the_store_once() -> None:
-    """A second row of the same day has no record: what a stranger causes is paced where nothing is stored, too."""
+    """A second row of the same day is one commit, however many come."""
     store = UnreliableStore(MemoryStore(clock := ManualClock()))
     shop = Shop(clock, store)
     await refuse(shop, times=SEVERAL)
     await accept(shop)
     clock.advance(NOTED_EVERY.total_seconds())
     store.reads.clear()
+    before = store.commits
     await refuse(shop, times=500)
-    assert store.reads.total() == 1
+    assert (store.commits - before, store.reads.total()) == (1, 0)
 
 
 async def test_a_flood_with_a_full_disk_tries_once() -> None:

@@ -14,7 +14,7 @@ from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
 from orrery.runtime.console.windows import parse_window
 from orrery.runtime.findings import Findings
-from orrery.runtime.problems import Problems
+from orrery.runtime.problems import Problems, named
 
 _COLUMNS = ("key", "severity", "since", "until", "why")
 
@@ -50,11 +50,13 @@ def command(
         asked: Sequence[Problem] = ()
         if not await problems.knows(name):  # only `orrery doctor` asks the vendors
             asked = await problems.among(await examined(services[Findings], runner.section(ApprovalSettings)))
+        found = asked or await problems.all()
         if listed:
-            return [as_row(one) for one in asked or await problems.all() if one.acknowledged]
+            return [as_row(one) for one in found if one.acknowledged]
+        key = named(name, found).key
         if end:
-            return [as_row(await problems.end(name, asked))]
-        return [as_row(await problems.acknowledge(name, parse_window(time) if time else None, asked))]
+            return [as_row(await problems.end(key, asked))]
+        return [as_row(await problems.acknowledge(key, parse_window(time) if time else None, asked))]
 
     rows = runner.run(act)
     if listed or as_json:

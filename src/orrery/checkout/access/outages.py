@@ -35,6 +35,8 @@ SEVERAL = 3
 """How many refusals in a row, with nothing accepted between, are an outage."""
 
 NOTED_EVERY = timedelta(minutes=10)
+LASTS = timedelta(hours=1)
+"""How long a further outage of a day lasts before it is pushed."""
 """How often the last refusal of an outage is stored."""
 
 _SIGNATURE = r",v[0-9]=[0-9a-f]{64}"
@@ -51,7 +53,7 @@ class Refusals:
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
         self._begun_on: dict[Reason | None, date] = {}
-        self._may_be_open = True
+        self._may_be_open, self._has_begun = True, False
 
     async def refused(self, body: bytes, header: str) -> None:
         """Note a webhook whose signature does not count; raises nothing of the store's."""
@@ -78,13 +80,13 @@ class Refusals:
         if self._may_be_open:
             try:
                 await self._outage.end()
-                self._may_be_open = False
+                self._may_be_open = self._has_begun = False
             except StoreError as error:
                 log.warning("end of refused webhooks not noted", why=str(error))
 
     async def local(self) -> list[Finding]:
         """Return whether webhooks are refused."""
-        return await self._outage.finding(_finding)
+        return await self._outage.finding(lambda refused: _finding(refused, self._clock.now()))
 
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
@@ -106,14 +108,22 @@ class Refusals:
         return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
 
     async def _begin(self, reason: Reason | None) -> None:
-        """Note the beginning of an outage, once a day; None: of one that is too large, whose end shows nowhere."""
+        """Note the beginning of an outage; None: a body was too large, which is pushed once a day, and has no end.
+
+        Anybody can cause one, so only the first of a day is pushed at once, and the next ones when they last.
+        """
         now = self._clock.now()
-        if self._begun_on.get(reason) == now.date():
+        again = self._begun_on.get(reason) == now.date()
+        if self._has_begun if reason else again:
             return
         try:
             if reason:
                 # It may have begun already: in another process, or in this one before a restart.
-                await self._outage.begin(RefusedWebhooks(reason=reason, since=now, last_at=now))
+                begun = RefusedWebhooks(reason=reason, since=now, last_at=now, again=again)
+                finding = _finding(begun, now)
+                push = None if again else at_once(self._stored.store, self._clock, finding)
+                await self._outage.begin(begun, push)
+                self._has_begun = True
             else:
                 _ = await outbox.notify_once(self._stored.store, self._clock, _too_large(now))
         except StoreError as error:
@@ -148,12 +158,13 @@ _MEANWHILE = (
 )
 
 
-def _finding(refused: RefusedWebhooks | None) -> Finding:
+def _finding(refused: RefusedWebhooks | None, now: datetime) -> Finding:
     if refused is None:
         why = "None is refused now. What was refused before is delivered again, or reconciled."
         return Finding(WEBHOOKS, "ok", why, essential=False, settled=True)
     cause = next((text for reason, text in _CAUSES.items() if reason == refused.reason), refused.reason)
-    return Finding(WEBHOOKS, "broken", f"They are refused: {cause}", _MEANWHILE, essential=False, settled=True)
+    why, early = f"They are refused: {cause}", refused.again and now - refused.since < LASTS
+    return Finding(WEBHOOKS, "broken", why, _MEANWHILE, essential=False, settled=True, early=early)
 
 
 def _too_large(now: datetime) -> outbox.OutboxDraft:
