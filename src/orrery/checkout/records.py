@@ -210,8 +210,7 @@ class UnreadableEvent(Record):
 class RefusedWebhooks(Record):
     """Since when webhooks are refused, one after the other, and why; it is removed when one is accepted.
 
-    `last_at` is when one was refused last, ten minutes early at most; None in a record of an earlier release.
-    `again`: it is not the first of its day.
+    `last_at` is when one was refused last, ten minutes early at most. `again`: it is not the first of its day.
     """
 
     reason: Code
@@ -243,10 +242,9 @@ class Attempt(Record):
 
 
 class StoredDiscrepancy(RecordPart):
-    """A session with access and payment that do not match: paid without access, or access without payment.
+    """A session whose access and payment do not match. `reason` has a few words, and nothing personal.
 
-    `reason` has a few words, and nothing personal. `item` is the id of an open dispute, a separate problem; it
-    contests `payment`, and an `inquiry` has taken no money. An earlier release did not store these.
+    `item` is the id of an open dispute of `payment`, a separate problem; an `inquiry` has taken no money.
     """
 
     session_id: Id
