@@ -233,13 +233,16 @@ def write_site(root: Path) -> None:
 
 
 @contextmanager
-def gated_site(kind: WebServer, folder: Path, service: str | None = None) -> Generator[GatedSite]:
-    """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`."""
+def gated_site(kind: WebServer, folder: Path, service: str | None = None, more: str = "") -> Generator[GatedSite]:
+    """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
+
+    `more` are further lines of the owner's.
+    """
     root, (port,) = folder / "files", free_ports(1)
     write_site(root)
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
-    text = configuration(kind, gated, service or shop.service)
+    text = more + configuration(kind, gated, service or shop.service)
     with ExitStack() as stack:
         stack.callback(shop.stop)
         stack.enter_context(_RUNNING[kind](folder, root, port, text))

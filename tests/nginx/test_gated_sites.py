@@ -101,6 +101,16 @@ def test_no_spelling_opens_it(
     expect_closed(site.ask(other, method, body, **headers, Cookie=cookie))
 
 
+def test_no_spelling_opens_it_where_slashes_are_kept(tmp_path: Path) -> None:
+    """An owner who has nginx leave // in paths has more names of each file."""
+    with gated_site("nginx", tmp_path, more="merge_slashes off;\n") as site:
+        cookie = site.shop.opened("cs_1")
+        for path in SPELLINGS:
+            expect_closed(site.ask(path.replace("SITE", f"127.0.0.1:{site.port}")))
+        assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
+        assert site.ask("//about.html").status == 200
+
+
 @each_case(("path", "method", "headers", "body"), [(path, *way) for path in PLAIN for way in WAYS])
 def test_no_method_and_no_header_opens_it(
     path: str, method: str, headers: dict[str, str], body: bytes | None, site: GatedSite, cookie: str

@@ -95,7 +95,16 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
         return _filled("worker.mjs", {**filled, "PRODUCTS": json.dumps(by_folder, indent=2)})
     whole, each = _TEMPLATES[server]
     products = [
-        _filled(each, {**filled, "PRODUCT": name, "ID": name.replace("/", "_"), "FOLDER": at})
+        _filled(
+            each,
+            {
+                **filled,
+                "PRODUCT": name,
+                "ID": name.replace("/", "_"),
+                "FOLDER": at,
+                "SLASHED": at.replace("/", "/+"),
+            },
+        )
         for name, at in gated.folders.items()
     ]
     return _filled(whole, filled) + "".join(products)
