@@ -148,6 +148,16 @@ async def test_a_stranger_who_waits_for_good_events(shop: Shop) -> None:
         shop.clock.advance(DAY)
 
 
+async def test_another_cause_is_something_new(shop: Shop) -> None:
+    """What is acknowledged of one cause does not hold back the other."""
+    await refuse(shop, times=SEVERAL)
+    first = await found(shop)
+    await accept(shop)
+    ahead = signature(shop.clock.now() + timedelta(seconds=HOUR))
+    await refuse(shop, ahead, times=SEVERAL)
+    assert {*(await found(shop)).items} - {*first.items}
+
+
 async def test_a_second_outage_of_a_day_that_lasts_is_pushed(shop: Shop) -> None:
     """A stranger's junk in the morning hides no wrong secret in the afternoon."""
     await refuse(shop, times=SEVERAL)

@@ -164,7 +164,11 @@ def _finding(refused: RefusedWebhooks | None, now: datetime) -> Finding:
         return Finding(WEBHOOKS, "ok", why, essential=False, settled=True)
     cause = next((text for reason, text in _CAUSES.items() if reason == refused.reason), refused.reason)
     why, early = f"They are refused: {cause}", refused.again and now - refused.since < LASTS
-    return Finding(WEBHOOKS, "broken", why, _MEANWHILE, essential=False, settled=True, early=early)
+    # Another cause is another problem, so what was acknowledged of the first comes back.
+    cause_of_it = (refused.reason,)
+    return Finding(
+        WEBHOOKS, "broken", why, _MEANWHILE, essential=False, settled=True, early=early, items=cause_of_it
+    )
 
 
 def _too_large(now: datetime) -> outbox.OutboxDraft:
