@@ -165,17 +165,14 @@ class PageRoutes:
         return self._page(request, "lost")
 
     async def send(self, request: Request) -> Response:
-        """Send the link to the address on file; the answer is the same for every address, and as fast.
-
-        An address that was asked for too often gets no e-mail, and no other answer.
-        """
+        """Send the link to the address on file; the answer is the same for every address, and as fast."""
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
             return self._busy(request, wait)
         form = await self._form(request)
         if form is None:
             return self._page(request, "again", status=403)
         email = normal_email(form.get("email", ""))
-        if is_email_address(email) and not self.emails.wait(f"to {email}"):
+        if is_email_address(email):
             self.opening.send_emails(email)
         return self._page(request, "sent")
 
