@@ -90,10 +90,12 @@ class Opening:
     async def open_first(self, session_id: str, sent: bytes) -> OpenedAccess | None:
         """Open an access in the first browser that comes on its first day; `sent` is the browser's cookie.
 
-        None: it is open in another one, or its first day is over, or its link was replaced.
+        None: it is open in another one, its first day is over, its link was replaced, or its buyer was erased.
         """
         record, now = await self._lookup.record(session_id), self._clock.now()
-        if record is None or record.link_generation or not record.runs_at(now) or now - record.granted_at > FIRST:
+        if record is None or record.link_generation or not record.email:
+            return None
+        if not record.runs_at(now) or now - record.granted_at > FIRST:
             return None
         cookie, browser = self._browser_of(sent)
         if not await self._browsers.open_first(session_id, browser):
