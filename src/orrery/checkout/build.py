@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from orrery.edge.routes import Routes
 
 EMAILS = Limit(5, 600), Limit(10, 86400)
-"""How often a link may be asked for by one client, and for one address: in ten minutes, and in a day."""
+"""How often a link may be asked for by one client: in ten minutes, and in a day."""
 
 
 class CheckoutDomain:

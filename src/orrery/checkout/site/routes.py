@@ -166,11 +166,11 @@ class PageRoutes:
 
     async def send(self, request: Request) -> Response:
         """Send the link to the address on file; the answer is the same for every address, and as fast."""
+        form = await self._form(request)
+        if form is None:  # counted for no client: a page elsewhere makes a reader's browser send it
+            return self._page(request, "again", status=403)
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
             return self._busy(request, wait)
-        form = await self._form(request)
-        if form is None:
-            return self._page(request, "again", status=403)
         email = normal_email(form.get("email", ""))
         if is_email_address(email):
             self.opening.send_emails(email)
