@@ -110,6 +110,31 @@ async def test_a_known_browser_costs_the_store_one_read_a_second() -> None:
     assert store.reads == {"access-generation": 1}
 
 
+@pytest.mark.parametrize("closed", ["another product", "revoked", "erased"])
+async def test_a_browser_that_is_refused_costs_no_more(closed: str) -> None:
+    """A known browser that may not see a page is remembered until the next look, which finds what was granted."""
+    clock = ManualClock()
+    store = UnreliableStore(MemoryStore(clock))
+    shop = Shop(clock, store)
+    cookie = await opened(shop)
+    if closed == "revoked":
+        _ = await shop.desk.revoke("cs_1", "asked by the buyer")
+    elif closed == "erased":
+        _ = await shop.privacy.erase(BUYER, "asked by the buyer")
+    path, status = OTHER.name if closed == "another product" else PRODUCT.name, 401 if closed == "erased" else 403
+    assert await at_the_gate(shop, cookie, path) == status
+    store.reads.clear()
+    assert [await at_the_gate(shop, cookie, path) for _ in range(100)] == [status] * 100
+    assert not store.reads
+    product = OTHER if closed == "another product" else PRODUCT
+    await shop.offered("cs_2", cert_code=product.cert_code, price_id=product.price_id)
+    bought = {"productType": "cert", "certCode": product.cert_code, "vendorSlug": product.vendor_slug}
+    _ = await shop.receive("evt_2", session_json("cs_2", metadata=bought))
+    assert await shop.browsers.open_first("cs_2", COOKIES.browser_of(cookie) or "none")
+    clock.advance(EVERY)
+    assert await at_the_gate(shop, cookie, path) == 204
+
+
 async def test_a_cookie_that_we_did_not_make_costs_no_read() -> None:
     """Anybody can send one as often as they like, without a rate limit."""
     clock = ManualClock()

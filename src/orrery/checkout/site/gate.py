@@ -49,6 +49,7 @@ class AccessGate:
         self._browsers = browsers
         self._cookies = BrowserCookies.of_store(stored.index_key)
         self._open = dict[tuple[str, bytes], datetime]()
+        self._refused = dict[tuple[str, bytes], GateStatus]()
         self._generation: int | None = None
         self._looked_at: float | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -67,7 +68,7 @@ class AccessGate:
         until = self._open.get((path, cookie))
         if until and self._clock.now() < until:
             return 204
-        return await self._look_up(asked.product, path, cookie)
+        return self._refused.get((path, cookie)) or await self._ask_store(asked.product, path, cookie)
 
     def _of_probe(self, path: str, cookie: bytes) -> GateStatus:
         probed = self._cookies.probed(cookie, self._clock.now())
@@ -92,14 +93,26 @@ class AccessGate:
         await asyncio.shield(self._looking)
 
     async def _read_generation(self) -> None:
-        """Forget all that is open when an access was taken back since the last look."""
+        """Forget who was refused, and all that is open when an access was taken back since the last look."""
         now = self._clock.monotonic()
         entry = await self._stored.generation.entry()
         generation = entry.version if entry else 0
+        self._refused.clear()
         if generation != self._generation:
             self._open.clear()
             self._generation = generation
         self._looked_at = now
+
+    async def _ask_store(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
+        """Return the answer, and remember a refusal until the next look: until then an access may be granted."""
+        looked_at = self._looked_at
+        answer = await self._look_up(product, path, cookie)
+        # A path that is no product's may be anything, of any length.
+        if answer in {401, 403} and path in self._paths and looked_at == self._looked_at:
+            if len(self._refused) >= MOST:
+                self._refused.clear()
+            self._refused[path, cookie] = answer
+        return answer
 
     async def _look_up(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
         browser, generation = self._cookies.browser_of(cookie), self._generation
