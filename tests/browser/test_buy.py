@@ -47,7 +47,7 @@ def buy(page: Page, demo: Demo, email: str = BUYER) -> None:
 def test_from_the_shop_to_the_questions(demo: Demo, page: Page) -> None:
     """Buy, pay, see the access open by itself at an address without the session's id, and practise."""
     buy(page, demo)
-    assert page.url == f"{demo.shop}/guided/success?product=northwind/cloud-navigator"
+    assert page.url == f"{demo.shop}/guided/success?product=northwind/cloud-navigator&opened"
     page.get_by_role("link", name="Start practising").click()
     first = page.get_by_role("group").first
     first.get_by_label("The same idempotency key").check()

@@ -30,7 +30,7 @@ WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 )
 
 BACK = "/guided/success?session_id=cs_1"
-OPENED = f"/guided/success?product={PRODUCT.name}"
+OPENED = f"/guided/success?product={PRODUCT.name}&opened"
 
 OF_PAGE = {"Sec-Fetch-Site": "same-origin"}
 

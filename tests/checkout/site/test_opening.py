@@ -31,9 +31,22 @@ async def test_the_first_browser_is_let_in() -> None:
     assert 'href="http://127.0.0.1/practice/cissp/"' in page.text
     assert [await visitor.gate(), await visitor.gate(OTHER.name)] == [204, 403]
     assert said_of((await other.get(BACK)).text, "granted")
-    assert said_of((await other.get(OPENED)).text, "closed")
+    assert said_of((await other.get(OPENED.removesuffix("&opened"))).text, "closed")
     assert await other.gate() == 401
     assert (await visitor.get(BACK)).status_code == 303
+
+
+@pytest.mark.parametrize("way", ["payment", "link"])
+async def test_a_browser_that_keeps_no_cookie(way: str) -> None:
+    """It is told so right after the access was opened, and reads that the link in the e-mail opens it."""
+    shop = HostedShop()
+    visitor = Visitor(shop)
+    await sold(shop)
+    led = await visitor.get(BACK) if way == "payment" else await visitor.post((await links(shop))[0])
+    visitor.cookies.clear()
+    page = await visitor.get(led.headers["location"])
+    assert said_of(page.text, "no_cookie")
+    assert "CISSP" in page.text
 
 
 @each_case(("hours", "status"), [(23, 303), (25, 200)])

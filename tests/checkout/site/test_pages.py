@@ -92,6 +92,8 @@ async def test_back_is_an_address_of_the_site(back: str, led: bool) -> None:  # 
         (f"/guided/ended?product={PRODUCT.name}", "closed"),
         ("/guided/ended?product=<b>/x", "closed"),
         ("/guided/success?product=northwind/other", "closed"),
+        ("/guided/success?product=northwind/other&opened", "no_cookie"),
+        ("/guided/success?opened", "closed"),
         ("/guided/success?session_id=", "unknown"),
         (f"/guided/success?session_id=cs_{'x' * 300}", "unknown"),
         ("/guided/success?session_id=access:cs_1", "unknown"),

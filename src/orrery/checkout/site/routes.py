@@ -129,7 +129,10 @@ class PageRoutes:
 
     async def _opened(self, request: Request) -> Response:
         product = _product(request)
-        until = product and (await self.opening.open_in(self._sent(request, product))).get(product)
+        sent = self._sent(request, product) if product else b""
+        if product and not sent and "opened" in request.query_params:
+            return self._page(request, "no_cookie")
+        until = product and (await self.opening.open_in(sent)).get(product)
         return self._page(request, "opened" if until else "closed", until=until)
 
     async def cancelled(self, request: Request) -> Response:
@@ -225,8 +228,11 @@ class PageRoutes:
 
 
 def _goes_on(opened: OpenedAccess) -> Response:
-    """Return the way to the page of an access that is open now, at an address without an id."""
-    to = f"{SUCCESS}?product={opened.product.name}"
+    """Return the way to the page of an access that is open now, at an address without an id.
+
+    It says that a cookie was given: a browser that comes without one refuses cookies.
+    """
+    to = f"{SUCCESS}?product={opened.product.name}&opened"
     return RedirectResponse(to, 303, {"Set-Cookie": opened.cookie})
 
 
