@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.browsers import MOST
+from orrery.checkout.access.browsers import MOST, STAYS
 from orrery.checkout.browser_records import OpenedBrowser
 from orrery.checkout.site.cookie import PROBE_LIFE, BrowserCookies
 from orrery.checkout.site.gate import EVERY
@@ -158,7 +158,7 @@ async def test_a_probe_is_answered_from_what_it_says() -> None:
     assert await shop.entries() == []
 
 
-async def test_the_use_of_a_browser_is_noted_once_a_day(shop: Shop) -> None:
+async def test_the_use_of_a_browser_is_noted_once_an_hour(shop: Shop) -> None:
     """From its first visit on; so the one that comes no more is the one that gives way."""
     cookie = await opened(shop)
 
@@ -167,10 +167,10 @@ async def test_the_use_of_a_browser_is_noted_once_a_day(shop: Shop) -> None:
         return [one.used_at - one.opened_at if one.used_at else None for one in found.record.browsers]
 
     assert await noted() == [None]
-    for hours, used in ((0, 0), (23, 0), (1, 24), (12, 24), (12, 48)):
-        shop.clock.advance(hours * 3600)
+    for minutes, used in ((0, 0), (59, 0), (1, 60), (30, 60), (30, 120)):
+        shop.clock.advance(minutes * 60)
         assert await at_the_gate(shop, cookie) == 204
-        assert await noted() == [timedelta(hours=used)]
+        assert await noted() == [timedelta(minutes=used)]
 
 
 async def test_the_browser_that_was_used_longest_ago_gives_way(shop: Shop) -> None:
@@ -180,8 +180,9 @@ async def test_the_browser_that_was_used_longest_ago_gives_way(shop: Shop) -> No
     for _ in range(MOST):
         shop.clock.advance(60)
         cookies.append(await in_another(shop))
-    unused = await in_another(shop)
+    shop.clock.advance(STAYS.total_seconds())
     assert await at_the_gate(shop, cookies[0]) == 204
+    unused = await in_another(shop)
     for cookie in cookies[1:]:
         shop.clock.advance(60)
         assert await at_the_gate(shop, cookie) == 204
@@ -190,6 +191,48 @@ async def test_the_browser_that_was_used_longest_ago_gives_way(shop: Shop) -> No
     found = await shop.stored.browsers.require("cs_1")
     assert len(found.record.browsers) == MOST + 1
     assert COOKIES.browser_of(unused) in {one.browser for one in found.record.browsers}
+
+
+async def full(shop: Shop) -> list[bytes]:
+    """Open an access in as many browsers as there may be, and visit with each; return their cookies."""
+    cookies = [await opened(shop), *[await in_another(shop) for _ in range(MOST - 1)]]
+    assert [await at_the_gate(shop, one) for one in cookies] == [204] * MOST
+    return cookies
+
+
+async def test_the_browser_that_is_in_use_stays(shop: Shop) -> None:
+    """One that came first, and is used all day long, is not the one that gives way."""
+    cookies = await full(shop)
+    shop.clock.advance(STAYS.total_seconds())
+    for cookie in cookies:
+        assert await at_the_gate(shop, cookie) == 204
+        shop.clock.advance(1)
+    for _ in range(3):
+        shop.clock.advance(3600)
+        assert await at_the_gate(shop, cookies[0]) == 204
+    assert await at_the_gate(shop, await in_another(shop)) == 204
+    shop.clock.advance(EVERY)
+    assert [await at_the_gate(shop, one) for one in cookies[:3]] == [204, 401, 204]
+
+
+async def test_a_link_that_many_share_disturbs_no_buyer(shop: Shop) -> None:
+    """The browsers of one access give way ten times a day at most: what the gate remembers of all others stays."""
+    cookies = await full(shop)
+
+    async def forgotten() -> int:
+        entry = await shop.stored.generation.entry()
+        return entry.version if entry else 0
+
+    before = await forgotten()
+    assert [await at_the_gate(shop, await in_another(shop)) for _ in range(30)] == [403] * 30
+    assert await forgotten() == before
+    shop.clock.advance(STAYS.total_seconds())
+    answers = list[int]()
+    for _ in range(30):
+        shop.clock.advance(60)
+        answers.append(await at_the_gate(shop, await in_another(shop)))
+    assert answers == [204] * MOST + [403] * 20
+    assert await at_the_gate(shop, cookies[0]) == 401
 
 
 async def test_an_access_that_is_bought_again_stays_open(shop: Shop) -> None:

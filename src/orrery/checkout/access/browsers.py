@@ -13,8 +13,11 @@ MOST = 10
 
 _BUSY = "The browsers of one access change all the time."
 
-USE_NOTED = timedelta(days=1)
-"""How often the use of a browser is written at most."""
+USE_NOTED = timedelta(hours=1)
+"""How often the use of a browser is written at most: the order in which browsers give way is as fine."""
+
+STAYS = timedelta(days=1)
+"""How long a browser gives way to no other: each one that does makes every node forget whom it lets in."""
 
 
 class Browsers:
@@ -53,7 +56,10 @@ class Browsers:
         return await compare_and_set(attempt, _BUSY)
 
     async def use(self, session_id: str, browser: str) -> bool:
-        """Note that a browser was at the gate, once a day; return whether it may open the access."""
+        """Note that a browser was at the gate, once an hour; return whether it may open the access.
+
+        A new one may not while it would take the place of one that was opened within a day.
+        """
 
         async def attempt() -> bool | Conflict:
             found, now = await self._stored.browsers.get(session_id), self._stored.clock.now()
@@ -68,7 +74,9 @@ class Browsers:
             changes = self._stored.browsers.changes(
                 session_id, found, found.record.change(browsers=left), renewed=True
             )
-            if len(left) < len(known):
+            if gone := [one for one in known.values() if one not in left]:
+                if any(now - one.opened_at < STAYS for one in gone):
+                    return False
                 changes += self._stored.taken_back()
             outcome = await commit(self._stored.store, changes)
             return outcome if isinstance(outcome, Conflict) else True
