@@ -58,6 +58,20 @@ async def test_only_on_the_first_day(hours: int, status: int) -> None:
     assert (await Visitor(shop).get(BACK)).status_code == status
 
 
+async def test_an_access_that_was_bought_again() -> None:
+    """The address after the first payment shows the end of the second, before and after the first year ends."""
+    shop = HostedShop()
+    await sold(shop)
+    shop.clock.advance(timedelta(days=30).total_seconds())
+    await sold(shop, "cs_2")
+    until = f"Access until {(await shop.access('cs_2')).expires_at:%-d %B %Y}"
+    for days in (0, 350):
+        shop.clock.advance(timedelta(days=days).total_seconds())
+        assert until in (await Visitor(shop).get(BACK)).text
+    _ = await shop.desk.revoke("cs_1", "asked by the buyer")
+    assert said_of((await Visitor(shop).get(BACK)).text, "ended")
+
+
 async def test_one_browser_keeps_its_cookie_for_all_that_it_opened() -> None:
     """A second purchase is open beside the first one, under one id, as long as the longer of both."""
     shop = HostedShop()

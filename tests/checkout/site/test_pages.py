@@ -48,6 +48,7 @@ async def test_each_state_has_its_page(state: str) -> None:
     assert page.headers.get("refresh") == (str(RENEWED[state]) if state in RENEWED else None)
     assert ("Payment received" in page.text) == (state == "granted")
     assert ("a few days" in page.text) == (state == "delayed")
+    assert "nothing was charged" not in page.text
     assert "set-cookie" not in page.headers
 
 
@@ -130,7 +131,7 @@ async def test_a_store_that_cannot_be_read() -> None:
     store.get_errors = [StoreUnavailable("It is full.")] * 3
     page = await Visitor(shop).get(BACK)
     assert (page.status_code, page.headers["refresh"]) == (503, str(RENEWED["away"]))
-    assert "not lost" in page.text
+    assert "not lost: do not pay again" in page.text
 
 
 def placeholders(words: str | list[str]) -> set[str]:

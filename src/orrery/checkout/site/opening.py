@@ -85,6 +85,8 @@ class Opening:
         withheld = await self._stored.pending.find(session_id) if found.state == "pending" else None
         delayed = withheld and withheld.record.reason == UNPAID
         age = self._clock.now() - offered.record.created_at if offered else timedelta(0)
+        if sold and (end := await self._end_of(sold)):  # it may have been renewed
+            return SeenSession("granted", product, end)
         return SeenSession("delayed" if delayed else found.state, product, found.expires_at, age)
 
     async def open_first(self, session_id: str, sent: bytes) -> OpenedAccess | None:
