@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -39,8 +39,8 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 FORM_BODY = 4 * 1024
 """Largest form of a hosted page in bytes."""
 
-_OWN_PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")
-"""An address on the same site: a path that no browser takes for another host."""
+_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f]*")
+"""An address on the same site, decoded: a path that no browser takes for another host."""
 
 Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
 
@@ -222,7 +222,7 @@ class PageRoutes:
             "home": "/",
             "practice": product.within(site.practice_url or self.practice_url) if product else "",
             "lost": f"{LOST}?product={product.name}" if product else LOST,
-            "back": back if _OWN_PATH.fullmatch(back) else "",
+            "back": quote(back, safe="%/?&=:@!$'()*+,;~") if _OWN_PATH.fullmatch(back) else "",
             "again": f"{here.path}?{here.query}" if here.query else here.path,
         }
 
