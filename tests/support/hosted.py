@@ -72,6 +72,10 @@ class Visitor:
         """Open an address without following where it leads."""
         return await self._ask("GET", path, {})
 
+    async def head(self, path: str) -> httpx2.Response:
+        """Ask for the headers of an address."""
+        return await self._ask("HEAD", path, {})
+
     async def post(self, path: str, headers: Mapping[str, str] = OF_PAGE, **fields: str) -> httpx2.Response:
         """Send a form."""
         return await self._ask("POST", path, headers, {"form_token": "", **fields})

@@ -9,11 +9,11 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.pages import RENEWED, HostedPage
-from orrery.checkout.sites import Language
+from orrery.checkout.sites import CANCELLED, ENDED, LOST, OPEN, Language
 from orrery.errors import StoreUnavailable
 from tests.support.checkout import PRODUCT, session, session_json
 from tests.support.clock import START, ManualClock
-from tests.support.hosted import BACK, NORTH, WORDS, HostedShop, Visitor, said_of, sold
+from tests.support.hosted import BACK, NORTH, OPENED, WORDS, HostedShop, Visitor, said_of, sold
 from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
@@ -115,6 +115,17 @@ async def test_the_other_pages(path: str, name: str) -> None:
     assert "<b>" not in page.text
     assert not store.reads
     assert "northwind" not in re.sub(r'href="[^"]*"', "", page.text)
+
+
+@pytest.mark.parametrize("path", [BACK, OPENED, CANCELLED, ENDED, OPEN, LOST])
+async def test_a_program_that_only_looks(path: str) -> None:
+    """HEAD has the headers of the page, and opens nothing: the first browser that comes back is let in."""
+    shop = HostedShop()
+    await sold(shop)
+    looked = await Visitor(shop).head(path)
+    assert (looked.status_code, "set-cookie" in looked.headers) == (404 if path == OPEN else 200, False)
+    assert looked.headers["content-type"] == "text/html; charset=utf-8"
+    assert (await Visitor(shop).get(BACK)).status_code == 303
 
 
 async def test_what_each_page_forbids() -> None:

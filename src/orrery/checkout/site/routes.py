@@ -99,7 +99,8 @@ class PageRoutes:
             ("POST", LOST, PageRoutes.send),
         )
         for method, path, answer in answers:
-            router.add_api_route(path, self._limited(answer), methods=[method], include_in_schema=False)
+            methods = [method, "HEAD"] if method == "GET" else [method]
+            router.add_api_route(path, self._limited(answer), methods=methods, include_in_schema=False)
         return Routes(public=[router])
 
     def _limited(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
@@ -120,7 +121,7 @@ class PageRoutes:
         if session_id is None:
             return await self._opened(request)
         seen = await self.opening.seen(session_id)
-        if seen.state == "granted" and seen.product:
+        if seen.state == "granted" and seen.product and request.method == "GET":  # a HEAD only looks
             opened = await self.opening.open_first(session_id, self._sent(request, seen.product))
             if opened:
                 return _goes_on(opened)
