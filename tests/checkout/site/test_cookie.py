@@ -22,9 +22,8 @@ COOKIES = BrowserCookies.of_store(b"a key")
 )
 def test_the_header(origin: str, name: str, secure: str) -> None:
     """What a browser needs to keep `__Host-`; on this machine without https another name."""
-    made = set_cookie(Site(origin), b"x" * 43, timedelta(days=10))
-    assert made == f"{name}={'x' * 43}; Path=/; Max-Age=864000; HttpOnly; SameSite=Lax{secure}"
-    assert "Max-Age=34560000;" in set_cookie(Site(origin), b"x", timedelta(days=800))
+    made = set_cookie(Site(origin), b"x" * 43)
+    assert made == f"{name}={'x' * 43}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax{secure}"
     assert cookie_name(Site(origin)).decode() == name
 
 

@@ -10,8 +10,11 @@ from datetime import datetime, timedelta
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.sites import Site
 
-LONGEST = timedelta(days=400)
-"""No browser keeps a cookie longer (facts, Gate and cookie)."""
+LIFE = timedelta(days=400)
+"""How long a browser keeps its cookie, and no browser keeps one longer (facts, Gate and cookie).
+
+The store knows when an access ends. A cookie that ended with it would not do for one that is renewed elsewhere.
+"""
 
 PROBE_LIFE = timedelta(minutes=5)
 """How long a probe opens its product."""
@@ -85,9 +88,9 @@ def sent_cookie(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
     return b""
 
 
-def set_cookie(site: Site, value: bytes, life: timedelta) -> str:
+def set_cookie(site: Site, value: bytes) -> str:
     """Return the header that gives a browser its cookie."""
     secure = "; Secure" if site.is_encrypted else ""
-    seconds = int(min(life, LONGEST).total_seconds())
+    seconds = int(LIFE.total_seconds())
     named = f"{cookie_name(site).decode()}={value.decode()}"
     return f"{named}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

@@ -102,7 +102,7 @@ class Opening:
         cookie, browser = self._browser_of(sent)
         if not await self._browsers.open_first(session_id, browser):
             return None
-        return await self._opened(record, cookie)
+        return self._opened(record, cookie)
 
     async def linked(
         self, session_id: str, generation: str, key: str
@@ -120,7 +120,7 @@ class Opening:
         """Open an access, which `linked` has returned, in one more browser."""
         cookie, browser = self._browser_of(sent)
         await self._browsers.open(record.session_id, browser)
-        return await self._opened(record, cookie)
+        return self._opened(record, cookie)
 
     async def open_in(self, sent: bytes) -> Mapping[ProductKey, datetime]:
         """Return what is open in a browser, with its end."""
@@ -154,8 +154,5 @@ class Opening:
         cookie = sent if self._cookies.browser_of(sent) else self._cookies.new()
         return cookie, self._cookies.browser_of(cookie) or ""
 
-    async def _opened(self, record: AccessRecord, cookie: bytes) -> OpenedAccess:
-        """Return an access that was just opened; its cookie lives as long as all that its browser has open."""
-        end = max((await self.open_in(cookie)).values(), default=record.expires_at)
-        site = self._texts.catalogue.site_of(record.product)
-        return OpenedAccess(record.product, set_cookie(site, cookie, end - self._clock.now()))
+    def _opened(self, record: AccessRecord, cookie: bytes) -> OpenedAccess:
+        return OpenedAccess(record.product, set_cookie(self._texts.catalogue.site_of(record.product), cookie))

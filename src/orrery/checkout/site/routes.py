@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
-from orrery.checkout.site.cookie import cookie_name, sent_cookie
+from orrery.checkout.site.cookie import cookie_name, sent_cookie, set_cookie
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import OpenedAccess, Opening
@@ -134,7 +134,10 @@ class PageRoutes:
         if product and not sent and "opened" in request.query_params:
             return self._page(request, "no_cookie")
         until = product and (await self.opening.open_in(sent)).get(product)
-        return self._page(request, "opened" if until else "closed", until=until)
+        if not product or not until:
+            return self._page(request, "closed")
+        renewed = {"Set-Cookie": set_cookie(self.catalogue.site_of(product), sent)}
+        return self._page(request, "opened", until=until, headers=renewed)
 
     async def cancelled(self, request: Request) -> Response:
         """Tell a buyer who turned back that nothing was charged."""
