@@ -38,6 +38,7 @@ SPELLINGS = [
     "/%70ractice/cissp%2f%zz%2f..%2fdata.json",
     "/nothing%2f..%2fpractice/cissp/data.json",
     "/%70ractice/%63issp/data.json",
+    "/%ff%2f..%2fpractice/cissp/data.json",
     "/PRACTICE/CISSP/DATA.JSON",
     "/Practice/cissp/data.json",
     "/practice\\cissp\\data.json",
@@ -183,6 +184,14 @@ def test_what_is_for_all_stays_open(site: GatedSite) -> None:
     for path, text in (("/", "<title>"), ("/about.html", "For all."), ("/open.json", "For all.")):
         answer = site.ask(path)
         assert (answer.status, text in answer.body) == (200, True)
+
+
+def test_a_percent_sign_closes_no_open_page(tmp_path: Path) -> None:
+    """The worker leaves an address that encodes nothing to what hands out the files."""
+    with gated_site("worker", tmp_path) as site:
+        _ = (tmp_path / "files" / "100%.html").write_text("For all.", encoding="utf-8")
+        assert site.ask("/100%.html").body == "For all."
+        assert site.ask("/about.html/%zz").status == 404
 
 
 def test_a_crawler_finds_no_practice_page(site: GatedSite) -> None:
