@@ -194,6 +194,19 @@ def test_a_percent_sign_closes_no_open_page(tmp_path: Path) -> None:
         assert site.ask("/about.html/%zz").status == 404
 
 
+def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
+    """An owner's location for names with a dot in front does not reach into the folder: the printed one does."""
+    with gated_site("nginx", tmp_path, more="location ~ /\\. { deny all; }\n") as site:
+        cookie = site.shop.opened("cs_1")
+        for name in (".notes", "more/.git/config"):
+            file = tmp_path / "files" / AT[1:] / name
+            file.parent.mkdir(exist_ok=True)
+            _ = file.write_text(MARK, encoding="utf-8")
+            expect_closed(site.ask(f"{AT}/{name}"))
+            assert site.ask(f"{AT}/{name}", Cookie=cookie).status == 404
+        assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
+
+
 def test_a_crawler_finds_no_practice_page(site: GatedSite) -> None:
     """It follows every link of the demo's site, and of the hosted pages where it is led."""
     found = site.crawl()
