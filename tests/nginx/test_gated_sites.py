@@ -38,6 +38,7 @@ SPELLINGS = [
     "/%70ractice/cissp%2f%zz%2f..%2fdata.json",
     "/nothing%2f..%2fpractice/cissp/data.json",
     "/%70ractice/%63issp/data.json",
+    "/%ff%2f..%2fpractice/cissp/data.json",
     "/PRACTICE/CISSP/DATA.JSON",
     "/Practice/cissp/data.json",
     "/practice\\cissp\\data.json",
@@ -183,6 +184,27 @@ def test_what_is_for_all_stays_open(site: GatedSite) -> None:
     for path, text in (("/", "<title>"), ("/about.html", "For all."), ("/open.json", "For all.")):
         answer = site.ask(path)
         assert (answer.status, text in answer.body) == (200, True)
+
+
+def test_a_percent_sign_closes_no_open_page(tmp_path: Path) -> None:
+    """The worker leaves an address that encodes nothing to what hands out the files."""
+    with gated_site("worker", tmp_path) as site:
+        _ = (tmp_path / "files" / "100%.html").write_text("For all.", encoding="utf-8")
+        assert site.ask("/100%.html").body == "For all."
+        assert site.ask("/about.html/%zz").status == 404
+
+
+def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
+    """An owner's location for names with a dot in front does not reach into the folder: the printed one does."""
+    with gated_site("nginx", tmp_path, more="location ~ /\\. { deny all; }\n") as site:
+        cookie = site.shop.opened("cs_1")
+        for name in (".notes", "more/.git/config"):
+            file = tmp_path / "files" / AT[1:] / name
+            file.parent.mkdir(exist_ok=True)
+            _ = file.write_text(MARK, encoding="utf-8")
+            expect_closed(site.ask(f"{AT}/{name}"))
+            assert site.ask(f"{AT}/{name}", Cookie=cookie).status == 404
+        assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
 
 
 def test_a_crawler_finds_no_practice_page(site: GatedSite) -> None:

@@ -77,11 +77,13 @@ server {{
 }}
 """
 
+LONGER = "an owner's location for one file comes first"
 OBVIOUS = "the obvious one: a regular expression beside a prefix"
 
 WRONG: dict[str, tuple[Mapping[str, str], set[Fault]]] = {
     "right": ({}, set()),
     OBVIOUS: ({BLOCK: BLOCK.replace("^~ ", "")}, {"extension"}),
+    LONGER: ({BLOCK: f"location = {PRACTICE}data.json {{ expires 1y; }}\n{BLOCK}"}, set()),
     "the gate is not asked": ({GATED: ""}, {"open"}),
     "an answer before the gate": (
         {GATED: f"{GATED} if ($request_method = HEAD) {{ return 200; }}"},
@@ -276,6 +278,12 @@ async def test_what_leaks_is_named(sites: Sites) -> None:
     leaked = {one.path.removeprefix(PRACTICE) for one in found if one.status == 200}
     assert leaked == {"data.json", "deep/more.js"}
     assert {one.path.rpartition(".")[2] for one in found if one.status == 404} == {"js", "css", "json"}
+
+
+async def test_a_file_that_has_a_location_of_its_own(sites: Sites) -> None:
+    """The files have to be named: from outside, no other file of the folder shows it."""
+    found = await sites.found(LONGER, *(f"{PRACTICE}{one}" for one in FILES))
+    assert {one.path for one in found if one.status == 200} == {f"{PRACTICE}data.json"}
 
 
 async def test_a_path_that_is_not_there(sites: Sites) -> None:

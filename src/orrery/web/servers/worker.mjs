@@ -18,17 +18,13 @@ export default {
     if (/^\/(guided|live)\/|^\/api\/stats$/.test(pathname)) {
       return fromService(request, pathname + search);
     }
-    let folder;
-    try {
-      folder = folderOf(pathname);
-    } catch {
-      return new Response("The address cannot be read.", { status: 400, headers: OF_ALL });
-    }
+    const folder = folderOf(pathname);
     return folder ? gated(request, env, PRODUCTS[folder], pathname) : withHeaders(await file(request, env), OF_ALL);
   },
 };
 
 // However a path is written: what hands out the file may read %2f, //, /../ or capitals in another way than we do.
+// Byte by byte, as a % that encodes nothing must neither hide a folder nor close a page that is for all.
 function folderOf(pathname) {
   for (let path = pathname, before; path !== before; ) {
     const parts = [];
@@ -39,7 +35,7 @@ function folderOf(pathname) {
     const plain = `/${parts.join("/")}/`;
     const found = Object.keys(PRODUCTS).find((folder) => plain.startsWith(folder.toLowerCase()));
     if (found) return found;
-    [before, path] = [path, decodeURIComponent(path)];
+    [before, path] = [path, path.replace(/%([0-9a-f]{2})/gi, (_, byte) => String.fromCharCode(parseInt(byte, 16)))];
   }
 }
 
