@@ -61,14 +61,16 @@ class AccessGate:
         """
         asked = self._paths.get(path) or self._of(path)
         cookie = sent_cookie(headers, asked.cookie)
-        if not cookie or ((path, cookie) not in self._open and self._cookies.browser_of(cookie) is None):
+        known = path, cookie
+        until = self._open.get(known)
+        if until is None and (not cookie or self._cookies.browser_of(cookie) is None):
             return self._of_probe(path, cookie)  # a stranger costs no read
         if self._looked_at is None or self._clock.monotonic() - self._looked_at >= EVERY:
             await self._look()
-        until = self._open.get((path, cookie))
+            until = self._open.get(known)
         if until and self._clock.now() < until:
             return 204
-        return self._refused.get((path, cookie)) or await self._ask_store(asked.product, path, cookie)
+        return self._refused.get(known) or await self._ask_store(asked.product, path, cookie)
 
     def _of_probe(self, path: str, cookie: bytes) -> GateStatus:
         probed = self._cookies.probed(cookie, self._clock.now())
