@@ -234,7 +234,7 @@ class PageRoutes:
 def _goes_on(opened: OpenedAccess) -> Response:
     """Return the way to the page of an access that is open now, at an address without an id.
 
-    It says that a cookie was given: a browser that comes without one refuses cookies.
+    Its `opened` means that a cookie was given: a browser that comes without one refuses cookies.
     """
     to = f"{SUCCESS}?product={opened.product.name}&opened"
     return RedirectResponse(to, 303, {"Set-Cookie": opened.cookie})
