@@ -142,6 +142,13 @@ def test_the_owner_of_the_demo_approves(tmp_path: Path) -> None:
     assert (data / "owner_key").stat().st_mode & 0o077 == 0
 
 
+def test_all_is_well_in_the_demo(tmp_path: Path) -> None:
+    """Its own site keeps the practice page closed, in every way that a site is tried in."""
+    with running_demo(tmp_path / "data"):
+        checked = run_orrery("site", "check", "--config", str(tmp_path / "data" / "orrery.toml"))
+    assert (checked.returncode, checked.stderr) == (0, "Nothing leaks.\n"), checked.stdout
+
+
 def test_the_demo_without_ssh_keygen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without OpenSSH's tool the demo starts, and says what is missing; it names settings that stand elsewhere."""
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -52,10 +52,12 @@ def create_site(service: str) -> Starlette:
         ) as client:
             status = (await client.get(_GATE, headers=asked)).status_code
         if status == HTTPStatus.NO_CONTENT:
-            return _page("practice")
+            return _page("practice") if request.url.path == PRACTICE else _page("missing", 404)
         return RedirectResponse(_WAYS[status], 303) if status in _WAYS else _page("away", 503)
 
-    routes = [*(Route(address, _show) for address in PAGES), Route(PRACTICE, practise)]
+    # What is not there has the gate's answer, too, so that nobody without access learns what is there.
+    gated = [Route(PRACTICE, practise), Route(f"{PRACTICE}/{{file:path}}", practise)]
+    routes = [*(Route(address, _show) for address in PAGES), *gated]
     return Starlette(routes=[*routes, Route("/site/{name}", _file)], exception_handlers={404: _missing})
 
 
@@ -74,4 +76,5 @@ async def _file(request: Request) -> Response:
 
 
 def _page(name: str, status: int = 200) -> Response:
-    return FileResponse(WEB / "site" / f"{name}.html", status, _HEADERS)
+    kept = {"Cache-Control": "private, no-cache"} if name == "practice" else {}
+    return FileResponse(WEB / "site" / f"{name}.html", status, _HEADERS | kept)
