@@ -164,7 +164,9 @@ def serving_tls(certificate: Path, greeting: tuple[bytes, ...] = ()) -> Generato
                         for number, line in enumerate(greeting):
                             _ = client.recv(1000) if number else b""
                             client.sendall(line)
-                        context.wrap_socket(client, server_side=True)
+                        context.wrap_socket(
+                            client, server_side=True
+                        ).close()  # of one that has gone there is one, too
 
         thread = threading.Thread(target=serve)
         thread.start()
