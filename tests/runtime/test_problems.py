@@ -158,13 +158,13 @@ async def test_what_only_a_vendor_shows() -> None:
     desk = Desk()
     away = Finding("processor account", "broken", "No answer.", "Wait.", essential=True)
     listed = await problems(desk).among([away])
-    _ = await problems(desk).acknowledge("processor account", None, listed)
+    _ = await problems(desk).acknowledge("processor account", None, listed, asked=True)
     await desk.looks(23 * 60, SLOW)
     (one,) = await problems(desk).among([away])
-    assert (one.acknowledged, await problems(desk).knows("")) == (True, False)
+    assert (one.acknowledged, await problems(desk).knows("", await problems(desk).all())) == (True, False)
     await desk.looks(2 * 60, SLOW)
     (one,) = await problems(desk).among([away])
-    assert (one.acknowledged, await problems(desk).knows("")) == (False, True)
+    assert (one.acknowledged, await problems(desk).knows("", await problems(desk).all())) == (False, True)
 
 
 async def test_a_part_of_a_key() -> None:

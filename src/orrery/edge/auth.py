@@ -5,13 +5,13 @@ import binascii
 import hmac
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from orrery.edge.problem import Problem
 from orrery.edge.rate_limit import Limit, RateLimit, too_many
 from orrery.ports.clock import Clock
 from orrery.syntax.admin_password import LONGEST, hashed
+from orrery.syntax.form_token import FormTokens
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -136,14 +136,10 @@ class AdminBasic(AdminPassword):
         """Return whether the request carries the password."""
         return await self.matches(basic_password(request))
 
-    def form_token(self, now: datetime) -> str:
-        """Return the token of the forms of a day in UTC, which no other site knows; a new password has others."""
-        return hmac.new(self._hash.encode(), f"form {now:%Y-%m-%d}".encode(), "sha256").hexdigest()
-
-    def is_form_token(self, given: str, now: datetime) -> bool:
-        """Return whether a form that this page showed today or yesterday has this token."""
-        days = (now, now - timedelta(days=1))
-        return any(hmac.compare_digest(given.encode(), self.form_token(day).encode()) for day in days)
+    @property
+    def forms(self) -> FormTokens:
+        """The tokens of the page's forms, which no other site knows; a new password has others."""
+        return FormTokens(self._hash.encode())
 
 
 def is_from_own_page(request: "Request") -> bool:

@@ -113,7 +113,7 @@ class OwnerPage:
             "mode": self._mode,
             "here": request.url.path,
             "is_open": is_open,
-            "token": self._password.form_token(self._clock.now()),
+            "token": self._password.forms.of(self._clock.now()),
         }
         # With the address: at one with a fragment a browser would only go to that again.
         renewed = {} if is_open else {"Refresh": f"{RENEWED_EVERY}; url={request.url.path}"}
@@ -126,7 +126,7 @@ class OwnerPage:
         if locked := await self._locked(request):
             return locked
         form = dict(parse_qsl((await read_body(request, MOST_FORM)).decode(errors="replace")))
-        if not self._password.is_form_token(form.get("token", ""), self._clock.now()):
+        if not self._password.forms.have(form.get("token", ""), self._clock.now()):
             return _refused(403, "The page with this button is too old: open it again.")
         act, key = self._presses.get(form.get("does", "")), form.get("key", "")
         if act is None:
@@ -155,14 +155,14 @@ def by_urgency(panels: Iterable[Panel]) -> list[Panel]:
     return sorted(panels, key=lambda panel: _rank(panel.tone))
 
 
-def overall(panels: Iterable[Panel]) -> str:
+def overall(panels: Sequence[Panel]) -> str:
     """Return the headline of the page."""
-    shown = [*panels]
-    wanting = sum(panel.count for panel in shown if panel.tone in _URGENCY)
-    aside = sum(panel.aside for panel in shown)
-    if not wanting:
-        return f"Nothing needs attention, {aside} acknowledged" if aside else "All well"
-    attention = "1 thing needs attention" if wanting == 1 else f"{wanting} things need attention"
+    wanting = sum(panel.count for panel in panels if panel.tone in _URGENCY)
+    aside = sum(panel.aside for panel in panels)
+    if not wanting and not aside:
+        return "All well"
+    few = {0: "Nothing needs attention", 1: "1 thing needs attention"}
+    attention = few.get(wanting, f"{wanting} things need attention")
     return f"{attention}, {aside} acknowledged" if aside else attention
 
 

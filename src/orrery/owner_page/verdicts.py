@@ -49,8 +49,9 @@ def _list(problems: Sequence[Problem]) -> Panel:
     columns = ("Problem", "Since", "Why", "What to do", "Put aside")
     rows = tuple((one.key, utc_text(one.since), *one.shown, _button(one)) for one in problems)
     tone = _tone(wanting) or "good"
-    shown = Panel(TITLE, count_line(problems), tone, "", columns if rows else (), rows)
-    return replace(shown, count=len(wanting), aside=sum(one.acknowledged for one in problems))
+    aside = sum(one.acknowledged for one in problems)
+    shown = columns if rows else ()
+    return Panel(TITLE, count_line(problems), tone, "", shown, rows, count=len(wanting), aside=aside)
 
 
 def _button(problem: Problem) -> Button:

@@ -128,22 +128,28 @@ class Problems:
             return Problem(finding, since, cause, acknowledged=True, until=aside.until)
         return Problem(finding, since, cause)
 
-    async def knows(self, key: str) -> bool:
-        """Return whether a whole key, or each that was put aside, is found without asking anybody outside."""
-        found = await self.all()
+    async def knows(self, key: str, found: Sequence[Problem]) -> bool:
+        """Return whether a whole key, or without one each that was put aside, is among what was found."""
         if key:
             return any(one.key == key for one in found)
         aside = {one.part for one in (await self._outages.all()).values() if one.acknowledged}
         return aside <= {one.key for one in found}
 
     async def acknowledge(
-        self, key: str, time: timedelta | None, asked: Sequence[Problem] = (), seen: str = ""
+        self,
+        key: str,
+        time: timedelta | None,
+        found: Sequence[Problem] = (),
+        *,
+        asked: bool = False,
+        seen: str = "",
     ) -> Problem:
         """Put a problem aside until it changes, or for a time; raise `NotFound`, `Invalid` and `StoreError`.
 
-        `asked` is the list of `orrery doctor`, for what only that knows. `seen` is the `extent` that was shown.
+        `found` is the list that it is in, where that was just made; `asked`: it is the one of `orrery doctor`,
+        because only that knows it. `seen` is the `extent` that was shown.
         """
-        found = asked or await self.all()
+        found = found or await self.all()
         problem = _of_key(key, found)
         if seen and seen != problem.extent:
             raise Invalid(f"{problem.key} has changed since it was shown. Look at it again.")
@@ -156,13 +162,13 @@ class Problems:
             until=now + (time or longest),
             severity=problem.severity,
             items=problem.finding.items,
-            asked=bool(asked),
+            asked=asked,
         )
         return await self._store_aside(problem, aside, found)
 
-    async def end(self, key: str, asked: Sequence[Problem] = ()) -> Problem:
-        """End the acknowledgement of a problem; raise `NotFound`, `Invalid` and `StoreError`."""
-        found = asked or await self.all()
+    async def end(self, key: str, found: Sequence[Problem] = ()) -> Problem:
+        """End the acknowledgement of a problem; raise `NotFound` and `StoreError`."""
+        found = found or await self.all()
         return await self._store_aside(_of_key(key, found), None, found)
 
     async def _store_aside(

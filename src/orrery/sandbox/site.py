@@ -55,7 +55,7 @@ def create_site(service: str) -> Starlette:
             return _page("practice") if request.url.path == PRACTICE else _page("missing", 404)
         return RedirectResponse(_WAYS[status], 303) if status in _WAYS else _page("away", 503)
 
-    # What is not there has the gate's answer, too, so that nobody without access learns what is there.
+    # What is not there has the gate's answer, too: a browser without access does not learn what is there.
     gated = [Route(PRACTICE, practise), Route(f"{PRACTICE}/{{file:path}}", practise)]
     routes = [*(Route(address, _show) for address in PAGES), *gated]
     return Starlette(routes=[*routes, Route("/site/{name}", _file)], exception_handlers={404: _missing})

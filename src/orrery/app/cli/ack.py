@@ -1,6 +1,5 @@
 """`orrery ack`: put a problem aside until it changes, or for a time."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -8,7 +7,7 @@ import typer
 from orrery.app.cli.examination import examined
 from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import Invalid
-from orrery.ports.health import Problem, as_row
+from orrery.ports.health import as_row
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import note, show
@@ -47,16 +46,16 @@ def command(
 
     async def act(services: Services) -> list[dict[str, object]]:
         problems = services[Problems]
-        asked: Sequence[Problem] = ()
-        if not await problems.knows(name):  # only `orrery doctor` asks the vendors
-            asked = await problems.among(await examined(services[Findings], runner.section(ApprovalSettings)))
-        found = asked or await problems.all()
+        found = await problems.all()
+        asked = not await problems.knows(name, found)  # only `orrery doctor` asks the vendors
+        if asked:
+            found = await problems.among(await examined(services[Findings], runner.section(ApprovalSettings)))
         if listed:
             return [as_row(one) for one in found if one.acknowledged]
         key = named(name, found).key
         if end:
-            return [as_row(await problems.end(key, asked))]
-        return [as_row(await problems.acknowledge(key, parse_window(time) if time else None, asked))]
+            return [as_row(await problems.end(key, found))]
+        return [as_row(await problems.acknowledge(key, parse_window(time) if time else None, found, asked=asked))]
 
     rows = runner.run(act)
     if listed or as_json:
