@@ -213,3 +213,13 @@ async def test_a_backup_put_in_place_by_hand_is_a_store(path: Path) -> None:
     async with Opened(path) as store:
         assert await store.commit([Put("b", b"")]) == Committed(2)
     assert ask(path, "PRAGMA journal_mode") == "wal"
+
+
+async def test_a_key_that_no_store_writes(path: Path) -> None:
+    """The page of keys with it is an error, and no sign of a file that cannot be used: the rest is read."""
+    await made(path)
+    tell(path, "INSERT INTO entries VALUES (x'622d31ff', x'', 9, NULL)")
+    async with Opened(path) as store:
+        with pytest.raises(UnicodeDecodeError):
+            await store.scan("b-")
+        assert [one.key for one in await store.scan("a")] == ["a"]
