@@ -23,13 +23,22 @@ class Outcome:
     repeatable: list[str]
 
 
-def run(*command: str, **environment: str) -> Outcome | None:
-    """Run a command that runs tests; return what came of them, or None when it did not come to its end."""
+def run(*command: str, minutes: float | None = None, **environment: str) -> Outcome | None:
+    """Run a command that runs tests, and end it after these minutes.
+
+    Returns what came of the tests, or None when the run did not come to its end.
+    """
     sys.stdout.flush()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "outcomes.json"
-        done = subprocess.run(command, env=_environment(environment, file), check=False)  # noqa: S603  our own commands
-        return _read(file) if done.returncode in COMPLETE and file.exists() else None
+        with subprocess.Popen(command, env=_environment(environment, file)) as started:  # noqa: S603  our own commands
+            try:
+                code = started.wait(minutes and minutes * 60)
+            except subprocess.TimeoutExpired:
+                show(f"\nThe tests still run after {minutes:g} minutes, and are ended. What failed until now:")
+                started.terminate()
+                code = started.wait()
+        return _read(file) if code in COMPLETE and file.exists() else None
 
 
 def _environment(more: Mapping[str, str], file: Path) -> dict[str, str]:

@@ -12,11 +12,13 @@ import sys
 from tools.outcomes import Outcome, run, show
 
 TESTS = ("./run", "test")
+LIMIT = 40
+"""Minutes that a run may take, four times what it does: its end by whoever started it would name no test."""
 
 
 def main() -> int:
     """Run every suite, repeat what may be repeated, and print the result."""
-    first = run(*TESTS)
+    first = run(*TESTS, minutes=LIMIT)
     if first is None:
         show("The tests did not come to their end, so nothing can be run again.")
         return 1
@@ -33,7 +35,7 @@ def main() -> int:
 def still_failing(tests: list[str]) -> list[str]:
     """Run these tests once more, and return those that did not pass."""
     show(f"\nA second look at {counted(len(tests))}:\n")
-    second = run(*TESTS, *tests)
+    second = run(*TESTS, *tests, minutes=LIMIT)
     return tests if second is None else second.failed
 
 

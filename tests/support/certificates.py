@@ -147,6 +147,25 @@ def refused(server: ssl.SSLContext, client: ssl.SSLContext, host: str = HOST) ->
     return None
 
 
+def shake_hands(context: ssl.SSLContext, client: socket.socket) -> None:
+    """Begin TLS with a client, as its server; raise OSError where the client refuses or leaves.
+
+    `wrap_socket` leaves a socket unclosed when the client leaves at once, of which a later test then learns.
+    """
+    received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(received, to_send, server_side=True)
+    while True:
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            client.sendall(to_send.read())
+            if not (data := client.recv(65536)):
+                raise ConnectionResetError from None
+            received.write(data)
+        else:
+            return client.sendall(to_send.read())
+
+
 @contextmanager
 def serving_tls(certificate: Path, greeting: tuple[bytes, ...] = ()) -> Generator[int]:
     """Have a server that shows the certificate to anyone who connects; yield its port.
@@ -164,9 +183,7 @@ def serving_tls(certificate: Path, greeting: tuple[bytes, ...] = ()) -> Generato
                         for number, line in enumerate(greeting):
                             _ = client.recv(1000) if number else b""
                             client.sendall(line)
-                        context.wrap_socket(
-                            client, server_side=True
-                        ).close()  # of one that has gone there is one, too
+                        shake_hands(context, client)
 
         thread = threading.Thread(target=serve)
         thread.start()
