@@ -225,6 +225,7 @@ def write_site(root: Path) -> None:
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
     links = "".join(f'<a href="{path}">more</a>' for path in paths)
+    (root / "practice/cissp/empty").mkdir(parents=True)
     texts |= {"/about.html": f"For all. {links}", "/open.json": "For all.", "/404.html": "For all."}
     for path, text in texts.items():
         file = root / path.lstrip("/")

@@ -82,6 +82,13 @@ def cookie(site: GatedSite) -> str:
     return site.shop.opened("cs_1")
 
 
+def test_a_folder_without_a_page_is_no_access_that_ended(site: GatedSite, cookie: str) -> None:
+    """nginx answers 403 then, as the access gate does for access that ended."""
+    answer = site.ask(f"{AT}/empty/", Cookie=cookie)
+    assert (answer.status, answer.location) in {(403, ""), (404, "")}
+    assert site.ask(f"{AT}/empty/").status == 303
+
+
 def expect_closed(answer: Answer) -> None:
     """Expect nothing of a practice page, not even that it is there as it was."""
     assert MARK not in answer.body

@@ -87,7 +87,8 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     smtp_port: Annotated[int, typer.Option(help="The mail server's port on 127.0.0.1.")] = 8025,
     data: Annotated[Path, typer.Option(help="Where state and clock are kept.")] = Path(".orrery"),
     analytics_key: Annotated[
-        Path | None, typer.Option(help="The analytics provider's service-account key; made in DATA when missing.")
+        Path | None,
+        typer.Option(help="The analytics provider's service-account key, made when missing; else one in DATA."),
     ] = None,
     property_id: Annotated[str, typer.Option(help="The analytics property.")] = PROPERTY_ID,
     service_url: Annotated[
@@ -100,7 +101,10 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
     ] = None,
 ) -> None:
     """Run the sandbox until Ctrl-C."""
-    key = _read_key(analytics_key) if analytics_key else stored_key(data / KEY_FILE, port)
+    if analytics_key and analytics_key.exists():
+        key = _read_key(analytics_key)
+    else:
+        key = stored_key(analytics_key or data / KEY_FILE, port)
     plan = SandboxPlan(
         data,
         port,
