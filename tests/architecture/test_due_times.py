@@ -298,7 +298,7 @@ ELSEWHERE = {
 OF_OTHERS = {
     *("AccessEnd.expires_at", "AccessRecord.expires_at", "LedgerItem.until", "SetAside.until"),
     *("CloudReport.webhook_expires_at", "Reversal.respond_by", "Restored.at", "Restored.reconciled_since"),
-    *("Attempt.expires_at", "Restored.messages_known_since"),
+    *("Attempt.expires_at", "Restored.messages_known_since", "LastNumber.confirmed_at", "NumbersUnknown.since"),
 }
 """Times that somebody was promised or has set, which no clock of ours undoes; and those of a restore."""
 

@@ -7,11 +7,12 @@ from pydantic import ValidationError
 
 from orrery.app.settings.reader import settings_from
 from orrery.app.settings.variables import SettingsError
-from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.emails import Emails
 from orrery.checkout.catalogue import Product, session_parameters
 from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.runtime.module import Role
-from tests.support.checkout import record
+from orrery.runtime.references import References
+from tests.support.checkout import INDEX_KEY, record
 
 NORTH = {
     "origin": "https://north.example",
@@ -117,10 +118,11 @@ def test_the_pages_of_the_default_site(success: str, has_pages: bool) -> None:  
     settings, _, product = sold("", success_url=success, cancel_url=OWN["cancel_url"])
     assert product.site
     assert product.site.has_pages == has_pages
-    email = Notifications("Own", catalogue=settings.catalogue()).to_buyer(
-        record(vendor_slug="acme", cert_code="one"), "buyer-cs_1"
-    )
-    assert ("https://own.example/guided/open?session_id=cs_1&link=0\n" in email.body) == has_pages
+    references = References.of_store(INDEX_KEY)
+    emails = Emails(settings.catalogue(), settings.details(), "", references)
+    email = emails.opened(record(vendor_slug="acme", cert_code="one"), "buyer-cs_1")
+    link = f"https://own.example/guided/open?link={references.link_to('cs_1', 0)}"
+    assert (f"{link}\n" in email.body, f'"{link}"' in email.html) == (has_pages, has_pages)
 
 
 def test_the_sites_of_a_file(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from html import unescape
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -16,11 +17,10 @@ from orrery.app.deployment import Orrery
 from orrery.app.http_apps import apps_of
 from orrery.app.settings.reader import load
 from orrery.checkout.build import CheckoutDomain
+from orrery.checkout.outage_records import CreationOutage, ProxySighting
 from orrery.checkout.records import (
-    CreationOutage,
     DriftResult,
     LastReconciliation,
-    ProxySighting,
     RefusedWebhooks,
     StoredDiscrepancy,
     UnknownSales,
@@ -59,6 +59,8 @@ OF_A_SITE = f"""
 origin = "{SITE}"
 name = "Site"
 practice_url = "{SITE}/practice/"
+seller = "The sellers"
+number_series = "TS"
 [[checkout.products]]
 vendor_slug = "northwind"
 cert_code = "of-a-site"
@@ -153,8 +155,10 @@ async def break_records(orrery: Orrery) -> None:
         checked_at=now, since=now, not_reached="It does not answer.", faults=("without a cookie",), leaks=True
     )
     refused = OutboxDraft(f"buyer-{SESSION}", "email", "Title", "Body", to=BUYER)
+    unnumbered = record("cs_test_unnumbered", sale_series="TS", granted_at=now - timedelta(hours=1))
     writes = [
         stored.access.put(record(SESSION, email=BUYER), SESSION),
+        *stored.access.writes(unnumbered, unnumbered.session_id),
         stored.reconciled.put(last),
         stored.drift.put(DriftResult(session_id=SESSION, looked_at=now, kinds=("price",))),
         stored.unknown_sales.put(UnknownSales(since=now)),

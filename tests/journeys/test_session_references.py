@@ -210,13 +210,15 @@ def test_no_log_line_names_a_session(journey: Journey) -> None:
 
 
 def test_no_mail_header_names_a_session(journey: Journey) -> None:
-    """Every e-mail's Message-ID holds the reference; its text, which is the buyer's own, names the order."""
+    """Every e-mail's Message-ID holds the reference, and its text the number; no part of it has an id."""
     mails = journey.shop.sandbox.ask("GET", "/mail")
     of = journey.shop.reference
     told = {mail["message_id"].partition("@")[0].removeprefix("<") for mail in mails}
     assert {f"buyer-{of(one)}" for one in (journey.sold, journey.replayed, journey.granted)} <= told
     assert_no_ticket(journey, journey.headers())
-    assert f"Your order: {journey.sold}" in "".join(mail["body"] for mail in mails)
+    written = "".join(mail["body"] + mail["html"] for mail in mails)
+    assert_no_ticket(journey, written)
+    assert of(journey.sold).removeprefix("ref_").upper() in written.replace("-", "")
 
 
 @pytest.mark.parametrize("page", ["/metrics", "/readyz", "/secrets", "/healthz"])
@@ -269,7 +271,7 @@ def test_sales_are_listed_and_added_up(journey: Journey) -> None:
     cut = shop.orrery("sales", "--list", "--limit", "1")
     assert f"1 of {len(listed)}: see more with --limit." in cut.stderr
     lines = shop.orrery("sales", "--list", "--csv", "--limit", "1").stdout.splitlines()
-    assert lines[0] == "at,what,product,currency,amount,reference"
+    assert lines[0] == "at,what,product,currency,amount,number,reference"
     assert len(lines) == 1 + len(listed)
     assert all(line.split(",")[0].endswith("Z") for line in lines[1:])
     assert_no_ticket(journey, "".join(lines))

@@ -69,6 +69,8 @@ def test_typed_reference() -> None:
     """A reference is known however it was typed; a session id, or half a reference, is none."""
     reference = REFERENCES.of(SESSION)
     assert as_reference(f" {reference.upper()} ") == reference
+    assert as_reference(f" {REFERENCES.number_of(SESSION).lower()}") == reference
+    assert REFERENCES.number_of(SESSION, "NW-2026-0017") == "NW-2026-0017"
     assert [as_reference(one) for one in (SESSION, reference[:-1], f"{reference}0", "")] == [None] * 4
 
 
@@ -86,8 +88,23 @@ async def test_push_leaves_without_session_ids() -> None:
     assert taken.accepted == [expected]
 
 
-async def test_mail_keeps_the_ticket_in_its_text_only() -> None:
-    """An e-mail's id and title, which become headers, name the session by its reference; its text has the id."""
+async def test_links_get_their_keys_when_they_leave() -> None:
+    """A link in either form of an e-mail, and nothing else in it, gets the key of its session and generation."""
+    taken, to = ScriptedNotifier(), REFERENCES.link_to(SESSION, 2)
+    link = f"https://north.example/guided/open?link={to}"
+    mail = OutgoingMessage(
+        "x", "t", f"Open: {link}\nlink={to}", "ann@example.org", html=f'<a href="{link}">{to}</a>'
+    )
+    await ReferringNotifier(taken, REFERENCES).send(mail)
+    (sent,) = taken.accepted
+    key = REFERENCES.key_of_link(to.partition(".")[0], 2)
+    assert sent.body == f"Open: {link}.{key}\nlink={to}"
+    assert sent.html == f'<a href="{link}.{key}">{to}</a>'
+    assert len({REFERENCES.key_of_link(one, number) for one in ("a", "b") for number in (1, 2)}) == 4
+
+
+async def test_an_earlier_releases_mail_keeps_the_ticket_in_its_text_only() -> None:
+    """An e-mail's id and title, which become headers, name the session by its reference; an old one has the id."""
     taken = ScriptedNotifier()
     mail = OutgoingMessage(f"buyer-{SESSION}", f"Order {SESSION}", f"Your order: {SESSION}", "ann@example.org")
     await ReferringNotifier(taken, REFERENCES).send(mail)

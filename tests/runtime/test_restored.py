@@ -12,11 +12,11 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.store import Put, StoreEntry
 from orrery.runtime.index_key import INDEX_KEY
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox, rows_of
+from orrery.runtime.replaced import ReplacedStore
 from orrery.runtime.restored import (
     NO_STORE,
     NOT_THERE,
     NOT_WHOLE,
-    ReplacedStore,
     Restoration,
     RestoreResult,
     last_restore,

@@ -2,7 +2,7 @@
 
 import hmac
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
@@ -169,15 +169,16 @@ class Shop(CheckoutDomain):
         deployment: str = DEPLOYMENT,
         account: ScriptedProcessor | None = None,
         sites: tuple[Site, ...] = (),
+        seller: Mapping[str, Any] = {},
     ) -> None:
         self.clock = clock or ManualClock()
         self.store = over or MemoryStore(self.clock)
         self.livemode = livemode
         self.secrets = secrets
+        given: dict[str, Any] = {"seller": "The sellers", **seller, **(asdict(terms) if terms else {})}
         settings = CheckoutSettings(
-            **(asdict(terms) if terms else {}),
+            **given,
             api_version=api_version,
-            seller="The sellers",
             practice_url="https://practise.example/{vendorSlug}/{certCode}",
             sessions_per_minute=STARTS,
             access_reads_per_minute=READS,

@@ -38,7 +38,7 @@ class Relay:
 
 
 class SmtpNotifier:
-    """Sends plain-text mail. The message id repeats with the notification, so that receivers can drop a repeat."""
+    """Sends mail. The message id repeats with the notification, so that receivers can drop a repeat."""
 
     def __init__(self, relay: Relay, clock: Clock, trust: Trust = WELL_KNOWN) -> None:
         self._relay = relay
@@ -96,14 +96,18 @@ class SmtpNotifier:
             raise DeliveryFailed(unreachable("The mail server", error), permanent=False) from None
 
     def _email(self, message: OutgoingMessage) -> EmailMessage:
-        email = EmailMessage()
-        email["From"] = self._relay.sender
+        email, sender = EmailMessage(), message.sender or self._relay.sender
+        email["From"] = sender
+        if message.reply_to:
+            email["Reply-To"] = message.reply_to
         email["To"] = _one_address(message.to)
         email["Subject"] = one_line(message.title)
         email["Date"] = format_datetime(self._clock.now())
-        email["Message-ID"] = f"<{message.id}@{self._relay.sender.rpartition('@')[2].rstrip('>')}>"
+        email["Message-ID"] = f"<{message.id}@{sender.rpartition('@')[2].rstrip('>')}>"
         email["Auto-Submitted"] = "auto-generated"
         email.set_content(message.body)
+        if message.html:
+            email.add_alternative(message.html, subtype="html")
         return email
 
 

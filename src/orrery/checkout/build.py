@@ -8,10 +8,13 @@ from orrery.approvals.approvals import Approvals
 from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.buyers_in_need import BuyersInNeed
 from orrery.checkout.access.desk import Desk
+from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
+from orrery.checkout.access.numbering import EVERY as NUMBERED_EVERY
+from orrery.checkout.access.numbering import Numbering
 from orrery.checkout.access.outages import PART as UNKNOWN_SALES
 from orrery.checkout.access.outages import UnknownSalesWatch
 from orrery.checkout.access.privacy import BuyerData
@@ -88,7 +91,8 @@ class CheckoutDomain:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
         self.stored, self.plan, self.tasks, self._web = stored, plan, tasks, web
         self.catalogue = catalogue = settings.catalogue(plan.sites)
-        self._texts = texts = Notifications(settings.seller, settings.practice_url, catalogue)
+        emails = Emails(catalogue, settings.details(), settings.practice_url, stored.references)
+        self.emails, texts = emails, Notifications(emails)
         self.selling = Selling(
             stored,
             catalogue,
@@ -98,7 +102,7 @@ class CheckoutDomain:
             deployment=approvals.deployment,
         )
         self.lookup, self.browsers = Lookup(stored, catalogue, reads), Browsers(stored)
-        self.desk = Desk(stored, self.lookup, self.browsers, texts, livemode=live)
+        self.desk = Desk(stored, self.lookup, self.browsers, emails, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup, self.browsers)
         self.events = Events(stored, reads, read_event)
         self.fulfilment = Fulfilment(stored, texts, self.events, livemode=live)
@@ -119,8 +123,7 @@ class CheckoutDomain:
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding)
-        self.in_need = BuyersInNeed(stored, reads)
-        self.sales = SalesPanel(stored, reads, live)
+        self.in_need, self.sales = BuyersInNeed(stored, reads), SalesPanel(stored, reads, live)
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
@@ -128,6 +131,13 @@ class CheckoutDomain:
     def gate(self) -> AccessGate:
         """The access gate: one a process, for what it remembers."""
         return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers, self.tasks)
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """What numbers the sales of those sellers who have a series."""
+        sellers = [self.emails.seller, *(one.site for one in self.catalogue.listed if one.site)]
+        series = {one.number_series: one.time_zone for one in sellers if one.number_series}
+        return Numbering(self.stored, self.emails, series)
 
     @cached_property
     def site_check(self) -> SiteCheck:
@@ -170,7 +180,7 @@ class CheckoutDomain:
         make: type[PageRoutes] = load("orrery.checkout.site.routes:PageRoutes")
         default = plan.settings.default_site(plan.sites) or DEFAULT
         return make(
-            Opening(self.stored, self.lookup, self.session_states, self.browsers, self._texts, self.tasks),
+            Opening(self.stored, self.lookup, self.session_states, self.browsers, self.emails, self.tasks),
             Forms.of_store(key, clock, {one.origin for one in (default, *plan.sites)}),
             self.catalogue,
             default,
@@ -184,20 +194,10 @@ class CheckoutDomain:
         """Return what the checkout brings."""
         refused = "Webhooks that were refused, by reason."
         probe = WebhookProbe(self.stored.clock, self.plan.signing_secrets)
-        selling = [
-            Job("reconcile", EVERY, self.reconciliation.run_unattended),
-            Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
-        ]
         return Parts(
             module="checkout",
             routes=self.routes,
-            jobs=[
-                Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
-                # Each process knows only what it saw itself.
-                Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
-                *(selling if self.sells else ()),
-                *([Job("check sites", SITES_EVERY, self.site_watch.check_due)] if self.site_watch.origins else ()),
-            ],
+            jobs=self._jobs(),
             checks=[
                 self.health.local,
                 *([self.creation_health.local, self.proxies.local] if self.catalogue else []),
@@ -210,6 +210,7 @@ class CheckoutDomain:
                 ),
                 self.webhook.refusals.local,
                 self.in_need.findings,
+                self.numbering.local,
                 self.site_watch.local,
             ],
             remote_checks=[*self.health.remote(), *self.site_watch.remote()],
@@ -228,8 +229,23 @@ class CheckoutDomain:
             migrations=[self._rekey_imports],
             at_start=[self.reconciliation.look_at_start] if self.sells else [],
             after_restore=[self._reconcile_after_restore],
+            take_over=[self.numbering.take_over],
             offers={CheckoutDomain: self, Seller: self, SessionFinder: self.lookup},
         )
+
+    def _jobs(self) -> list[Job]:
+        selling = [
+            Job("reconcile", EVERY, self.reconciliation.run_unattended),
+            Job("look for drift", DRIFT_EVERY, self.drift.check_newest),
+        ]
+        return [
+            Job("erase old addresses", timedelta(hours=1), self.buyer_data.erase_old_addresses),
+            # Each process knows only what it saw itself.
+            Job(ProxyHealth.JOB, timedelta(minutes=1), self.proxies.write, everywhere=True),
+            *(selling if self.sells else ()),
+            *([Job("number sales", NUMBERED_EVERY, self.numbering.run)] if self.numbering.series else ()),
+            *([Job("check sites", SITES_EVERY, self.site_watch.check_due)] if self.site_watch.origins else ()),
+        ]
 
     @property
     def sells(self) -> bool:

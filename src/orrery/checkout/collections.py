@@ -10,16 +10,21 @@ from typing import Any
 from orrery.checkout import records
 from orrery.checkout.browser_records import AccessGeneration, browsers_of, generation_of
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.number_records import known_numbers_of, last_numbers_of, numbers_unknown_of
+from orrery.checkout.outage_records import creation_outage_of, proxy_of
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
 from orrery.checkout.site_records import checked_sites_of
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.runtime.collection import FOR_EVER, Changes, Collection, sortable
 from orrery.runtime.raw_values import RawValues
+from orrery.runtime.references import References
 from orrery.syntax.email_address import normal_email, without_case
 
 ACCESS_BY_TIME = "access-by-time:"
 OFFER_ADDRESS = "offer-address:"
+BY_REFERENCE, BY_NUMBER = "access-by-reference:", "access-by-number:"
+UNNUMBERED = "access-unnumbered:"
 TRIAL_LEFT = "preflight-left:"
 
 
@@ -28,10 +33,14 @@ class CheckoutRecords:
 
     def __init__(self, store: Store, clock: Clock, index_key: bytes) -> None:
         self.store, self.clock, self.index_key = store, clock, index_key
-        # By session; indexed by their time, and by the buyer while one is known.
+        self.references = References.of_store(index_key)
+        # By session; indexed by their time, reference and number, and by the buyer while one is known.
         self.access = Collection(store, clock, AccessRecord, "access:", self._index_of_access, life=FOR_EVER)
         # The latest ends of access, by `end_id`.
         self.ends = Collection(store, clock, records.AccessEnd, "access-end:", life=FOR_EVER)
+        # The last numbers of series; those that a restore took over, by session; and whether one could not.
+        self.last_numbers, self.known_numbers = last_numbers_of(store, clock), known_numbers_of(store, clock)
+        self.numbers_unknown = numbers_unknown_of(store, clock)
         self.browsers, self.generation = browsers_of(store, clock), generation_of(store, clock)
         # Which sessions were erased, by `erasure_id`.
         self.erased = Collection(store, clock, records.ErasedSession, "erased-session:", life=FOR_EVER)
@@ -66,12 +75,7 @@ class CheckoutRecords:
         self.own_sessions = Collection(store, clock, records.OwnSession, "own-session:", life=records.KEEP_TRIALS)
         # The keys of verifications that came to no end, by product.
         self.verifying = RawValues(store, "verifying:", records.KEEP_ATTEMPTS)
-        self.creation_outage = Collection(
-            store, clock, records.CreationOutage, "checkout-creation-outage", life=records.KEEP_OUTAGE
-        )
-        self.proxy = Collection(
-            store, clock, records.ProxySighting, "checkout-untrusted-proxy", life=records.KEEP_PROXY
-        )
+        self.creation_outage, self.proxy = creation_outage_of(store, clock), proxy_of(store, clock)
         # The result of the last check for drift.
         self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
         self.checked_sites = checked_sites_of(store, clock)
@@ -118,6 +122,11 @@ class CheckoutRecords:
 
     def _index_of_access(self, record: AccessRecord) -> Iterable[str]:
         yield f"{ACCESS_BY_TIME}{sortable(record.granted_at)}:{record.session_id}"
+        yield f"{BY_REFERENCE}{self.references.of(record.session_id)}"
+        if record.sale_number:
+            yield f"{BY_NUMBER}{record.sale_number}"
+        elif record.sale_series:
+            yield f"{UNNUMBERED}{sortable(record.granted_at)}:{record.session_id}"
         if record.email:
             yield f"{self.of_buyer(record.email)[0]}{record.session_id}"
 

@@ -13,6 +13,12 @@ from orrery.ports.processor import Processor, WebhookEndpoint, split_unreadable
 RETIRING = "2026-09-30.endive"
 """From this API version on, session creation takes no payment_method_types (decision 1)."""
 
+_NAMELESS = "Receipts name no seller, and the law of most places asks for one."
+_NAME_IT = (
+    "Set seller and postal_address in [checkout], or in the site's table, and tax_number where you have one."
+)
+_SEPARATE = "Give each seller a separate number_series."
+
 HealthCheck = Callable[[], Awaitable[Finding]]
 
 _WEBHOOK = "processor webhook"
@@ -36,6 +42,7 @@ class CheckoutHealth:
             return [Finding("checkout", "off", "No product is configured.", todo, essential=True)]
         return [
             *self._shared_codes(),
+            *(self._sellers() if self.plan.livemode else []),
             *(
                 of_secret(part, name, what, present=bool(present), essential=True, of_settings=True)
                 for part, name, what, present in (
@@ -58,6 +65,17 @@ class CheckoutHealth:
                 essential=True,
             )
             for code in self.catalogue.shared_codes()
+        ]
+
+    def _sellers(self) -> list[Finding]:
+        """Return what of the sellers keeps receipts from being receipts: no name, or one series of two sellers."""
+        sellers = {self.plan.settings.seller_at(one.site) for one in self.catalogue.listed}
+        found = [] if all(one.seller for one in sellers) else [(_NAMELESS, _NAME_IT)]
+        named = Counter(series for series, _ in {(one.number_series, one.seller) for one in sellers} if series)
+        found += [(f"{one} numbers the sales of two sellers.", _SEPARATE) for one, of in named.items() if of > 1]
+        return [
+            Finding("seller", "broken", why, todo, essential=False, of_settings=True, severity=3)
+            for why, todo in found[:1]
         ]
 
     def remote(self) -> list[tuple[str, HealthCheck]]:

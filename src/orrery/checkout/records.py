@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, IPvAnyAddress, JsonValue
+from pydantic import AwareDatetime, JsonValue
 
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.disputes import PaymentDispute
@@ -26,12 +26,6 @@ KEEP_FOREIGN = timedelta(days=40)
 
 KEEP_TRIALS = timedelta(days=30)
 """How long the records of preflights and of our own sessions are kept."""
-
-KEEP_OUTAGE = timedelta(days=7)
-"""How long `orrery doctor` reports the last outage of session creation."""
-
-KEEP_PROXY = timedelta(hours=24)
-"""How long a proxy counts after its last request: longer than a night without buyers."""
 
 COMPLETED = "checkout.session.completed"
 """The one type of event that is acted on (spec 1, Events)."""
@@ -79,7 +73,8 @@ class AccessRecord(Record):
     access was bought or granted; None in a record of an earlier release, and where the catalogue had none.
     `paid_at` is when the webhook's event happened, or, where reconciliation found the sale, when its session was
     made; None without a sale, and in a record of an earlier release. `link_generation` is how often the link in
-    the buyer's e-mail was replaced: one of an earlier generation opens nothing.
+    the buyer's e-mail was replaced: one of an earlier generation opens nothing. `sale_series` is what numbers
+    the sale without gaps, and `sale_number` the number, None while it waits for one.
     """
 
     session_id: Id
@@ -101,6 +96,13 @@ class AccessRecord(Record):
     title: Code | None = None
     paid_at: AwareDatetime | None = None
     link_generation: int = 0
+    sale_series: Code | None = None
+    sale_number: Code | None = None
+
+    @property
+    def number(self) -> str | None:
+        """The number of its sale in a series, empty while it waits for one; None where it is the reference."""
+        return self.sale_number or (None if self.sale_series is None else "")
 
     @property
     def product(self) -> ProductKey:
@@ -374,27 +376,3 @@ class DriftResult(Record):
     session_id: Id
     looked_at: AwareDatetime
     kinds: tuple[Code, ...] = ()
-
-
-class CreationOutage(Record):
-    """An outage, with the last reason and what to do about it. `product` is set while all failures were for it.
-
-    `mismatch`: it is one only because a session was not what was asked for.
-    """
-
-    since: AwareDatetime
-    last_failure_at: AwareDatetime
-    failures: int
-    product: Code | None
-    why: Sentence
-    todo: Sentence
-    mismatch: bool = False
-
-
-class ProxySighting(Record):
-    """An address that many buyers share. `forwards`: it sends a forwarding header; `refused`: its 429 answers."""
-
-    address: IPvAnyAddress
-    forwards: bool
-    refused: int
-    seen_at: AwareDatetime

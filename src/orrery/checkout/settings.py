@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, RootModel, model_validator
 
 from orrery.checkout.catalogue import CHANGE_RULE_3, THREE_D_SECURE, TRUST_COPY, Catalogue, Product, SessionTerms
-from orrery.checkout.sites import CANCELLED, DEFAULT, SUCCESS, Language, Site, origin_of
-from orrery.runtime.section import Address, Section
+from orrery.checkout.sites import CANCELLED, DEFAULT, SUCCESS, Language, SellerDetails, Site, origin_of
+from orrery.runtime.section import Address, Section, zone_name
+from orrery.syntax.email_address import is_email_address
 
 _TICKET = "{CHECKOUT_SESSION_ID}"
 
@@ -42,13 +43,45 @@ def contrast_with_white(colour: str) -> float:
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
+def _is_email(address: str) -> str:
+    if address and not is_email_address(address):
+        raise ValueError("it must be an e-mail address")
+    return address
+
+
 def _has_ticket(address: str) -> str:
     if _TICKET not in address:
         raise ValueError(f"it must contain {_TICKET}")
     return address
 
 
-class SiteSettings(Section):
+class SellerSettings(Section):
+    """Who sells, as the e-mails to buyers name it: in `[checkout]`, or in a site of `[[sites]]`."""
+
+    seller: str = ""
+    postal_address: tuple[str, ...] = ()
+    tax_number: str = ""
+    tax_line: str = ""
+    statement_name: str = ""
+    reply_to: Annotated[str, AfterValidator(_is_email)] = ""
+    sender: str = ""
+    time_zone: Annotated[str, AfterValidator(zone_name)] = "UTC"
+    number_series: str = Field("", pattern=r"^[A-Z0-9]{0,3}$")
+
+    @model_validator(mode="after")
+    def _names_who_sells(self) -> Self:
+        keys = SellerSettings.model_fields
+        given = [name for name, key in keys.items() if getattr(self, name) != key.default]
+        if given and not self.seller:
+            raise ValueError(f"{', '.join(given)}: needs seller, the name")
+        return self
+
+    def details(self) -> SellerDetails:
+        """Return who sells."""
+        return SellerDetails(**self.model_dump(include=set(SellerSettings.model_fields)))
+
+
+class SiteSettings(SellerSettings):
     """One site that sells (decision 53)."""
 
     origin: Annotated[Address, AfterValidator(_is_origin)]
@@ -56,7 +89,6 @@ class SiteSettings(Section):
     success_url: Annotated[str, AfterValidator(_has_ticket)] | None = None
     cancel_url: str | None = Field(default=None, min_length=1)
     practice_url: str = ""
-    seller: str = ""
     language: Language = "en"
     colour: Annotated[str, AfterValidator(_is_colour)] = "#3f3ca6"
 
@@ -101,7 +133,7 @@ class ProductSettings(Section):
         return Product(**self.model_dump(exclude={"site"}), site=named if self.site else default)
 
 
-class CheckoutSettings(Section):
+class CheckoutSettings(SellerSettings):
     """The paid checkout (spec 1)."""
 
     processor_url: Address = "https://api.stripe.com"
@@ -109,7 +141,6 @@ class CheckoutSettings(Section):
     success_url: str | None = None
     cancel_url: str | None = None
     practice_url: str = ""
-    seller: str = "The practice team"
     payment_method_types: tuple[str, ...] = ("card", "link")
     three_d_secure: str = "automatic"
     marketing_consent: bool = True
@@ -131,6 +162,10 @@ class CheckoutSettings(Section):
         if not self.payment_method_types:
             raise ValueError("payment_method_types is empty: the processor would fall back to card only.")
         return self
+
+    def seller_at(self, site: Site | None) -> SellerDetails:
+        """Return who sells at a site: whom it names, else whom this section names."""
+        return site if site and site.seller else self.details()
 
     def default_site(self, sites: Sequence[Site] = ()) -> Site | None:
         """Return the site of a product that names none: that of these addresses, or the only one there is."""

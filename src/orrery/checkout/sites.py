@@ -15,9 +15,29 @@ Language = Literal["en", "de"]
 """What the hosted pages are written in: each has its words in `web/guided/words.toml`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """One site. What is empty is that of `[checkout]`, whose addresses make the one default site.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SellerDetails:
+    """Who sells, for the e-mails to buyers: what is empty is left out of them.
+
+    `tax_line` is put below the amount as it is. `statement_name` is what a buyer's card statement calls the
+    seller. Times are in `time_zone`. With a `number_series` its live sales are numbered without gaps.
+    """
+
+    seller: str = ""
+    postal_address: tuple[str, ...] = ()
+    tax_number: str = ""
+    tax_line: str = ""
+    statement_name: str = ""
+    reply_to: str = ""
+    sender: str = ""
+    time_zone: str = "UTC"
+    number_series: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site(SellerDetails):
+    """One site, with who sells there. What is empty is that of `[checkout]`, whose addresses make the one default
+    site; of the seller's details all are, where it names no seller.
 
     The addresses may hold {vendorSlug} and {certCode}.
     """
@@ -27,7 +47,6 @@ class Site:
     success_url: str = ""
     cancel_url: str = ""
     practice_url: str = ""
-    seller: str = ""
     language: Language = "en"
     colour: str = ""
     has_pages: bool = False

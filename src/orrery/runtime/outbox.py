@@ -12,7 +12,7 @@ sending and marking repeats one push and one e-mail at most, and loses none.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -93,12 +93,18 @@ class Notification(Record):
     last_error: Sentence | None = None
     held_because: Sentence = ""
     dropped: bool = False
+    html: PersonalText = ""
+    sender: Code = ""
+    reply_to: Code = ""
 
     def message(self) -> OutgoingMessage:
         """Return the message for the notifier."""
         # An id may come again after a month, with another text.
         sequence = f"{self.id} {sortable(self.created_at)}"
-        return OutgoingMessage(self.id, self.title, self.body, self.to, self.priority, self.tags, sequence)
+        of_email = self.html, self.sender, self.reply_to
+        return OutgoingMessage(
+            self.id, self.title, self.body, self.to, self.priority, self.tags, sequence, *of_email
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,9 @@ class OutboxDraft:
     to: str = ""
     priority: Priority = "default"
     tags: tuple[str, ...] = ()
+    html: str = ""
+    sender: str = ""
+    reply_to: str = ""
 
 
 def enqueue(drafts: Sequence[OutboxDraft], now: datetime, *, held_because: str = "") -> list[Write]:
@@ -351,13 +360,7 @@ def rows_of(store: Store, clock: Clock) -> Collection[Notification]:
 
 def _row(draft: OutboxDraft, now: datetime, held_because: str = "") -> Notification:
     return Notification(
-        id=draft.id,
-        channel=draft.channel,
-        to=draft.to,
-        title=draft.title,
-        body=draft.body,
-        priority=draft.priority,
-        tags=draft.tags,
+        **asdict(draft),
         state="held" if held_because else "waiting",
         created_at=now,
         due_at=now,

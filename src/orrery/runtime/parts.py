@@ -15,6 +15,7 @@ from orrery.ports.panels import PanelSource
 from orrery.runtime.jobs import Job
 from orrery.runtime.operations import Operation
 from orrery.runtime.privacy import PersonalDataSource
+from orrery.runtime.replaced import ReplacedStore
 from orrery.runtime.secret_probe import SecretProbe
 
 if TYPE_CHECKING:
@@ -56,9 +57,10 @@ class Parts:
     `routes` is called by a process that listens, and loads the web framework. `secret_probes` try secrets that
     are present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`.
     `migrations` run when the store is opened, and do nothing when they are done. `at_start` runs before the
-    service answers, `after_restore` after a restore of the store. `offers` are the services that commands ask
-    for, and those that other modules need. `once_composed` is called with the parts of all modules, before
-    anything runs.
+    service answers, `after_restore` after a restore of the store. `take_over` learns from the store that a restore
+    replaces what the snapshot cannot show, or from None where that cannot be read. `offers` are the services that
+    commands ask for, and those that other modules need. `once_composed` is called with the parts of all modules,
+    before anything runs.
     """
 
     module: str
@@ -77,6 +79,7 @@ class Parts:
     migrations: Sequence[Callable[[], Awaitable[object]]] = ()
     at_start: Sequence[Callable[[], Awaitable[None]]] = ()
     after_restore: Sequence[Callable[[], Awaitable[RestoreReport]]] = ()
+    take_over: Sequence[Callable[[ReplacedStore | None], Awaitable[RestoreReport]]] = ()
 
 
 class DuplicateNameError(OrreryError):

@@ -23,7 +23,9 @@ _ALPHABET = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefg
 
 _REFERENCE = re.compile(rf"{PREFIX}[0-9a-z]{{{DIGITS}}}")
 
-_LINK = re.compile(r"(?<=[?&]session_id=)([A-Za-z0-9_]+)&link=([0-9]+)")
+_NUMBER = re.compile(r"([0-9a-z]{4})-([0-9a-z]{4})-([0-9a-z]{4})")
+
+_LINK = re.compile(rf"(?<=[?&]link=)([0-9a-z]{{{DIGITS}}})\.([0-9]+)(?![.\w])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +51,31 @@ class References:
         """
         return hmac.digest(self._key, f"sequence {text}".encode(), "sha256").hex()[:32]
 
-    def key_of_link(self, session_id: str, generation: int) -> str:
+    def number_of(self, session_id: str, given: str | None = None) -> str:
+        """Return the number of a sale outside a series, such as `7K3M-9XQ2-HD4V`: its reference, for buyers.
+
+        `given` is the one of a series, if one numbers the sale.
+        """
+        if given is not None:
+            return given
+        digits = self.of(session_id).removeprefix(PREFIX).upper()
+        return "-".join(digits[at : at + 4] for at in range(0, DIGITS, 4))
+
+    def link_to(self, session_id: str, generation: int) -> str:
+        """Return what a link that opens an access ends with; its key is added when the e-mail is sent."""
+        return f"{self.of(session_id).removeprefix(PREFIX)}.{generation}"
+
+    def key_of_link(self, digits: str, generation: int) -> str:
         """Return the key in a link that opens an access; a record's next generation ends the links before.
 
-        It is computed where it is needed, and kept nowhere.
+        `digits` are those of the session's reference. The key is computed where it is needed, and kept nowhere.
         """
-        digest = hmac.digest(self._key, f"link {generation} {session_id}".encode(), "sha256")
+        digest = hmac.digest(self._key, f"link {generation} {digits}".encode(), "sha256")
         return urlsafe_b64encode(digest[:16]).rstrip(b"=").decode("ascii")
 
     def with_keys(self, text: str) -> str:
         """Return `text` with the key in each link that opens an access."""
-        return _LINK.sub(lambda found: f"{found[0]}&key={self.key_of_link(found[1], int(found[2]))}", text)
+        return _LINK.sub(lambda found: f"{found[0]}.{self.key_of_link(found[1], int(found[2]))}", text)
 
     def within(self, text: str) -> str:
         """Return `text` with a reference in the place of each session id."""
@@ -67,9 +83,9 @@ class References:
 
 
 class ReferringNotifier:
-    """Sends messages without session ids, but for the text of a buyer's e-mail: the ticket is the buyer's own.
+    """Sends messages without session ids; the links in a buyer's e-mail get their keys, which no stored one has.
 
-    That gets the keys of its links, which no stored e-mail has.
+    An e-mail that an earlier release stored keeps the session's id in its text.
     """
 
     def __init__(self, notifier: Notifier, references: References) -> None:
@@ -91,12 +107,15 @@ class ReferringNotifier:
 
     def _shown(self, message: OutgoingMessage) -> OutgoingMessage:
         within = self._references.within
-        body = self._references.with_keys(message.body) if message.to else within(message.body)
+        with_keys = self._references.with_keys if message.to else within
         sequence = message.sequence and self._references.sequence(message.sequence)
-        return replace(message, id=within(message.id), title=within(message.title), body=body, sequence=sequence)
+        texts = {"body": with_keys(message.body), "html": with_keys(message.html)}
+        return replace(message, id=within(message.id), title=within(message.title), sequence=sequence, **texts)
 
 
 def as_reference(text: str) -> str | None:
-    """Return a typed reference in lower case, or None when the text is none."""
+    """Return a typed reference, also in the form of a sale's number; None when the text is neither."""
     typed = text.strip().lower()
+    if number := _NUMBER.fullmatch(typed):
+        return PREFIX + "".join(number.groups())
     return typed if _REFERENCE.fullmatch(typed) else None

@@ -15,6 +15,7 @@ from orrery.record import Record
 from orrery.runtime.collection import FOR_EVER, Collection, RecordPage, StoredRecord, Walk, commit, write
 from orrery.runtime.index_key import have_one_origin
 from orrery.runtime.outbox import KEEP_DELIVERED, Notification, rows_of
+from orrery.runtime.replaced import ReplacedStore
 
 RESTORED = "restored-at"
 APPROVALS = "approval:"
@@ -65,18 +66,6 @@ class Restored(Record):
 def held_after(restored: Restored | None, at: datetime) -> str:
     """Return why a notification about something at that time is held back after a restore, or nothing."""
     return NOT_KNOWN if restored and restored.may_have_notified(at) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplacedStore:
-    """The store that a restore replaces.
-
-    `went_on`: it is sound and at least as new as the snapshot. If both have one origin, it knows what became of
-    the snapshot's messages.
-    """
-
-    store: Store
-    went_on: bool
 
 
 @dataclass(frozen=True, slots=True)

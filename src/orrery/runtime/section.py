@@ -3,6 +3,7 @@
 from ipaddress import ip_network
 from typing import Annotated, ClassVar, Literal, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 from pydantic.fields import FieldInfo
@@ -76,6 +77,14 @@ _ENCRYPTED_OR_HERE = {("https", False), ("https", True), ("http", True)}
 
 Address = Annotated[str, AfterValidator(_https_or_here)]
 """A web address that a secret may be sent to."""
+
+
+def zone_name(name: str) -> str:
+    """Return the name of a time zone; refuse what is none."""
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("time_zone must be one of the IANA database, such as Europe/Paris") from None
 
 
 _MAPPED = ip_network("::ffff:0:0/96")

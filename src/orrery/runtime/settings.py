@@ -2,13 +2,13 @@
 
 from datetime import time
 from pathlib import Path
-from typing import ClassVar, Literal, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Annotated, ClassVar, Literal, Self
+from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from orrery.runtime.quiet_hours import QuietHours
-from orrery.runtime.section import Address, Networks, Section
+from orrery.runtime.section import Address, Networks, Section, zone_name
 from orrery.syntax.base_url import THIS_MACHINE
 
 
@@ -122,15 +122,7 @@ class PushSettings(Section):
     url: Address | None = None
     topic: str | None = None
     quiet: str | None = Field(default=None, pattern=_HOURS)
-    time_zone: str = "UTC"
-
-    @field_validator("time_zone")
-    @classmethod
-    def _is_a_zone(cls, name: str) -> str:
-        try:
-            return ZoneInfo(name).key
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("time_zone must be one of the IANA database, such as Europe/Paris") from None
+    time_zone: Annotated[str, AfterValidator(zone_name)] = "UTC"
 
     @model_validator(mode="after")
     def _quiet_for_less_than_a_day(self) -> Self:

@@ -95,7 +95,7 @@ class MailServer:
 def _stored(envelope: Envelope, now: float) -> Document:
     raw = envelope.content if isinstance(envelope.content, bytes) else (envelope.content or "").encode()
     message = email.message_from_bytes(raw, policy=email.policy.default)
-    body = message.get_body(("plain", "html"))
+    body, page = message.get_body(("plain", "html")), message.get_body(("html",))
     return {
         "object": _KIND,
         "id": secrets.token_hex(8),
@@ -106,13 +106,14 @@ def _stored(envelope: Envelope, now: float) -> Document:
         "message_id": str(message.get("Message-ID", "")),
         "headers": {name: str(value) for name, value in message.items()},
         "body": body.get_content() if body is not None else "",
+        "html": page.get_content() if page is not None else "",
     }
 
 
 def deliver(state: DocumentStore, now: float, sender: str, to: str, subject: str, text: str) -> None:
     """Keep a message that another stand-in sends."""
     known: Document = {"object": _KIND, "id": secrets.token_hex(8), "at": now, "from": sender, "to": [to]}
-    state.save(known | {"subject": subject, "message_id": "", "headers": {}, "body": text})
+    state.save(known | {"subject": subject, "message_id": "", "headers": {}, "body": text, "html": ""})
 
 
 def mail_routes(ground: SandboxGround) -> list[Route]:

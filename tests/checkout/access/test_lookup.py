@@ -183,7 +183,7 @@ async def resent(shop: Shop, session_id: str) -> list[str]:
     """Send the buyer's e-mail once more; return its subject."""
     known = {row.id for row in await shop.told()}
     await shop.desk.resend(session_id, "lost")
-    return [row.title for row in await shop.told() if row.id not in known]
+    return [row.title.partition(" (")[0] for row in await shop.told() if row.id not in known]
 
 
 @pytest.mark.parametrize("products", LATER)
@@ -200,7 +200,7 @@ async def test_the_title_is_that_of_the_offer(products: str, shop: Shop) -> None
     session_id = await shop.checkout_session()
     after = later(shop, LATER[products])
     assert await after.receive("evt_1", session_json(session_id)) == "granted"
-    assert {row.title for row in await after.told()} == {"Sold: CISSP", "Your access to CISSP"}
+    assert {row.title.partition(" (")[0] for row in await after.told()} == {"Sold: CISSP", "Your access to CISSP"}
 
 
 @pytest.mark.parametrize(("products", "title"), [((RENAMED,), "Another title"), ((), "ISC2 CISSP")])

@@ -4,12 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.notifications import Notifications, amount
 from orrery.checkout.catalogue import Catalogue
-from tests.support.checkout import BUYER, PRODUCT, record
+from orrery.checkout.sites import SellerDetails
+from orrery.runtime.references import References
+from tests.support.checkout import BUYER, INDEX_KEY, PRODUCT, record
 from tests.support.tables import each_case
 
-LETTERS = Notifications("The sellers", "https://practise.example/{vendorSlug}/{certCode}", Catalogue((PRODUCT,)))
+EMAILS = Emails(
+    Catalogue((PRODUCT,)),
+    SellerDetails(seller="The sellers"),
+    "https://practise.example/{vendorSlug}/{certCode}",
+    References.of_store(INDEX_KEY),
+)
+TEXTS = Notifications(EMAILS)
 
 
 @each_case(
@@ -34,15 +43,15 @@ def test_amounts(total: int | None, currency: str | None, told: str) -> None:
 
 def test_a_sale_tells_two() -> None:
     """A sale is a push to the owner and a mail to the buyer, with ids that stay the same."""
-    push, mail = LETTERS.sold(record(), ())
+    push, mail = TEXTS.sold(record(), ())
     assert (push.id, push.channel, push.to, push.priority) == ("owner-cs_1", "push", "", "default")
     assert (mail.id, mail.channel, mail.to) == ("buyer-cs_1", "email", BUYER)
-    assert LETTERS.sold(record(), ()) == [push, mail]
+    assert TEXTS.sold(record(), ()) == [push, mail]
 
 
 def test_the_push_says_what_for_how_much_until_when() -> None:
     """The owner reads the product by vendor and code, the amount and the end of access."""
-    push = LETTERS.sold(record(), ())[0]
+    push = TEXTS.sold(record(), ())[0]
     assert (push.title, push.body) == ("Sold: CISSP", "isc2/cissp, 49.00 USD. Access until 01 March 2027.")
 
 
@@ -51,13 +60,13 @@ def test_the_push_says_what_for_how_much_until_when() -> None:
 )
 def test_the_push_says_how_it_came(by: str, title: str) -> None:
     """What reconciliation granted is told apart from what the webhook did."""
-    assert LETTERS.sold(record(granted_by=by), ())[0].title == title
+    assert TEXTS.sold(record(granted_by=by), ())[0].title == title
 
 
 @given(st.from_regex(r"[a-z]{4,12}\.[a-z]{4,12}@[a-z]{4,12}\.(org|com)", fullmatch=True))
 def test_a_push_holds_nothing_personal(email: str) -> None:
     """Neither the address nor the name in it is in the owner's push, which others carry."""
-    push = LETTERS.sold(record(email=email), ("The amount is 1; 2 was offered.",))[0]
+    push = TEXTS.sold(record(email=email), ("The amount is 1; 2 was offered.",))[0]
     told = f"{push.id} {push.title} {push.body} {push.tags}".lower()
     assert email not in told
     assert email.partition("@")[0] not in told
@@ -66,46 +75,22 @@ def test_a_push_holds_nothing_personal(email: str) -> None:
 
 def test_notes_make_it_urgent() -> None:
     """A difference to the offer stands in the push, which then has a higher priority."""
-    push = LETTERS.sold(record(), ("The currency is nzd; usd was offered.",))[0]
+    push = TEXTS.sold(record(), ("The currency is nzd; usd was offered.",))[0]
     assert push.body.endswith("The currency is nzd; usd was offered.")
     assert push.priority == "high"
 
 
 def test_without_an_address_only_the_owner() -> None:
     """A sale without an address is told to the owner alone, who learns that the buyer heard nothing."""
-    (push,) = LETTERS.sold(record(email=""), ())
+    (push,) = TEXTS.sold(record(email=""), ())
     assert (push.channel, push.priority) == ("push", "high")
     assert "no e-mail address" in push.body
     assert "only the browser that paid" in push.body
 
 
-def test_the_mail_says_what_the_buyer_needs() -> None:
-    """The buyer reads product, end, that nothing renews, where to begin, the order, and who wrote."""
-    mail = LETTERS.to_buyer(record(), "x")
-    assert mail.title == "Your access to CISSP"
-    assert mail.body == (
-        "Thank you. Your access to the practice questions for CISSP is open.\n\n"
-        "It runs until 01 March 2027. No subscription, no auto-renewal.\n\n"
-        "Start here: https://practise.example/isc2/cissp\n\n"
-        "Your order: cs_1\n\n"
-        "The sellers\n"
-    )
-
-
-def test_without_a_practice_address() -> None:
-    """Without an address to practise at the mail names none."""
-    assert "Start here" not in Notifications("The sellers").to_buyer(record(), "x").body
-
-
-def test_a_retired_product() -> None:
-    """A product that is no longer on sale is called by its vendor and code: two vendors may have one code."""
-    assert Notifications("The sellers").title(record()) == "ISC2 CISSP"
-    assert Notifications("The sellers").title(record(cert_code="az-104")) == "ISC2 AZ-104"
-
-
 def test_a_withheld_session_is_told_by_id() -> None:
     """The owner hears which session got no access and why, once for each reason."""
-    unpaid, refused = LETTERS.withheld("cs_1", "unpaid"), LETTERS.withheld("cs_1", "another price")
+    unpaid, refused = TEXTS.withheld("cs_1", "unpaid"), TEXTS.withheld("cs_1", "another price")
     assert (unpaid.id, refused.id) == ("withheld-cs_1-unpaid", "withheld-cs_1-another-price")
     assert "cs_1: another price" in refused.body
     assert refused.priority == "high"

@@ -235,7 +235,10 @@ def gist(entries: list[StoreEntry]) -> list[str]:
         for entry in entries
         if entry.key.startswith("access:imported_") and (found := json.loads(entry.value))
     }
-    return sorted(re.sub("imported_[0-9a-f]{24}", lambda one: whose[one.group()], text) for text in texts(entries))
+    of = References.of_store(INDEX_KEY).of
+    whose |= {of(session_id): f"reference of {buyer}" for session_id, buyer in whose.items()}
+    random = re.compile("imported_[0-9a-f]{24}|ref_[0-9a-z]{12}")
+    return sorted(random.sub(lambda one: whose.get(one[0], "sold"), text) for text in texts(entries))
 
 
 async def crowded(folder: Path, clock: ManualClock) -> MemoryStore:

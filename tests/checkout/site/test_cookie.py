@@ -22,9 +22,9 @@ COOKIES = BrowserCookies.of_store(b"a key")
 )
 def test_the_header(origin: str, name: str, secure: str) -> None:
     """What a browser needs to keep `__Host-`; on this machine without https another name."""
-    made = set_cookie(Site(origin), b"x" * 43)
+    made = set_cookie(Site(origin=origin), b"x" * 43)
     assert made == f"{name}={'x' * 43}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax{secure}"
-    assert cookie_name(Site(origin)).decode() == name
+    assert cookie_name(Site(origin=origin)).decode() == name
 
 
 def test_a_browser_is_known_by_its_digest() -> None:

@@ -38,7 +38,7 @@ class PracticeSite:
     asked: int = 0
 
     def __post_init__(self) -> None:
-        pages = PracticePages(PRODUCT.key, Site(ORIGIN), ORIGIN, "/practice/")
+        pages = PracticePages(PRODUCT.key, Site(origin=ORIGIN), ORIGIN, "/practice/")
         check = SiteCheck(self, self.shop.clock, BrowserCookies.of_store(INDEX_KEY))
         self.watch = SiteWatch(self.shop.stored.checked_sites, check, [pages])
 

@@ -246,6 +246,22 @@ def test_a_mail(box: Running) -> None:
     assert newest["headers"]["Auto-Submitted"] == "auto-generated"
 
 
+def test_a_mail_of_two_forms(box: Running) -> None:
+    """The page comes beside the text, and both addresses of a site before those of the mail server."""
+    site = {
+        "html": "<p>Thank you, žluťoučký 🪐.</p>",
+        "sender": "North <north@example.net>",
+        "reply_to": "help@example.net",
+    }
+    asyncio.run(mail(box).send(replace(MAIL, **site)))
+    newest = box.web.get("/mail", headers=JSON).json()[0]
+    assert str(newest["body"]).replace("\r\n", "\n") == MAIL.body
+    assert str(newest["html"]).strip() == site["html"]
+    assert newest["headers"]["Content-Type"].startswith("multipart/alternative;")
+    assert (newest["from"], newest["headers"]["Reply-To"]) == ("north@example.net", "help@example.net")
+    assert newest["message_id"] == "<buyer-cs_1@example.net>"
+
+
 @pytest.mark.parametrize(("fault", "permanent"), [("mail_451", False), ("mail_550", True), ("mail_sender", False)])
 def test_a_refused_mail(box: Running, fault: str, permanent: bool) -> None:  # noqa: FBT001  pytest passes parameters by position
     """What the server refuses for now is tried again; what it refuses permanently is not."""

@@ -70,7 +70,9 @@ def sessions(
 def session(
     who: Annotated[
         str,
-        typer.Argument(help="A reference, session, charge, payment or e-mail address.", metavar="SESSION|EMAIL"),
+        typer.Argument(
+            help="A number, reference, session, charge, payment or e-mail address.", metavar="SESSION|EMAIL"
+        ),
     ],
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,

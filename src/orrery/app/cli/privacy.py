@@ -25,7 +25,8 @@ _OF_BUYERS = ("ref_", "cs_", *CHARGES, PAYMENTS)
 Person = Annotated[
     str,
     typer.Argument(
-        help="An e-mail address; or, of a buyer, a reference, session, charge or payment.", metavar="EMAIL|SESSION"
+        help="An e-mail address; or, of a buyer, a number, reference, session, charge or payment.",
+        metavar="EMAIL|SESSION",
     ),
 ]
 

@@ -1,8 +1,9 @@
 """`orrery restore`: replaces the store with a snapshot, without sending a notification twice or losing one."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +16,26 @@ from orrery.app.store_place import clock_of, put_in_place, remains_of, store_pla
 from orrery.errors import Invalid, RecordUnreadable, StoreError, StoreMissing, StoreUnavailable
 from orrery.ports.store import Store, StorePlace
 from orrery.runtime.console.tables import left_out, note
+from orrery.runtime.parts import RestoreReport
 from orrery.runtime.privacy import Privacy
-from orrery.runtime.restored import ReplacedStore, Restoration, RestoreResult
+from orrery.runtime.replaced import ReplacedStore
+from orrery.runtime.restored import Restoration, RestoreResult
 from orrery.working_folder import working_folder
 
 _Erased = tuple[int, list[RecordUnreadable]]
 """How many erasures were repeated, and why others were not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A copy that may replace the store: what became of its messages, and what was erased in it once more.
+
+    `erased` is None where the replaced store could not be read. `reports` are those of the modules.
+    """
+
+    messages: RestoreResult
+    erased: _Erased | None
+    reports: Sequence[RestoreReport]
 
 
 def command(
@@ -28,13 +43,14 @@ def command(
 ) -> None:
     """Restore the store; hold back messages of which it is not known whether they were sent; then reconcile."""
     settings, secrets = configured(config, quiet=True)
-    done, erased = restored(file, settings, secrets)
+    prepared = restored(file, settings, secrets)
+    done = prepared.messages
     note(f"Restored. {done.voided} approvals are void. Messages as in the store before: {done.known}.")
     for reason, count in done.held.items():
         note(f"Messages held back: {count}. {reason}")
     if done.held:
         note("Look with `orrery notifications list --state held`, then release or drop them.")
-    _report(settings, secrets, erased)
+    _report(settings, secrets, prepared)
     asyncio.run(_followed(settings, secrets))
 
 
@@ -43,13 +59,13 @@ def of_cockpit(
 ) -> None:
     """Put a snapshot in place of the cockpit's store; what was erased since is erased again."""
     settings, secrets = configured(config, quiet=True, role="cockpit")
-    _, erased = restored(file, settings, secrets)
+    prepared = restored(file, settings, secrets)
     note("Restored.")
-    _report(settings, secrets, erased)
+    _report(settings, secrets, prepared)
 
 
-def restored(file: Path, settings: Settings, secrets: Secrets) -> tuple[RestoreResult, _Erased | None]:
-    """Replace the store; return what became of its messages, and what was erased again (see `_erased_again`)."""
+def restored(file: Path, settings: Settings, secrets: Secrets) -> Prepared:
+    """Replace the store."""
     place = store_place(settings, secrets)
     with _workshop(settings.store.store_file) as copy:
         # Prepared before it replaces the store: an interrupted restore must not leave a store that notifies twice.
@@ -61,11 +77,12 @@ def restored(file: Path, settings: Settings, secrets: Secrets) -> tuple[RestoreR
     return prepared
 
 
-def _report(settings: Settings, secrets: Secrets, erased: _Erased | None) -> None:
-    if erased is None:
+def _report(settings: Settings, secrets: Secrets, prepared: Prepared) -> None:
+    _show(prepared.reports)
+    if prepared.erased is None:
         note("The store before cannot be read: erase again what was erased since the snapshot.")
     else:
-        again, unreadable = erased
+        again, unreadable = prepared.erased
         left_out(unreadable)
         if again:
             note(f"Erased again, as in the store before: {again}.")
@@ -86,20 +103,19 @@ def _workshop(store: Path) -> Generator[Path]:
         yield directory / store.name
 
 
-async def _prepared(
-    settings: Settings, at_copy: Settings, secrets: Secrets, *, went_on: bool
-) -> tuple[RestoreResult, _Erased | None]:
-    """Decide the messages of the copy, and repeat the erasures, by what the replaced store shows."""
+async def _prepared(settings: Settings, at_copy: Settings, secrets: Secrets, *, went_on: bool) -> Prepared:
+    """Decide the messages of the copy, and bring to it what only the replaced store shows."""
     clock = clock_of(settings)
     async with _before(store_place(settings, secrets)) as before:
+        replaced = ReplacedStore(before, went_on=went_on) if before else None
         store = await store_place(at_copy, secrets).open()
         try:
-            done = await Restoration(store, clock).settle(
-                ReplacedStore(before, went_on=went_on) if before else None
-            )
+            done = await Restoration(store, clock).settle(replaced)
         finally:
             await store.close()
-        return done, await _erased_again(at_copy, secrets, before)
+        async with opened(at_copy, secrets) as orrery:
+            reports = [await learn(replaced) for parts in orrery.modules for learn in parts.take_over]
+            return Prepared(done, await _erased_again(orrery[Privacy], before), reports)
 
 
 @asynccontextmanager
@@ -116,21 +132,23 @@ async def _before(place: StorePlace) -> AsyncGenerator[Store | None]:
         await before.close()
 
 
-async def _erased_again(at_copy: Settings, secrets: Secrets, before: Store | None) -> _Erased | None:
+async def _erased_again(privacy: Privacy, before: Store | None) -> _Erased | None:
     """Repeat in the copy the erasures of the store before; None when that store cannot be read."""
     if before is None:
         return None
-    async with opened(at_copy, secrets) as orrery:
-        try:
-            done = await orrery[Privacy].erasures(before)
-        except StoreError:
-            return None
-        return await orrery[Privacy].erase_again(done)
+    try:
+        done = await privacy.erasures(before)
+    except StoreError:
+        return None
+    return await privacy.erase_again(done)
 
 
 async def _followed(settings: Settings, secrets: Secrets) -> None:
     async with opened(settings, secrets) as orrery:
-        reports = [await follow() for parts in orrery.modules for follow in parts.after_restore]
+        _show([await follow() for parts in orrery.modules for follow in parts.after_restore])
+
+
+def _show(reports: Sequence[RestoreReport]) -> None:
     for sentence in (one for report in reports for one in report.sentences):
         note(sentence)
     left_out([error for report in reports for error in report.unreadable])

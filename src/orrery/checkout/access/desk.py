@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orrery.checkout.access.browsers import Browsers
+from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.lookup import Lookup
-from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
-from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry
+from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry, Reversal
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Check, Committed, Delete, Write
 from orrery.runtime import outbox
@@ -42,14 +42,14 @@ class Desk:
         stored: CheckoutRecords,
         lookup: Lookup,
         browsers: Browsers,
-        notifications: Notifications,
+        emails: Emails,
         *,
         livemode: bool,
     ) -> None:
         self._stored = stored
         self._lookup = lookup
         self._browsers = browsers
-        self._notifications = notifications
+        self._emails = emails
         self._livemode = livemode
 
     async def newest(
@@ -90,7 +90,7 @@ class Desk:
         if not found.record.runs_at(self._stored.clock.now()):
             raise Invalid("This access has ended.")
         record = found.record.change(link_generation=found.record.link_generation + new_link)
-        email = self._notifications.to_buyer(record, f"buyer-{session_id}-{secrets.token_hex(4)}")
+        email = self._emails.opened(record, f"buyer-{session_id}-{secrets.token_hex(4)}")
         changes = Changes(
             outbox.enqueue([email], self._stored.clock.now()), [self._stored.access.as_read(session_id, found)]
         )
@@ -105,10 +105,13 @@ class Desk:
         await self._commit(changes)
         return shortened
 
-    async def revocation(self, session_id: str, reason: str) -> tuple[Changes, list[AccessRecord]]:
+    async def revocation(
+        self, session_id: str, reason: str, reversal: Reversal | None = None
+    ) -> tuple[Changes, list[AccessRecord]]:
         """Return what takes access back from now on, as part of a commit, and the records that end earlier then.
 
-        Raises `Invalid` when it is revoked already.
+        Its buyer gets an e-mail. `reversal` is what went back, where the store does not have it yet. Raises
+        `Invalid` when it is revoked already.
         """
         found = await self._found(session_id)
         record = found.record
@@ -122,6 +125,11 @@ class Desk:
         writes += self._end(record, [shortened.get(one.session_id, one) for one in others])
         changes = self._stored.access.changes(session_id, found, revoked) + Changes(writes, unchanged)
         changes += self._stored.taken_back()
+        if reversal is None and record.payment_intent:
+            known = await self._stored.reversals.find(record.payment_intent)
+            reversal = known.record if known else None
+        emails = self._emails.ended(revoked, reversal, [*shortened.values()])
+        changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
@@ -158,12 +166,13 @@ class Desk:
                 payment_intent=paid.payment_intent,
                 paid_at=paid.created,
             )
+            record = self._emails.in_series(record)
         unchanged, beside = await self._beside(record)
         if grant.expires_at is None:
             # From the end of what runs, as a purchase would be (decision 10).
             ends = [one.expires_at for one in beside if one.runs_at(now)]
             record = record.change(expires_at=one_year_after(max([now, *ends])))
-        emails = [self._notifications.to_buyer(record, f"buyer-{record.session_id}")]
+        emails = self._emails.first(record)
         writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
         writes += [*self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
         added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, unchanged)
@@ -209,7 +218,7 @@ class Desk:
             event_id=None,
             granted_by=grant.granted_by,
             marketing_consent=None,
-            title=self._notifications.catalogue.title_of(grant.product),
+            title=self._emails.catalogue.title_of(grant.product),
         )
 
     async def _found(self, session_id: str) -> StoredRecord[AccessRecord]:

@@ -190,7 +190,7 @@ class Fulfilment:
             granted_by=source.granted_by,
             now=self._stored.clock.now(),
             running_until=max((one.record.expires_at for one in found if one), default=None),
-            title=verdict.title or self._notifications.catalogue.title_of(product),
+            title=verdict.title or self._notifications.emails.catalogue.title_of(product),
         )
         if source.happened_at:
             record = record.change(paid_at=source.happened_at)
@@ -200,6 +200,7 @@ class Fulfilment:
         if record.email:
             end = AccessEnd(expires_at=record.expires_at)
             writes.append(self._stored.ends.put(end, end_ids[0]))
+        record = self._notifications.emails.in_series(record)
         changes = self._stored.access.changes(session.id, None, record) + Changes(writes, checks)
         return changes, self._notifications.sold(record, verdict.notes)
 

@@ -15,7 +15,8 @@ from typing import Literal
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import bought
 from orrery.checkout.catalogue import Catalogue
-from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.collections import BY_NUMBER, BY_REFERENCE, CheckoutRecords
+from orrery.checkout.number_records import SALE_NUMBER
 from orrery.checkout.records import AccessRecord, Offer
 from orrery.errors import Invalid, NotConfigured, NotFound, RecordUnreadable
 from orrery.logs import log
@@ -31,7 +32,7 @@ from orrery.ports.processor import (
     split_unreadable,
 )
 from orrery.runtime import outbox
-from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered
+from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered, indexed_id
 from orrery.runtime.references import References, as_reference
 from orrery.runtime.tasks import together
 from orrery.syntax.session_id import CHARGES, PAYMENTS
@@ -97,7 +98,7 @@ class Lookup:
         return found
 
     async def named(self, text: str) -> str:
-        """Return the session that a reference, charge, payment or buyer's address names, or `text` itself.
+        """Return the session that a reference, number, charge, payment or buyer's address names, or `text` itself.
 
         Raises `NotFound` where it names none here, `Invalid` with the candidates where it names several, and the
         errors of the store and of the processor.
@@ -109,8 +110,10 @@ class Lookup:
             return await self._session_of_charge(text)
         if text.startswith(PAYMENTS):
             return await self._session_of_payment(text)
+        if SALE_NUMBER.fullmatch(text.upper()):
+            return await self._session_of_number(text.upper())
         reference = as_reference(text)
-        return await self._session_of_reference(reference) if reference else text
+        return await self.session_of_reference(reference) if reference else text
 
     def _only(self, records: Sequence[AccessRecord], which: str) -> str:
         if not records:
@@ -141,8 +144,18 @@ class Lookup:
             raise NotFound("The processor knows no session of this payment.")
         return sessions[0].id
 
-    async def _session_of_reference(self, reference: str) -> str:
+    async def _session_of_number(self, number: str) -> str:
+        async for entry in self._stored.access.entries(f"{BY_NUMBER}{number}"):
+            if entry.key == f"{BY_NUMBER}{number}":
+                return indexed_id(entry)
+        raise NotFound("No sale here has this number.")
+
+    async def session_of_reference(self, reference: str) -> str:
+        """Return the session of a reference; raise `NotFound`."""
         stored = self._stored
+        async for entry in stored.access.entries(f"{BY_REFERENCE}{reference}"):
+            return indexed_id(entry)
+        # An earlier release indexed no records by it, and no other session is.
         references = References.of_store(stored.index_key)
         for by_session in (stored.access, stored.pending, stored.offers, stored.own_sessions):
             async for entry in by_session.entries():

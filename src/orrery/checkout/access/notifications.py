@@ -1,11 +1,11 @@
-"""The texts of the pushes to the owner and the e-mails to buyers (decision 12). Pure."""
+"""The texts of the pushes to the owner (decision 12). Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from orrery.checkout.catalogue import Catalogue, ProductKey
+from orrery.checkout.access.emails import Emails
+from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, Reversal
-from orrery.checkout.sites import OPEN, Site
 from orrery.runtime.outbox import OutboxDraft
 from orrery.syntax.money import money
 
@@ -17,48 +17,18 @@ _NO_ADDRESS = (
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """Writes the messages of the checkout. `practice_url` may contain {vendorSlug} and {certCode}.
+    """Writes the messages of the checkout."""
 
-    A site's own seller and practice address go before these.
-    """
-
-    seller: str
-    practice_url: str = ""
-    catalogue: Catalogue = field(default_factory=Catalogue)
+    emails: Emails
 
     def sold(self, record: AccessRecord, notes: tuple[str, ...]) -> list[OutboxDraft]:
-        """Return the owner's push and, where there is an address, the buyer's e-mail for a new access record."""
+        """Return the owner's push and the buyer's e-mail for a new access record.
+
+        Without an address there is no e-mail; where a series numbers the sale, it comes with the number.
+        """
         if not record.email:
             return [self._to_owner(record, (*notes, _NO_ADDRESS))]
-        return [self._to_owner(record, notes), self.to_buyer(record, f"buyer-{record.session_id}")]
-
-    def to_buyer(self, record: AccessRecord, email_id: str) -> OutboxDraft:
-        """Return the buyer's e-mail."""
-        title, site = self.title(record), self.catalogue.site_of(record.product)
-        lines = [
-            f"Thank you. Your access to the practice questions for {title} is open.",
-            f"It runs until {record.expires_at:%d %B %Y}. No subscription, no auto-renewal.",
-            *self._start(record, site),
-            f"Your order: {record.session_id}",
-            site.seller or self.seller,
-        ]
-        return OutboxDraft(
-            email_id, "email", f"Your access to {title}", "\n\n".join(lines) + "\n", to=record.email
-        )
-
-    def _start(self, record: AccessRecord, site: Site) -> list[str]:
-        """Return how a buyer begins: by a link to a hosted page, or at the practice page of a site without these.
-
-        The link's key is added when the e-mail is sent (`runtime/references.py`).
-        """
-        if site.has_pages:
-            link = f"{site.origin}{OPEN}?session_id={record.session_id}&link={record.link_generation}"
-            return [
-                f"Open it in each of your browsers: {link}",
-                "Keep this e-mail: the link works until that day.",
-            ]
-        practice = record.product.within(site.practice_url or self.practice_url)
-        return [f"Start here: {practice}"] if practice else []
+        return [self._to_owner(record, notes), *self.emails.first(record)]
 
     def withheld(self, session_id: str, reason: str) -> OutboxDraft:
         """Return the push about a completed session without access."""
@@ -123,14 +93,9 @@ class Notifications:
             priority="low",
         )
 
-    def title(self, record: AccessRecord) -> str:
-        """Return the title of what was bought; where it is not known, today's, or the vendor and the code."""
-        of_today = self.catalogue.title_of(record.product)
-        return record.title or of_today or f"{record.vendor_slug} {record.cert_code}".upper()
-
     def _to_owner(self, record: AccessRecord, notes: tuple[str, ...]) -> OutboxDraft:
         # No name and no e-mail address: other companies' servers handle a push (decision 12).
-        title = self.title(record)
+        title = self.emails.title(record)
         done = "Sold" if record.granted_by == "webhook" else f"Granted by {record.granted_by}"
         body = f"{record.product.name}, {amount(record)}. Access until {record.expires_at:%d %B %Y}."
         return OutboxDraft(

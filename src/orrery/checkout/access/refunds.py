@@ -34,7 +34,7 @@ _ANSWER = "Answer in the processor's dashboard: a dispute without an answer is l
 BEFORE_THE_SALE = timedelta(days=2)
 """A charge is made within a day of its session, and its access is granted after that."""
 
-Revoke = Callable[[str, str], Awaitable[tuple[Changes, list[AccessRecord]]]]
+Revoke = Callable[[str, str, Reversal], Awaitable[tuple[Changes, list[AccessRecord]]]]
 """Returns the changes that revoke a session's access for a reason, and the records that end earlier."""
 
 
@@ -175,7 +175,7 @@ class Refunds:
             shorter: int | None = None
             if self._revoke and runs and after.refunded and not before.refunded:
                 reason = f"refunded in full: {after.charge_id}"
-                revocation, shortened = await self._revoke(after.session_id, reason)
+                revocation, shortened = await self._revoke(after.session_id, reason, after)
                 changes, shorter = changes + revocation, len(shortened)
             drafts = self._drafts(before, after, after.session_id, runs=runs, shorter=shorter)
         # An earlier release notified of refunds without storing them: there is no second push.

@@ -27,7 +27,10 @@ Kind = Literal["sale", "refund", "dispute"]
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """An amount that came in or went back, in its currency's smallest unit; `at` is None of an unknown day."""
+    """An amount that came in or went back, in its currency's smallest unit; `at` is None of an unknown day.
+
+    `number` is the sale's in a series, if one numbers it.
+    """
 
     kind: Kind
     at: datetime | None
@@ -35,6 +38,7 @@ class Booking:
     currency: str
     session_id: str
     product: str
+    number: str | None = None
 
     @property
     def signed(self) -> int:
@@ -158,14 +162,18 @@ def sale_of(record: AccessRecord) -> Iterator[Booking]:
     """Yield the sale of a record; free access and an import are none."""
     if record.amount_total is not None and record.currency is not None:
         at = record.paid_at or record.granted_at
-        yield Booking("sale", at, record.amount_total, record.currency, record.session_id, record.product.name)
+        yield Booking("sale", at, record.amount_total, record.currency, *_named(record))
+
+
+def _named(record: AccessRecord) -> tuple[str, str, str | None]:
+    return record.session_id, record.product.name, record.number
 
 
 def returns_of(reversal: Reversal, record: AccessRecord) -> Iterator[Booking]:
     """Yield what went back of a sale: a refund is the difference of successive totals of the charge."""
     if record.amount_total is None:
         return  # no sale was booked either
-    sale = record.session_id, record.product.name
+    sale = _named(record)
     given_back, undated = 0, reversal.undated_refunds
     for one in reversal.refunds:
         if given_back < undated < one.total:

@@ -35,14 +35,13 @@ NewLink = Annotated[
     typer.Option("--new-link", help="End the former links, and close the access in all browsers."),
 ]
 
-Session = Annotated[
-    str,
-    typer.Argument(help="A reference, session, charge, payment or e-mail address."),
-]
+_NAMED = "A number, reference, session, charge, payment or e-mail address."
+
+Session = Annotated[str, typer.Argument(help=_NAMED)]
 
 _QUEUED = "The e-mail is queued; the running service delivers it."
 
-_COLUMNS = ("reference", "email", "title", "state", "expires", "paid")
+_COLUMNS = ("number", "email", "title", "state", "expires", "paid")
 
 
 @group.command("list")
@@ -56,9 +55,9 @@ def list_records(
     """List access records, the newest first."""
 
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
-        desk, now, of = checkout_of(services).desk, services[Clock].now(), services[References].of
+        desk, now, named = checkout_of(services).desk, services[Clock].now(), services[References]
         found = await desk.newest(limit + 1, (lambda record: record.state_at(now) == state) if state else None)
-        rows: list[Row] = [{"reference": of(one.session_id), **_row(one, now)} for one in found.values()]
+        rows: list[Row] = [{**_names(one, named), **_row(one, now)} for one in found.values()]
         return rows, [*found.unreadable]
 
     rows, unreadable = runner.run(read)
@@ -69,10 +68,7 @@ def list_records(
 
 @group.command("show")
 def show_record(
-    who: Annotated[
-        str,
-        typer.Argument(help="A reference, session, charge, payment or e-mail address.", metavar="SESSION|EMAIL"),
-    ],
+    who: Annotated[str, typer.Argument(help=_NAMED, metavar="SESSION|EMAIL")],
     *,
     runner: Handed,
 ) -> None:
@@ -81,8 +77,8 @@ def show_record(
     async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
         named = who if "@" in who else await checkout_of(services).lookup.named(who)
         found = await checkout_of(services).desk.find(named)
-        of = services[References].of
-        records: list[Row] = [{"reference": of(one.session_id)} | one.model_dump() for one in found.values()]
+        named_by = services[References]
+        records: list[Row] = [{**_names(one, named_by), **one.model_dump()} for one in found.values()]
         return records, [*found.unreadable]
 
     rows, unreadable = runner.run(read)
@@ -225,6 +221,11 @@ async def _new(grants: "Sequence[AccessGrant]", services: Services) -> "list[Acc
             raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
         new[grant] = None
     return list(new)
+
+
+def _names(record: AccessRecord, references: References) -> Row:
+    number = references.number_of(record.session_id, record.number)
+    return {"reference": references.of(record.session_id), "number": number}
 
 
 def _row(record: AccessRecord, now: datetime) -> Row:

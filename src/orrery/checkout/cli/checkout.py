@@ -24,6 +24,7 @@ from orrery.syntax.base_url import checked_base_url
 if TYPE_CHECKING:
     from orrery.checkout.access.events import KnownEvent, ReceivedResult
     from orrery.checkout.access.fulfilment import Replay
+    from orrery.checkout.access.numbering import Numbers
     from orrery.checkout.access.report import ReconciliationReport
     from orrery.checkout.records import StoredDiscrepancy
     from orrery.checkout.selling.preflight import PreflightReport
@@ -256,6 +257,32 @@ def reconcile(
         _show(report, references.within)
     records = [RecordUnreadable(references.within(name)) for name in report.unreadable]
     left_out([*records, *(one.error() for one in report.unread)])
+
+
+@group.command()
+def numbers(
+    last: Annotated[
+        list[str] | None,
+        typer.Option(help="After a restore: the last number of a series that you know of; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
+    *,
+    runner: Handed,
+) -> None:
+    """List the series that number sales: the last number, and how many sales wait for one."""
+
+    async def read(services: Services) -> "list[Numbers]":
+        numbering = checkout_of(services).numbering
+        if last:
+            await numbering.confirm(last)
+        return await numbering.listed()
+
+    found = runner.run(read)
+    rows = [asdict(one) | {"last": one.last_number} for one in found]
+    columns = ("series", "year", "last", "waiting", "known")
+    show(rows, columns, as_json=as_json, empty="No series numbers sales: see number_series in the settings.")
+    for one in (one for one in found if not one.known):
+        note(f"Nothing is numbered before you name the last number: add --last {one.last_number}, or a later one.")
 
 
 @group.command()

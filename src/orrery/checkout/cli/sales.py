@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _OF_TOTALS = ("gross", "refunded", "disputed", "net")
 _AMOUNTS = ("amount", *_OF_TOTALS)
 _TOTALS = ("period", "currency", "sold", *_OF_TOTALS)
-_LIST = ("at", "what", "product", "amount", "reference")
+_LIST = ("at", "what", "product", "amount", "number", "reference")
 _CSV_TOTALS = ("period", "since", "until", "currency", "sold", *_OF_TOTALS)
-_CSV_LIST = ("at", "what", "product", "currency", "amount", "reference")
+_CSV_LIST = ("at", "what", "product", "currency", "amount", "number", "reference")
 
 
 def command(
@@ -114,6 +114,7 @@ def _entry(booking: "Booking", references: References) -> Row:
         "product": booking.product,
         "currency": booking.currency,
         "amount": booking.signed,
+        "number": references.number_of(booking.session_id, booking.number),
         "reference": references.of(booking.session_id),
         "session_id": booking.session_id,
     }

@@ -25,7 +25,7 @@ from pydantic import IPvAnyAddress
 
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
-from orrery.checkout.records import KEEP_PROXY, CreationOutage, ProxySighting
+from orrery.checkout.outage_records import KEEP_PROXY, CreationOutage, ProxySighting
 from orrery.logs import log
 from orrery.ports.health import URGENT, Finding
 from orrery.ports.processor import ProcessorError, ProcessorRefused, ProcessorUnreachable

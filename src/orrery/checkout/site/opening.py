@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from orrery.checkout.access.browsers import Browsers
+from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.lookup import Lookup, SessionStates, StateName
-from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.rules import UNPAID
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
@@ -18,7 +18,7 @@ from orrery.checkout.site.cookie import BrowserCookies, set_cookie
 from orrery.errors import NotFound, OrreryError
 from orrery.logs import log
 from orrery.runtime.outbox import notify_once
-from orrery.runtime.references import References
+from orrery.runtime.references import DIGITS, PREFIX
 from orrery.runtime.tasks import Tasks
 from orrery.syntax.session_id import SESSION_ID
 
@@ -28,7 +28,7 @@ FIRST = timedelta(hours=24)
 LONGEST = 255
 """Characters of a session's id."""
 
-_GENERATION = re.compile(r"[0-9]{1,9}")
+_LINK = re.compile(rf"([0-9a-z]{{{DIGITS}}})\.([0-9]{{1,9}})\.([\w-]{{1,64}})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class Opening:
         lookup: Lookup,
         states: SessionStates,
         browsers: Browsers,
-        texts: Notifications,
+        emails: Emails,
         tasks: Tasks,
     ) -> None:
         self._stored, self._clock = stored, stored.clock
         self._lookup, self._states = lookup, states
-        self._browsers, self._texts = browsers, texts
+        self._browsers, self._emails = browsers, emails
         self._tasks = tasks
         self._cookies = BrowserCookies.of_store(stored.index_key)
-        self._references = References.of_store(stored.index_key)
+        self._references = stored.references
 
     async def seen(self, session_id: str) -> SeenSession:
         """Return what became of a session."""
@@ -104,15 +104,19 @@ class Opening:
             return None
         return self._opened(record, cookie)
 
-    async def linked(
-        self, session_id: str, generation: str, key: str
-    ) -> tuple[AccessRecord, datetime | None] | None:
+    async def linked(self, link: str) -> tuple[AccessRecord, datetime | None] | None:
         """Return the access of a link and its end, None where it is not open; None for a link that is none."""
-        number = int(generation) if _GENERATION.fullmatch(generation) else 0
-        if not hmac.compare_digest(key.encode(), self._references.key_of_link(session_id, number).encode()):
+        found = _LINK.fullmatch(link)
+        if found is None:
+            return None
+        digits, generation, key = found[1], int(found[2]), found[3]
+        if not hmac.compare_digest(key.encode(), self._references.key_of_link(digits, generation).encode()):
             return None  # a stranger costs no read
-        record = await self._lookup.record(session_id)
-        if record is None or record.link_generation != number:
+        try:
+            record = await self._lookup.record(await self._lookup.session_of_reference(f"{PREFIX}{digits}"))
+        except NotFound:
+            return None
+        if record is None or record.link_generation != generation:
             return None
         return record, await self._end_of(record)
 
@@ -140,7 +144,7 @@ class Opening:
         try:
             found = sorted(await self._lookup.records_of(email), key=lambda one: one.expires_at)
             for record in {one.product: one for one in found if one.runs_at(now)}.values():
-                draft = self._texts.to_buyer(record, f"lost-{record.session_id}-{now:%Y%m%d%H}")
+                draft = self._emails.opened(record, f"lost-{record.session_id}-{now:%Y%m%d%H}")
                 await notify_once(self._stored.store, self._clock, draft)
         except OrreryError as error:
             log.warning("a buyer's link could not be sent again", kind=type(error).__name__)
@@ -155,4 +159,4 @@ class Opening:
         return cookie, self._cookies.browser_of(cookie) or ""
 
     def _opened(self, record: AccessRecord, cookie: bytes) -> OpenedAccess:
-        return OpenedAccess(record.product, set_cookie(self._texts.catalogue.site_of(record.product), cookie))
+        return OpenedAccess(record.product, set_cookie(self._emails.catalogue.site_of(record.product), cookie))

@@ -2,16 +2,15 @@
 
 import base64
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from html import escape
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orrery.checkout.sites import Site
+from orrery.checkout.words import date_in, web_file, words_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -42,9 +41,12 @@ class HostedPage:
 
     def html(self) -> str:
         """Return the page."""
-        words = _words()[self.site.language]
+        words = words_of(self.site.language)
         page = words["pages"][self.name]
-        filled = {"product": self.product or words["product"], "until": _date(words, self.until)}
+        filled = {
+            "product": self.product or words["product"],
+            "until": date_in(words, self.until) if self.until else "",
+        }
         return _template().render(
             language=self.site.language,
             name=self.site.name,
@@ -68,17 +70,10 @@ class HostedPage:
 
 def page_without_service(site: Site) -> str:
     """Return what a site's web server shows by itself while the service is away: one line of ASCII, unstyled."""
-    page = _words()[site.language]["pages"]["away"]
+    page = words_of(site.language)["pages"]["away"]
     title, text = escape(page["title"]), escape(" ".join(page["text"]))
     html = f"<!doctype html><html lang={site.language}><title>{title}</title><h1>{title}</h1><p>{text}</p></html>"
     return html.encode("ascii", "xmlcharrefreplace").decode()
-
-
-def _date(words: Mapping[str, Any], at: datetime | None) -> str:
-    if at is None:
-        return ""
-    date: str = words["date"]
-    return date.format(day=at.day, month=words["months"][at.month - 1], year=at.year)
 
 
 @lru_cache(maxsize=64)
@@ -93,7 +88,7 @@ def _policy(style: str) -> str:
 @lru_cache(maxsize=64)
 def _style(colour: str) -> str:
     """Return the style of all pages, with a site's colour: in the dark a light one is mixed of it and white."""
-    style = "".join(_file(name) for name in _STYLES)
+    style = "".join(web_file(name) for name in _STYLES)
     if not colour:
         return style
     mixed = {"accent": 40, "accent-strong": 25}
@@ -105,17 +100,8 @@ def _style(colour: str) -> str:
 
 
 @cache
-def _words() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(_file("guided/words.toml"))
-
-
-@cache
 def _template() -> "Template":
     from jinja2 import Environment  # noqa: PLC0415  it is needed here only
 
     pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.from_string(_file("guided/page.html"))
-
-
-def _file(name: str) -> str:
-    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
+    return pages.from_string(web_file("guided/page.html"))

@@ -149,7 +149,7 @@ class PageRoutes:
 
     async def link(self, request: Request) -> Response:
         """Show what a link in an e-mail opens: programs that look for harmful links follow it, too."""
-        linked = await self.opening.linked(*_link(request))
+        linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None:
             return self._page(request, "gone", status=404)
         record, end = linked
@@ -161,7 +161,7 @@ class PageRoutes:
         """Open the access of a link in this browser."""
         if await self._form(request) is None:
             return self._page(request, "again", status=403)
-        linked = await self.opening.linked(*_link(request))
+        linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None or linked[1] is None:
             return await self.link(request)
         record = linked[0]
@@ -243,8 +243,3 @@ def _goes_on(opened: OpenedAccess) -> Response:
 def _product(request: Request) -> ProductKey | None:
     vendor, _, cert = request.query_params.get("product", "").partition("/")
     return ProductKey("cert", cert, vendor) if is_slug(vendor) and is_slug(cert) else None
-
-
-def _link(request: Request) -> tuple[str, str, str]:
-    given = request.query_params
-    return given.get("session_id", ""), given.get("link", ""), given.get("key", "")

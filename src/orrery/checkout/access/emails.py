@@ -1,0 +1,192 @@
+"""The e-mails to buyers (decision 12): the receipt that opens an access, and the news that it has ended. Pure.
+
+Each is text and plain HTML of the same words, in the language and the time zone of the site. None has the id of a
+session: that is a ticket.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from orrery.checkout.catalogue import Catalogue
+from orrery.checkout.records import AccessRecord, Reversal
+from orrery.checkout.sites import OPEN, SellerDetails, Site
+from orrery.checkout.words import Words, moment_in, web_file, words_of
+from orrery.runtime.outbox import OutboxDraft
+from orrery.runtime.references import References
+from orrery.syntax.money import decimal
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmailText:
+    """One e-mail before it is written: paragraphs, a link between them, and the rows of the receipt below."""
+
+    subject: str
+    before: Sequence[str]
+    link: tuple[str, str] | None = None
+    after: Sequence[str] = ()
+    rows: Sequence[tuple[str, str]]
+
+    def plain(self) -> str:
+        """Return the whole of it as text."""
+        link = [f"{self.link[0]}: {self.link[1]}"] if self.link else []
+        rows = "\n".join(f"{label}: {value}" for label, value in self.rows)
+        return "\n\n".join([*self.before, *link, *self.after, rows]) + "\n"
+
+    def html(self, language: str) -> str:
+        """Return the same as a page that loads nothing, and leaves the colours to the reader."""
+        return _template().render(language=language, email=self)
+
+
+@dataclass(frozen=True, slots=True)
+class Emails:
+    """Writes the e-mails of one store's buyers. `practice_url` may contain {vendorSlug} and {certCode}.
+
+    A site's own seller and practice address go before these.
+    """
+
+    catalogue: Catalogue
+    seller: SellerDetails
+    practice_url: str
+    references: References
+
+    def first(self, record: AccessRecord) -> list[OutboxDraft]:
+        """Return the e-mail that opens a new access; a sale that waits for its number gets it with that."""
+        if record.number == "" or not record.email:
+            return []
+        return [self.opened(record, f"buyer-{record.session_id}")]
+
+    def opened(self, record: AccessRecord, email_id: str) -> OutboxDraft:
+        """Return the e-mail that opens an access: of a sale that has its number, it is the receipt."""
+        site, written = self.catalogue.site_of(record.product), _Written(self, record)
+        words, texts = written.words, written.words["email"]
+        filled = {"product": self.title(record), "until": written.until, "number": written.number}
+        email = EmailText(
+            subject=texts["sold" if written.is_receipt else "subject"].format(**filled),
+            before=[one.format(**filled) for one in texts["opened"]],
+            link=self._start(words, record, site),
+            after=[texts["keep"]] if site.has_pages else [],
+            rows=list(written.rows()),
+        )
+        return self._draft(record, email, email_id, site)
+
+    def ended(
+        self, record: AccessRecord, reversal: Reversal | None, shortened: Sequence[AccessRecord]
+    ) -> list[OutboxDraft]:
+        """Return the e-mail that an access was taken back, and what else of the buyer ends earlier therefore.
+
+        None for a buyer without an address, and for an access that was over at the end that was announced.
+        """
+        if not record.email or record.revoked_at is None or record.revoked_at >= record.expires_at:
+            return []
+        site, written = self.catalogue.site_of(record.product), _Written(self, record)
+        texts, title = written.words["email"], self.title(record)
+        ended = texts["ended"].format(product=title, until=written.moment(record.revoked_at))
+        earlier = [
+            texts["earlier"].format(product=title, until=written.moment(one.expires_at)) for one in shortened
+        ]
+        email = EmailText(
+            subject=texts["over"].format(product=title),
+            before=[ended, *written.returned(reversal), *earlier, texts["why"]],
+            rows=list(written.rows()),
+        )
+        return [self._draft(record, email, f"ended-{record.session_id}", site)]
+
+    def title(self, record: AccessRecord) -> str:
+        """Return the title of what was bought; where it is not known, today's, or the vendor and the code."""
+        of_today = self.catalogue.title_of(record.product)
+        return record.title or of_today or f"{record.vendor_slug} {record.cert_code}".upper()
+
+    def seller_of(self, record: AccessRecord) -> SellerDetails:
+        """Return who sold: the one whom the record's site names, or the one of the sites that name none."""
+        site = self.catalogue.site_of(record.product)
+        return site if site.seller else self.seller
+
+    def in_series(self, record: AccessRecord) -> AccessRecord:
+        """Return a new record with the series that numbers its sale, if one does: that is for live sales."""
+        is_sale = record.livemode and record.amount_total is not None
+        return record.change(sale_series=(is_sale and self.seller_of(record).number_series) or None)
+
+    def _start(self, words: Words, record: AccessRecord, site: Site) -> tuple[str, str] | None:
+        """Return how a buyer begins: by a link to a hosted page, or at the practice page of a site without these.
+
+        The link's key is added when the e-mail is sent (`runtime/references.py`).
+        """
+        if site.has_pages:
+            link = self.references.link_to(record.session_id, record.link_generation)
+            return words["email"]["link"], f"{site.origin}{OPEN}?link={link}"
+        practice = record.product.within(site.practice_url or self.practice_url)
+        return (words["email"]["practice"], practice) if practice else None
+
+    def _draft(self, record: AccessRecord, email: EmailText, email_id: str, site: Site) -> OutboxDraft:
+        seller, html = self.seller_of(record), email.html(site.language)
+        return OutboxDraft(
+            email_id,
+            "email",
+            email.subject,
+            email.plain(),
+            to=record.email,
+            html=html,
+            sender=seller.sender,
+            reply_to=seller.reply_to,
+        )
+
+
+class _Written:
+    """What an e-mail has of one record, in the words of its site and the time zone of its seller."""
+
+    def __init__(self, emails: Emails, record: AccessRecord) -> None:
+        self._record, self._title = record, emails.title(record)
+        self._seller = emails.seller_of(record)
+        self.words = words_of(emails.catalogue.site_of(record.product).language)
+        self.number = emails.references.number_of(record.session_id, record.number)
+        self.is_receipt = bool(self.number) and record.amount_total is not None
+        self.until = self.moment(record.expires_at)
+
+    def moment(self, at: datetime) -> str:
+        """Return a time in the seller's zone."""
+        return moment_in(self.words, at, self._seller.time_zone)
+
+    def returned(self, reversal: Reversal | None) -> Iterable[str]:
+        """Yield what went back to the buyer, and how."""
+        texts, record = self.words["email"], self._record
+        if reversal and reversal.amount_refunded:
+            paid = reversal.amount or record.amount_total or reversal.amount_refunded
+            back, whole = (self._money(one, reversal.currency) for one in (reversal.amount_refunded, paid))
+            yield texts["refunded"].format(back=back, paid=whole)
+        if reversal and any(one.is_decided and one.takes_money for one in reversal.every_dispute):
+            yield texts["disputed"]
+
+    def rows(self) -> Iterable[tuple[str, str]]:
+        """Yield the rows of the receipt: what is not known, or not set, has none."""
+        record, seller, labels = self._record, self._seller, self.words["email"]["rows"]
+        is_sale = record.amount_total is not None and record.currency is not None
+        found = {
+            "number": self.number,
+            "date": self.moment(record.paid_at or record.granted_at),
+            "product": self.words["email"]["year"].format(product=self._title),
+            "amount": self._money(record.amount_total or 0, record.currency or "") if is_sale else "",
+            "tax": seller.tax_line if is_sale else "",
+            "statement": seller.statement_name if is_sale else "",
+            "until": "" if record.revoked_at else self.until,
+            "seller": ", ".join(filter(None, (seller.seller, *seller.postal_address))),
+            "tax_number": seller.tax_number,
+            "questions": seller.reply_to,
+        }
+        return ((labels[name], value) for name, value in found.items() if value)
+
+    def _money(self, amount: int, currency: str) -> str:
+        return f"{decimal(amount, currency).replace('.', self.words['decimal'])} {currency.upper()}"
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
+
+    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.from_string(web_file("email/email.html"))

@@ -1,0 +1,44 @@
+"""The words of the hosted pages and of the e-mails to buyers, by language, with its way to write a time."""
+
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from orrery.checkout.sites import Language
+
+Words = Mapping[str, Any]
+
+
+def words_of(language: Language) -> Words:
+    """Return everything that is said in one language."""
+    return _words()[language]
+
+
+def date_in(words: Words, at: datetime) -> str:
+    """Return a day in words: `1 March 2027`."""
+    date: str = words["date"]
+    return date.format(day=at.day, month=words["months"][at.month - 1], year=at.year)
+
+
+def moment_in(words: Words, at: datetime, zone: str) -> str:
+    """Return a time in a time zone, with that of UTC: `1 March 2027, 13:00 CET (2027-03-01 12:00 UTC)`."""
+    local, utc = at.astimezone(ZoneInfo(zone)), at.astimezone(UTC)
+    date, name = date_in(words, local), local.tzname() or ""
+    if name == "UTC":
+        return f"{date}, {utc:%H:%M} UTC"
+    moment: str = words["moment"]
+    return moment.format(date=date, clock=f"{local:%H:%M}", zone=name, utc=f"{utc:%Y-%m-%d %H:%M} UTC")
+
+
+@cache
+def _words() -> Mapping[str, Words]:
+    return tomllib.loads(web_file("guided/words.toml"))
+
+
+def web_file(name: str) -> str:
+    """Return a file that is shown to buyers."""
+    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
