@@ -1,79 +1,18 @@
 """The buy button on a site's page: a real service and sandbox, and a page as hostile as a site's may be."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.accessibility import violations_in_both_schemes
+from tests.browser.buying import BUY, FORM, HOSTILE, Answer, Site, await_payment, offline, pass_on, refuse
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, OpenPage, Watch, looks, path_of
 from tests.support.deployment import Deployment, Product, running
 from tests.support.tables import each_case
 
-STRICT = (
-    "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'self'; style-src 'self'; "
-    "base-uri 'none'; require-trusted-types-for 'script'"
-)
-HOSTILE = """
-* { all: unset }
-* { color: transparent; font-size: 0; line-height: 0; letter-spacing: 9em; text-indent: -9em; visibility: hidden }
-button, b, span, p, div { display: none !important }
-"""
-FORM = """<form method="post" action="/guided/api/checkout">
-  <input type="hidden" name="productType" value="cert"><input type="hidden" name="certCode" value="exam">
-  <input type="hidden" name="vendorSlug" value="northwind"><button>Get the questions</button>
-</form>"""
-BUY = f'<orrery-buy vendor="northwind" cert="exam">{FORM}</orrery-buy>'
 EDGE = "(one) => [getComputedStyle(one).borderTopColor, getComputedStyle(document.body).backgroundColor]"
 NAME = "Buy exam exam $49.00"
-
-
-Answer = Callable[[Route], None]
-
-
-@dataclass
-class Site:
-    """A site's pages on the origin of the service, as its web server gives them; `asked` holds its orders."""
-
-    shop: Deployment
-    page: Page
-    script: str = '<script type="module" src="/guided/buy.js"></script>'
-    asked: list[Request] = field(default_factory=list[Request])
-
-    def open(self, markup: str = BUY, lang: str = "en", more: str = "", css: str = "") -> None:
-        """Open a page with this markup; `more` is further attributes of the page's root."""
-        body = (
-            f'<!doctype html><html lang="{lang}" {more}><meta name="viewport" content="width=device-width">'
-            '<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="/shop.css">'
-            f"<title>Exam</title>{self.script}<body><main><h1>Exam</h1>{markup}</main>"
-        )
-        headers = {"Content-Security-Policy": STRICT, "Content-Type": "text/html; charset=utf-8"}
-        self.page.route(f"{self.shop.public}/shop", lambda route: route.fulfill(body=body, headers=headers))
-        self.page.route(
-            f"{self.shop.public}/shop.css", lambda route: route.fulfill(body=css, content_type="text/css")
-        )
-        self.page.on("request", self._remember)
-        self.page.goto(f"{self.shop.public}/shop")
-
-    def orders(self, answer: Answer) -> None:
-        """From now on, let what happens on the way to the service be this."""
-        self.page.unroute("**/guided/api/checkout")
-        self.page.route("**/guided/api/checkout", answer)
-
-    def hold(self) -> list[Route]:
-        """From now on, let orders wait; return those that do."""
-        held: list[Route] = []
-        self.orders(lambda route: held.append(route))  # noqa: PLW0108  Playwright marks what it is given
-        return held
-
-    def products(self) -> list[str | None]:
-        """Return the certification codes that were ordered."""
-        return [one.post_data_json["certCode"] if one.post_data_json else None for one in self.asked]
-
-    def _remember(self, request: Request) -> None:
-        if request.url.endswith("/guided/api/checkout"):
-            self.asked.append(request)
 
 
 @pytest.fixture(scope="module")
@@ -109,39 +48,13 @@ def site(shop: Deployment, page: Page) -> Site:
     return Site(shop, page)
 
 
-def sessions(site: Site) -> int:
-    """Return how many sessions the sandbox has for the product."""
-    return len(site.shop.sandbox.sessions("exam"))
-
-
-def is_paid(page: Page) -> None:
-    """Wait for the payment page."""
-    expect(page.get_by_role("heading", name="Your order")).to_be_visible()
-
-
-def refuse(status: int, **headers: str) -> Answer:
-    """Answer as a web server or a service that refuses."""
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    return lambda route: route.fulfill(status=status, body="<h1>no JSON</h1>", headers=sent)
-
-
-def pass_on(route: Route) -> None:
-    """Let the service answer."""
-    route.continue_()
-
-
-def offline(route: Route) -> None:
-    """Reach nothing."""
-    route.abort("internetdisconnected")
-
-
 def test_a_click_leads_to_the_payment_page(site: Site, page: Page) -> None:
     """Under a strict policy, the button names product and price, and a double click opens one payment of it."""
     site.open()
-    before = sessions(site)
+    before = site.sessions()
     page.get_by_role("button", name=NAME, exact=True).dblclick()
-    is_paid(page)
-    assert sessions(site) == before + 1
+    await_payment(page)
+    assert site.sessions() == before + 1
     assert [one.post_data_json for one in site.asked] == [
         {"productType": "cert", "certCode": "exam", "vendorSlug": "northwind"}
     ]
@@ -161,7 +74,7 @@ def test_the_keyboard_is_enough_and_the_focus_stays(site: Site, page: Page) -> N
     expect(button).to_be_focused()
     page.keyboard.press("Space")
     held.pop().continue_()
-    is_paid(page)
+    await_payment(page)
     assert held == []
 
 
@@ -202,15 +115,15 @@ def test_the_next_click_after_a_lost_answer_is_the_same_order(site: Site, page: 
         route.abort()
 
     site.open()
-    before = sessions(site)
+    before = site.sessions()
     for answer in (lose, refuse(503), refuse(429), pass_on):
         site.orders(answer)
         expect(page.get_by_role("button")).to_have_attribute("aria-disabled", "false")
         page.get_by_role("button").click()
-    is_paid(page)
+    await_payment(page)
     keys = [one.headers["idempotency-key"] for one in site.asked]
     assert (keys[0] == keys[1] == keys[2], keys[2] == keys[3]) == (True, False)
-    assert sessions(site) == before + 2
+    assert site.sessions() == before + 2
     watch.complaints.clear()
 
 
@@ -244,7 +157,7 @@ def test_a_slow_answer_is_waited_for(site: Site, page: Page) -> None:
     page.clock.run_for(20_000)
     expect(page.get_by_role("status")).to_have_text("Opening the payment page…")
     held.pop().continue_()
-    is_paid(page)
+    await_payment(page)
 
 
 def test_the_back_button_brings_a_button_that_is_ready(chromium: Browser, shop: Deployment) -> None:
@@ -259,13 +172,13 @@ def test_the_back_button_brings_a_button_that_is_ready(chromium: Browser, shop: 
     site.open()
     page.evaluate("addEventListener('pageshow', (event) => (window.kept = event.persisted))")
     page.get_by_role("button").click()
-    is_paid(page)
+    await_payment(page)
     page.go_back(wait_until="commit")
     page.wait_for_function("window.kept")
     expect(page.get_by_role("status")).to_be_empty()
     expect(page.get_by_role("button")).to_have_attribute("aria-disabled", "false")
     page.get_by_role("button").click()
-    is_paid(page)
+    await_payment(page)
     assert len({one.headers["idempotency-key"] for one in site.asked}) == 2
     browser.close()
 
@@ -282,7 +195,7 @@ def test_another_product_takes_the_place_of_an_order(site: Site, page: Page) -> 
         held.pop().continue_()
     site.orders(pass_on)
     button.click()
-    is_paid(page)
+    await_payment(page)
     assert site.products() == ["exam", "other"]
 
 
@@ -351,7 +264,7 @@ def test_the_form_alone_names_the_product(site: Site, page: Page) -> None:
     button = page.get_by_role("button", name="Get access $49.00, exam exam", exact=True)
     expect(button).to_have_text("Get access $49.00")
     button.click()
-    is_paid(page)
+    await_payment(page)
 
 
 def test_without_javascript_the_form_is_there(open_page: OpenPage, shop: Deployment) -> None:
@@ -372,7 +285,7 @@ def test_the_style_of_the_page_stays_outside(site: Site, page: Page) -> None:
     assert box
     assert box["height"] >= 24  # WCAG 2.5.8
     button.click()
-    is_paid(page)
+    await_payment(page)
 
 
 def test_the_owner_dresses_the_button(site: Site, page: Page) -> None:
