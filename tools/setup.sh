@@ -184,6 +184,10 @@ ensure_patroni() {
     etcd-server etcd-client patroni postgresql-15 python3-idna
 }
 
+ensure_other_browsers() {
+  ensure_tool has_other_browsers "the tests in other browsers" firefox-esr webkit2gtk-driver xvfb
+}
+
 ensure_wheels() {
   local sum
   sum=$({ cat requirements.lock requirements-build.lock && /usr/bin/python3 --version; } | sha256sum)
@@ -276,5 +280,7 @@ has_faketime() { command -v faketime >/dev/null; }
 has_mmdebstrap() { command -v mmdebstrap >/dev/null; }
 
 has_patroni() { command -v etcd etcdctl patroni >/dev/null && [[ -x /usr/lib/postgresql/15/bin/postgres ]]; }
+
+has_other_browsers() { [[ -x /usr/bin/firefox-esr && -x /usr/bin/WebKitWebDriver && -x /usr/bin/Xvfb ]]; }
 
 has_wrk() { command -v wrk >/dev/null; }

@@ -71,6 +71,10 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),
+    "browsers": (
+        "The buy button and the live pill in Firefox and WebKit",
+        ("tests/browser/test_other_browsers.py",),
+    ),
 }
 """The parts that run some tests in their long form: what is printed, and which tests."""
 

@@ -68,9 +68,9 @@ class Visitor:
     peer: str = "203.0.113.9"
     cookies: httpx2.Cookies = field(default_factory=httpx2.Cookies)
 
-    async def get(self, path: str) -> httpx2.Response:
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx2.Response:
         """Open an address without following where it leads."""
-        return await self._ask("GET", path, {})
+        return await self._ask("GET", path, headers or {})
 
     async def head(self, path: str) -> httpx2.Response:
         """Ask for the headers of an address."""

@@ -11,6 +11,9 @@ SUCCESS, CANCELLED, ENDED = "/guided/success", "/guided/cancelled", "/guided/end
 OPEN, LOST = "/guided/open", "/guided/lost"
 """The hosted pages, on each site's own origin."""
 
+BUTTON = "/guided/buy.js"
+"""The script of the buy button, on each site's own origin."""
+
 Language = Literal["en", "de"]
 """What the hosted pages are written in: each has its words in `web/guided/words.toml`."""
 

@@ -15,17 +15,17 @@ from orrery.edge.problem import Problem
 from orrery.edge.public_reads import (
     AnswerSource,
     ReadSources,
-    is_known,
     known_part,
 )
 from orrery.edge.routes import Routes
+from orrery.edge.scripts import script_answer
 from orrery.errors import NotConfigured, StoreError
 from orrery.live.admin_reads import AdminReads, Intel
 from orrery.live.answers import NOT_BOUND, CurrentCount, dated
 from orrery.live.budget import NO_KEY
 from orrery.live.records import RefreshOutcome, stamp
 from orrery.live.refresh import Refresh
-from orrery.live.widgets import Widget
+from orrery.syntax.script import Script
 
 Found = TypeVar("Found")
 
@@ -42,7 +42,7 @@ _PRIVATE = {"Cache-Control": "private, no-store"}
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
 _OTHER_METHODS = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"]
 _ALLOWED = "GET, HEAD, OPTIONS, POST"
-_SCRIPT = _PUBLIC | {"Cross-Origin-Resource-Policy": "cross-origin"} | {"Cache-Control": "public, max-age=300"}
+_SCRIPT = _PUBLIC | {"Cross-Origin-Resource-Policy": "cross-origin"}
 
 
 class PageUsers(BaseModel):
@@ -139,7 +139,7 @@ class LiveRoutes:
     refresh: Refresh | None
     admin_reads: AdminReads | None
     bearer: AdminBearer
-    widgets: Mapping[str, Widget]
+    widgets: Mapping[str, Script]
 
     def all(self) -> Routes:
         """Return all of them, with the public reads that come ahead of the framework."""
@@ -208,10 +208,7 @@ class LiveRoutes:
         found = self.widgets.get(name)
         if found is None:
             raise Problem(404, "not-found", "There is nothing here.")
-        headers = _SCRIPT | {"ETag": found.etag}
-        if is_known(request.scope["headers"], found.etag.encode()):
-            return Response(status_code=304, headers=headers)
-        return Response(found.text, media_type="text/javascript", headers=headers)
+        return script_answer(request, found, _SCRIPT)
 
     async def _for_owner(
         self,

@@ -9,7 +9,7 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.pages import RENEWED, HostedPage
-from orrery.checkout.sites import CANCELLED, ENDED, LOST, OPEN, Language
+from orrery.checkout.sites import BUTTON, CANCELLED, ENDED, LOST, OPEN, Language
 from orrery.errors import StoreUnavailable
 from tests.support.checkout import PRODUCT, session, session_json
 from tests.support.clock import START, ManualClock
@@ -177,3 +177,13 @@ def test_a_site_has_its_own_looks() -> None:
     page = HostedPage(name="opened", site=site, until=START).html()
     for part in ('<html lang="de">', "&lt;i&gt;N&lt;/i&gt;", "bis 1. März 2026", "#0a5c36", "dieses Produkt"):
         assert part in page
+
+
+async def test_the_script_of_the_buy_button() -> None:
+    """A site's page takes it from its own origin, for five minutes; a browser that has it is told so."""
+    visitor = Visitor(HostedShop())
+    script = await visitor.get(BUTTON)
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert (script.headers["cache-control"], "set-cookie" in script.headers) == ("public, max-age=300", False)
+    again = await visitor.get(BUTTON, {"If-None-Match": script.headers["etag"]})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", script.headers["etag"])

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -16,7 +17,7 @@ from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import OpenedAccess, Opening
 from orrery.checkout.site.pages import HostedPage
-from orrery.checkout.sites import CANCELLED, ENDED, GATE, LOST, OPEN, SUCCESS, Site
+from orrery.checkout.sites import BUTTON, CANCELLED, ENDED, GATE, LOST, OPEN, SUCCESS, Site
 from orrery.edge.body import read_body
 from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.direct import DirectRoute
@@ -24,9 +25,11 @@ from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
 from orrery.edge.rate_limit import RateLimit
 from orrery.edge.routes import Routes
+from orrery.edge.scripts import script_answer
 from orrery.errors import StoreError
 from orrery.logs import log
 from orrery.syntax.email_address import is_email_address, normal_email
+from orrery.syntax.script import Script
 
 _ANSWERS = {status: Response(status_code=status) for status in (204, 401, 403)}
 
@@ -47,9 +50,10 @@ Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class SiteRoutes:
-    """The routes of the access gate."""
+    """The routes of the access gate, and of the buy button."""
 
     gate: AccessGate
+    button: Script = field(default_factory=partial(Script.of_file, "guided/buy.js"))
 
     def all(self) -> Routes:
         """Return all of them."""
@@ -64,6 +68,7 @@ class SiteRoutes:
             openapi_extra={"parameters": [_SLUG | {"name": name} for name in ("vendor_slug", "cert_code")]},
             summary="Ask whether a browser may see a product's pages (web servers)",
         )
+        router.add_api_route(BUTTON, self.script, methods=["GET", "HEAD"], include_in_schema=False)
         direct = DirectRoute(f"{GATE}{{vendor_slug}}/{{cert_code}}", self.answer, METHODS)
         return Routes(public=[router], direct=[direct])
 
@@ -71,6 +76,10 @@ class SiteRoutes:
         """Answer 204, 401 or 403 by the site's cookie, without a body; 503 when it is not known."""
         path: str = request.scope["path"]
         return _ANSWERS[await self.gate.status(path.removeprefix(GATE), request.scope["headers"])]
+
+    async def script(self, request: Request) -> Response:
+        """Return the script of the buy button."""
+        return script_answer(request, self.button)
 
 
 @dataclass(frozen=True, slots=True)
