@@ -11,6 +11,7 @@ from orrery.app.modules import MODULES
 from orrery.runtime.module import load
 
 CHANGES = (
+    *("ack", "pause"),
     *("access resend", "access change-email", "access revoke", "access grant", "access import"),
     *("notifications release", "notifications drop", "notifications test", "secrets announce", "privacy erase"),
     *("approvals sign", "approvals settle", "approvals close", "approvals withdraw"),

@@ -333,8 +333,8 @@ async def test_test_sales_are_no_money() -> None:
 
 
 async def test_a_checklist_until_the_first_live_sale() -> None:
-    """It names each step that is left, and is gone with the first sale in live mode."""
-    shop = await shop_of(record())
+    """It names each step that is left, and is gone with the first sale in live mode, of a service in it."""
+    shop = await shop_of(record(livemode=True))
     panel = await shop.going_live.panel()
     assert panel
     assert [step for step, _ in panel.rows] == ["acceptance of what is sold", "live mode", "first sale"]
