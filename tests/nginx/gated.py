@@ -41,6 +41,8 @@ T = TypeVar("T")
 
 WORKERD = Path(__file__).resolve().parents[2] / ".venv/workerd/package/bin/workerd"
 
+VISITOR = "127.0.0.3"
+
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
 
@@ -54,7 +56,7 @@ server {{
     expires 30d;
     access_log {folder}/access.log;
     satisfy any;
-    allow 127.0.0.1;
+    allow 127.0.0.0/8;
     deny all;
     error_page 404 /index.html;
     location ~* \\.(js|css|json|pdf)$ {{ expires 1y; }}
@@ -68,9 +70,11 @@ _CADDY = """\
 	admin off
 	auto_https off
 }}
+import orrery-site.caddy
 http://127.0.0.1:{port} {{
 	bind 127.0.0.1
-	import orrery-site.caddy
+	{above}
+	import orrery.127.0.0.1
 	log {{
 		output file access.log
 	}}
@@ -189,8 +193,11 @@ class GatedSite:
     folder: Path
 
     def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
-        """Ask for exactly that path, which no client makes plainer; `If_Range` stands for `If-Range`."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        """Ask for exactly that path, which no client makes plainer; `If_Range` stands for `If-Range`.
+
+        The address of the visitor is one that nobody else has.
+        """
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, PATIENCE, source_address=(VISITOR, 0))
         try:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             connection.request(method, path, body, named)
@@ -234,43 +241,47 @@ def write_site(root: Path) -> None:
 
 
 @contextmanager
-def gated_site(kind: WebServer, folder: Path, service: str | None = None, more: str = "") -> Generator[GatedSite]:
+def gated_site(
+    kind: WebServer, folder: Path, service: str | None = None, more: str = "", changed: tuple[str, str] = ("", "")
+) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
-    `more` are further lines of the owner's.
+    `more` are further lines of the owner's, above what is printed; there, the first text of `changed` becomes the
+    second one.
     """
     root, (port,) = folder / "files", free_ports(1)
     write_site(root)
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
-    text = more + configuration(kind, gated, service or shop.service)
+    text = configuration(kind, gated, service or shop.service).replace(*changed)
     with ExitStack() as stack:
         stack.callback(shop.stop)
-        stack.enter_context(_RUNNING[kind](folder, root, port, text))
+        stack.enter_context(_RUNNING[kind](folder, root, port, text, more))
         yield GatedSite(kind, shop, port, folder)
 
 
 @contextmanager
-def _nginx(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
-    (folder / "orrery-site.conf").write_text(text, encoding="utf-8")
+def _nginx(folder: Path, root: Path, port: int, text: str, more: str) -> Generator[None]:
+    (folder / "orrery-site.conf").write_text(more + text, encoding="utf-8")
     main = nginx.write(folder, _NGINX.format(port=port, root=root, folder=folder))
     with nginx.running(main, port):
         yield
 
 
 @contextmanager
-def _caddy(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
+def _caddy(folder: Path, root: Path, port: int, text: str, more: str) -> Generator[None]:
     caddy = shutil.which("caddy", path=f"{os.defpath}:/usr/local/bin")
     if not caddy and not IN_CI:
         pytest.skip("no Caddy on this machine; to have it, type: sudo apt-get install -y caddy")
-    (folder / "orrery-site.caddy").write_text(text, encoding="utf-8")
-    (folder / "Caddyfile").write_text(_CADDY.format(port=port, root=root), encoding="utf-8")
+    own = text.replace("8417", str(*free_ports(1)))
+    (folder / "orrery-site.caddy").write_text(own, encoding="utf-8")
+    (folder / "Caddyfile").write_text(_CADDY.format(port=port, root=root, above=more), encoding="utf-8")
     with _running([caddy or "caddy", "run", "--config", "Caddyfile"], folder, port):
         yield
 
 
 @contextmanager
-def _worker(folder: Path, root: Path, port: int, text: str) -> Generator[None]:
+def _worker(folder: Path, root: Path, port: int, text: str, _more: str) -> Generator[None]:
     if not WORKERD.exists() and not IN_CI:
         pytest.skip("no workerd on this machine; with npm there, `./run setup` fetches it")
     (folder / "worker.mjs").write_text(text, encoding="utf-8")

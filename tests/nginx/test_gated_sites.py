@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse
 
 from orrery.checkout.site.web_servers import WebServer
 from orrery.errors import StoreUnavailable
-from tests.nginx.gated import FILES, MARK, Answer, GatedSite, gated_site
+from tests.nginx.gated import FILES, MARK, VISITOR, Answer, GatedSite, gated_site
 from tests.support.certificates import make_certificate
 from tests.support.checkout import BUYER, OTHER, PRODUCT
 from tests.support.hosted import OF_PAGE, sold
@@ -64,6 +64,7 @@ WAYS: list[tuple[str, dict[str, str], bytes | None]] = [
     ("GET", {"If_None_Match": "*"}, None),
     ("GET", {"If_Modified_Since": "Fri, 01 Jan 2100 00:00:00 GMT"}, None),
     ("GET", {"Authorization": "Basic YTpi"}, None),
+    ("GET", {"Connection": "Upgrade", "Upgrade": "websocket"}, None),
     ("GET", {"X_Forwarded_Uri": "/about.html", "X_Original_URL": "/about.html"}, None),
     ("GET", {"X_HTTP_Method_Override": "OPTIONS", "X_Forwarded_Method": "OPTIONS"}, None),
 ]
@@ -266,7 +267,9 @@ def test_the_live_count_is_on_the_site(site: GatedSite) -> None:
 def test_where_a_visitor_comes_from(site: GatedSite) -> None:
     """The service is told by the web server, and not by the visitor."""
     _ = site.ask("/guided/lost", X_Forwarded_For="203.0.113.9")
-    assert "203.0.113.9" not in str(site.shop.asked[-1][2])
+    sent = site.shop.asked[-1][2]
+    assert "203.0.113.9" not in str(sent)
+    assert site.kind == "worker" or sent["x-forwarded-for"] == VISITOR
 
 
 def test_revoked_is_closed_within_a_second(site: GatedSite) -> None:
@@ -296,6 +299,33 @@ def test_a_service_that_is_stopped(site: GatedSite, cookie: str) -> None:
     finally:
         site.shop.start()
     assert site.ask(f"{AT}/", Cookie=cookie).status == 200
+
+
+@pytest.mark.parametrize(("kind", "wait"), [("nginx", "5s"), ("caddy", "5s"), ("worker", "5000")])
+def test_a_service_that_hangs(kind: WebServer, wait: str, tmp_path: Path) -> None:
+    """It is given up, and the page stays closed."""
+    listener, url = bound()
+    with listener, gated_site(kind, tmp_path, url, changed=(wait, "100ms" if wait == "5s" else "100")) as site:
+        expect_away(site.ask(f"{AT}/"))
+
+
+def test_errors_that_the_owner_handles(tmp_path: Path) -> None:
+    """An owner who answers every error of Caddy's with the file that was asked for hands out no practice page."""
+    answers_with_files = f"handle_errors {{\n root * {tmp_path}/files\n file_server\n}}"
+    with gated_site("caddy", tmp_path, more=answers_with_files) as site:
+        cookie = site.shop.opened("cs_1")
+        site.shop.stop()
+        for path in PLAIN:
+            expect_away(site.ask(path))
+            expect_away(site.ask(path, Cookie=cookie))
+
+
+def test_paths_that_the_owner_rewrites(tmp_path: Path) -> None:
+    """Caddy's `uri` comes first: a page that it leads to is asked for, and kept in no cache."""
+    with gated_site("caddy", tmp_path, more="uri strip_prefix /learn") as site:
+        expect_closed(site.ask(f"/learn{AT}/data.json"))
+        answer = site.ask(f"/learn{AT}/data.json", Cookie=site.shop.opened("cs_1"))
+        assert (answer.status, answer.headers["cache-control"]) == (200, ["private, no-cache"])
 
 
 def expect_away(answer: Answer) -> None:

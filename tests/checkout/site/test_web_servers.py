@@ -45,11 +45,7 @@ def test_each_site_with_its_products(kind: str, tmp_path: Path) -> None:
     """All sites, or the one that is named by its name or origin; the service is where it listens."""
     both = printed(tmp_path, kind)
     assert [both.count(f"Practice pages of {origin}") for origin in (NORTH, SOUTH)] == [1, 1]
-    assert all(
-        f"/guided/ended?product={site}/{code}" in both or f"$orrery_product {site}/{code};" in both
-        for site in ("north", "south")
-        for code in ("one", "two")
-    )
+    assert all(f"/orrery-gate/{site}/{code}" in both for site in ("north", "south") for code in ("one", "two"))
     north = printed(tmp_path, kind, "--site", "North")
     assert north == printed(tmp_path, kind, "--site", NORTH)
     assert north in both

@@ -49,7 +49,7 @@ def nginx(named: Site = None, practice: Practice = None, service: Service = None
 
 @group.command()
 def caddy(named: Site = None, practice: Practice = None, service: Service = None, *, runner: Handed) -> None:
-    """Print a file for Caddy, to import in the block of the site."""
+    """Print a file for Caddy, to import above all sites and in the block of the site."""
     _print("caddy", runner, named, practice, service)
 
 

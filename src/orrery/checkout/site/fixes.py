@@ -20,10 +20,9 @@ class Fix:
 
 
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
-    upstream = service.removeprefix("http://")
     at = pages.folder or pages.path
     block = f"location ^~ {at} {{ auth_request … }}"
-    asks = f"forward_auth {at}* {upstream} {{ uri {pages.gate} … }}"
+    asks = f"forward_auth {at}* 127.0.0.1:8417 {{ uri /orrery-gate/{pages.product.name} … }}"
     asked = f"proxy_pass {service}{pages.gate};"
     return {
         "open": Fix("Anybody can see it: the web server does not ask the access gate.", block, asks),

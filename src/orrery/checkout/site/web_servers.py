@@ -83,6 +83,7 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
     """Return the configuration of a site's web server; `service` is where that server reaches Orrery."""
     filled = {
         "NAME": gated.site.origin or "the site",
+        "SITE": f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(gated.site.origin).netloc) or 'site'}",
         "SERVICE": service,
         "TLS": _TLS if service.startswith("https:") else "",
         "GATE": GATE,
@@ -94,20 +95,17 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
         by_folder = {folder: product for product, folder in gated.folders.items()}
         return _filled("worker.mjs", {**filled, "PRODUCTS": json.dumps(by_folder, indent=2)})
     whole, each = _TEMPLATES[server]
-    products = [
-        _filled(
-            each,
-            {
-                **filled,
-                "PRODUCT": name,
-                "ID": name.replace("/", "_"),
-                "FOLDER": at,
-                "SLASHED": at.replace("/", "/+"),
-            },
-        )
-        for name, at in gated.folders.items()
-    ]
-    return _filled(whole, filled) + "".join(products)
+    products = [_filled(each, filled | _of_product(name, at)) for name, at in gated.folders.items()]
+    return _filled(whole, {**filled, "PRODUCTS": "".join(products)})
+
+
+def _of_product(name: str, folder: str) -> dict[str, str]:
+    return {
+        "PRODUCT": name,
+        "ID": name.replace("/", "_"),
+        "FOLDER": folder,
+        "SLASHED": folder.replace("/", "/+"),
+    }
 
 
 def _filled(name: str, values: Mapping[str, str]) -> str:

@@ -52,7 +52,8 @@ async function gated(request, env, product, pathname) {
 async function answerOf(request, product) {
   const headers = { Cookie: request.headers.get("Cookie") ?? "" };
   try {
-    return (await fetch(`${SERVICE}@GATE@${product}`, { headers, redirect: "manual" })).status;
+    const signal = AbortSignal.timeout(5000);
+    return (await fetch(`${SERVICE}@GATE@${product}`, { headers, redirect: "manual", signal })).status;
   } catch {
     return 503;
   }
