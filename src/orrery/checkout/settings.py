@@ -66,7 +66,7 @@ class SellerSettings(Section):
     reply_to: Annotated[str, AfterValidator(_is_email)] = ""
     sender: str = ""
     time_zone: Annotated[str, AfterValidator(zone_name)] = "UTC"
-    number_series: str = Field("", pattern=r"^[A-Z0-9]{0,3}$")
+    number_series: str = Field(default="", pattern=r"^[A-Z0-9]{0,3}$")
 
     @model_validator(mode="after")
     def _names_who_sells(self) -> Self:
