@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.checkout.sites import OPEN, SellerDetails, Site
-from orrery.checkout.words import Words, moment_in, web_file, words_of
+from orrery.checkout.words import Words, date_in, moment_in, web_file, words_of
 from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.references import References
 from orrery.syntax.money import decimal
@@ -65,7 +66,7 @@ class Emails:
         """Return the e-mail that opens an access: of a sale that has its number, it is the receipt."""
         site, written = self.catalogue.site_of(record.product), _Written(self, record)
         words, texts = written.words, written.words["email"]
-        filled = {"product": self.title(record), "until": written.until, "number": written.number}
+        filled = {"product": self.title(record), "until": written.day(record.expires_at), "number": written.number}
         email = EmailText(
             subject=texts["sold" if written.is_receipt else "subject"].format(**filled),
             before=[one.format(**filled) for one in texts["opened"]],
@@ -86,10 +87,8 @@ class Emails:
             return []
         site, written = self.catalogue.site_of(record.product), _Written(self, record)
         texts, title = written.words["email"], self.title(record)
-        ended = texts["ended"].format(product=title, until=written.moment(record.revoked_at))
-        earlier = [
-            texts["earlier"].format(product=title, until=written.moment(one.expires_at)) for one in shortened
-        ]
+        ended = texts["ended"].format(product=title, until=written.day(record.revoked_at))
+        earlier = [texts["earlier"].format(product=title, until=written.day(one.expires_at)) for one in shortened]
         email = EmailText(
             subject=texts["over"].format(product=title),
             before=[ended, *written.returned(reversal), *earlier, texts["why"]],
@@ -146,11 +145,14 @@ class _Written:
         self.words = words_of(emails.catalogue.site_of(record.product).language)
         self.number = emails.references.number_of(record.session_id, record.number)
         self.is_receipt = bool(self.number) and record.amount_total is not None
-        self.until = self.moment(record.expires_at)
 
     def moment(self, at: datetime) -> str:
-        """Return a time in the seller's zone."""
+        """Return a time in the seller's zone, with that of UTC."""
         return moment_in(self.words, at, self._seller.time_zone)
+
+    def day(self, at: datetime) -> str:
+        """Return a day where the seller is."""
+        return date_in(self.words, at.astimezone(ZoneInfo(self._seller.time_zone)))
 
     def returned(self, reversal: Reversal | None) -> Iterable[str]:
         """Yield what went back to the buyer, and how."""
@@ -158,7 +160,7 @@ class _Written:
         if reversal and reversal.amount_refunded:
             paid = reversal.amount or record.amount_total or reversal.amount_refunded
             back, whole = (self._money(one, reversal.currency) for one in (reversal.amount_refunded, paid))
-            yield texts["refunded"].format(back=back, paid=whole)
+            yield texts["refunded_all" if back == whole else "refunded"].format(back=back, paid=whole)
         if reversal and any(one.is_decided and one.takes_money for one in reversal.every_dispute):
             yield texts["disputed"]
 
@@ -173,7 +175,8 @@ class _Written:
             "amount": self._money(record.amount_total or 0, record.currency or "") if is_sale else "",
             "tax": seller.tax_line if is_sale else "",
             "statement": seller.statement_name if is_sale else "",
-            "until": "" if record.revoked_at else self.until,
+            "until": "" if record.revoked_at else self.moment(record.expires_at),
+            "ended": self.moment(record.revoked_at) if record.revoked_at else "",
             "seller": ", ".join(filter(None, (seller.seller, *seller.postal_address))),
             "tax_number": seller.tax_number,
             "questions": seller.reply_to,
