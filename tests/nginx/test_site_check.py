@@ -14,7 +14,8 @@ from orrery.adapters.sqlite import create
 from orrery.adapters.web_sites import HttpWebSites
 from orrery.checkout.site.check import SiteCheck
 from orrery.checkout.site.cookie import BrowserCookies
-from orrery.checkout.site.proving import Fault, Found, PracticePages
+from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.proving import Fault, Found
 from orrery.checkout.site.web_servers import WebServer
 from orrery.trust import Trust
 from tests.nginx.gated import FILES as OF_GATED
@@ -43,6 +44,8 @@ GATED = "auth_request /orrery-gate;"
 ASKED = f"/guided/api/gate/{PRODUCT.name};"
 HSTS = 'add_header Strict-Transport-Security "max-age=31536000" always;'
 PRIVATE = 'add_header Cache-Control "private, no-cache" always;'
+POLICY = 'add_header Content-Security-Policy "{}";'
+OWN, NO_NUMBERS = "default-src 'self'; img-src *", "default-src 'self'; connect-src 'none'"
 GUIDED = "location /guided/ { proxy_pass GATE; }"
 
 RIGHT = f"""
@@ -103,7 +106,19 @@ WRONG: dict[str, tuple[Mapping[str, str], set[Fault]]] = {
     "no HSTS": ({HSTS: ""}, {"HSTS"}),
     "no hosted pages": ({GUIDED: ""}, {"hosted pages"}),
     "no policy": ({GUIDED: GUIDED.replace("GATE;", "GATE; proxy_hide_header Content-Security-Policy;")}, {"CSP"}),
+    "a refusal that stays": ({"return 303 /guided/lost;": "expires 1d; return 303 /guided/lost;"}, {"cache"}),
+    "an error that shows the page": (
+        {
+            "error_page 401 = @lost;": "error_page 401 /again/index.html;",
+            BLOCK: f"location ^~ /again/ {{ internal; alias FOLDER/www{PRACTICE}; }}\n{BLOCK}",
+        },
+        {"open"},
+    ),
+    "a policy without the pill": ({HSTS: f"{HSTS} {POLICY.format('default-src https://a.example')}"}, {"CSP"}),
+    "a policy without its numbers": ({HSTS: f"{HSTS} {POLICY.format(NO_NUMBERS)}"}, {"CSP"}),
+    "a policy with the pill": ({HSTS: f"{HSTS} {POLICY.format(OWN)}"}, set()),
     "no pill": ({'location = /live/pill.js { return 200 "pill"; }': ""}, {"pill"}),
+    "a second path": ({BLOCK: f"location ^~ /second/ {{ alias FOLDER/www{PRACTICE}; }}\n{BLOCK}"}, set()),
     "every path has a page": ({"root FOLDER/www;": "root FOLDER/www; try_files $uri $uri/ /home.html;"}, set()),
 }
 """What is replaced in the right configuration, and what must be found: that, and nothing else."""
@@ -122,7 +137,7 @@ class Sites:
         origin = f"https://localhost:{self.ports[name]}"
         pages = PracticePages(PRODUCT.key, NORTH, origin, PRACTICE)
         self.shop.clock.advance(60)  # the hosted pages have a limit
-        return await SiteCheck(self.web, self.shop.clock, COOKIES).run(pages, paths)
+        return await SiteCheck(self.web, self.shop.clock, COOKIES).run(pages, dict.fromkeys(paths, ""))
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +188,7 @@ def test_what_orrery_prints_is_right(kind: WebServer, tmp_path: Path) -> None:
     with gated_site(kind, tmp_path) as site:
         check = SiteCheck(HttpWebSites(), site.shop.clock, COOKIES)
         pages = PracticePages(PRODUCT.key, NORTH, f"http://127.0.0.1:{site.port}", PRACTICE)
-        found = asyncio.run(check.run(pages, [f"{PRACTICE}{one}" for one in OF_GATED]))
+        found = asyncio.run(check.run(pages, {f"{PRACTICE}{one}": "" for one in OF_GATED}))
         assert [one for one in found if one.fault != "pill"] == []
 
 
@@ -249,12 +264,19 @@ def test_the_owner_finds_and_fixes_it(owner: Owner) -> None:
         assert leaks[f"{PRACTICE}data.json"]["nginx"].startswith(BLOCK)
         assert owner.parts()["practice pages of"]["state"] == "broken"
     with owner.serving("right"):
-        assert owner.typed(*check, "--path", f"{PRACTICE}data.json") == (0, [])
+        assert owner.typed(*check, "--path", f"{PRACTICE}data.json", "--path", "/old/data.json") == (0, [])
         assert {part: one["state"] for part, one in owner.parts().items()} == {
             "site": "ok",
             "practice pages of": "ok",
         }
-    for wrong in (("https://other.example",), ("--path", "/elsewhere"), ("--root", "/")):
+        copy = owner.folder / "www/old/data.json"
+        copy.parent.mkdir()
+        _ = copy.write_text(FILES["data.json"], encoding="utf-8")
+        for words in (check, (*check[:3], "--path", "/old/data.json")):
+            code, (leak,) = owner.typed(*words)
+            assert (code, leak["fault"], leak["path"]) == (1, "second path", "/old/data.json")
+        assert f"{PRACTICE}data.json" in owner.typed(*check)[1][0]["how"]
+    for wrong in (("https://other.example",), ("--path", "elsewhere"), ("--root", "/")):
         assert owner.typed("site", "check", *wrong)[0] == 2
 
 
@@ -284,6 +306,14 @@ async def test_a_file_that_has_a_location_of_its_own(sites: Sites) -> None:
     """The files have to be named: from outside, no other file of the folder shows it."""
     found = await sites.found(LONGER, *(f"{PRACTICE}{one}" for one in FILES))
     assert {one.path for one in found if one.status == 200} == {f"{PRACTICE}data.json"}
+
+
+async def test_a_second_path(sites: Sites) -> None:
+    """It has to be named, from outside; a path that is not there and one that all have do not leak."""
+    assert await sites.found("right", "/second/data.json") == []
+    assert await sites.found("every path has a page", "/second/data.json") == []
+    found = await sites.found("a second path", "/second/data.json", "/second/none.json")
+    assert [(one.fault, one.path, one.status) for one in found] == [("second path", "/second/data.json", 200)]
 
 
 async def test_a_path_that_is_not_there(sites: Sites) -> None:

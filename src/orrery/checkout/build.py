@@ -42,7 +42,7 @@ from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import Opening
-from orrery.checkout.site.proving import practice_pages
+from orrery.checkout.site.practice import practice_pages
 from orrery.checkout.site.watch import EVERY as SITES_EVERY
 from orrery.checkout.site.watch import SiteWatch
 from orrery.checkout.sites import DEFAULT
@@ -147,7 +147,7 @@ class CheckoutDomain:
     @cached_property
     def site_watch(self) -> SiteWatch:
         """The same each day, for the sites of `[[sites]]` that have practice pages."""
-        pages = [one for one in practice_pages(self.catalogue) if one.site in self.plan.sites]
+        pages = [one for one in practice_pages(self.catalogue) if one.origin and one.site in self.plan.sites]
         return SiteWatch(self.stored.checked_sites, self.site_check, pages)
 
     def routes(self) -> "Routes":

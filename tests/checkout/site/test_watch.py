@@ -7,7 +7,7 @@ import pytest
 
 from orrery.checkout.site.check import SiteCheck
 from orrery.checkout.site.cookie import BrowserCookies
-from orrery.checkout.site.proving import PracticePages
+from orrery.checkout.site.practice import PracticePages
 from orrery.checkout.site.watch import DAILY, EVERY, SiteWatch
 from orrery.checkout.site_records import CheckedSite
 from orrery.checkout.sites import GATE, LOST, Site

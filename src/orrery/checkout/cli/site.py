@@ -1,7 +1,7 @@
 """`orrery site`: what the web servers of the sites have to do with Orrery."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ from orrery.runtime.settings import ServerSettings
 from orrery.syntax.base_url import checked_base_url
 
 if TYPE_CHECKING:
-    from orrery.checkout.site.proving import PracticePages
+    from orrery.checkout.site.practice import PracticePages
     from orrery.checkout.site.web_servers import WebServer
 
 group = typer.Typer(no_args_is_help=True)
@@ -92,9 +92,16 @@ def check(
     ] = None,
     root: Annotated[
         Path | None,
-        typer.Option(exists=True, file_okay=False, help="The folder of the site: ask for each file in it."),
+        typer.Option(
+            exists=True,
+            file_okay=False,
+            help="The folder of the site: ask for each practice page in it, and each copy of one.",
+        ),
     ] = None,
-    path: Annotated[list[str] | None, typer.Option(help="Ask for this path, too; may be repeated.")] = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="Ask for this path of the site, too, which must be closed; may be repeated."),
+    ] = None,
     as_json: AsJson = False,  # noqa: FBT002  a flag of the command line
     *,
     runner: Handed,
@@ -106,12 +113,13 @@ def check(
 
     async def run(services: Services) -> list[Row]:
         from orrery.checkout.site.fixes import Fix  # noqa: PLC0415  only the command has it
-        from orrery.checkout.site.proving import pages_at, practice_pages  # noqa: PLC0415  it loads the catalogue
+        from orrery.checkout.site.practice import pages_at, practice_pages  # noqa: PLC0415  it loads the catalogue
 
         checkout = checkout_of(services)
         plan = checkout.plan
-        chosen = pages_at(url, practice_pages(checkout.catalogue, plan.settings.practice_url))
-        asked = _asked(chosen, root, path or [])
+        closed = practice_pages(checkout.catalogue, plan.settings.practice_url)
+        chosen = pages_at(url, closed)
+        asked = _asked(chosen, closed, root, path or [])
         with progress_bar("paths", sum(map(len, asked)) + len(chosen)) as advance:
             found = [
                 (pages, one)
@@ -128,31 +136,31 @@ def check(
     end_broken(when=rows)
 
 
-def _asked(chosen: "Sequence[PracticePages]", root: Path | None, named: Sequence[str]) -> list[list[str]]:
-    """Return the paths of each product's pages; raise `Invalid` for one of none, and for a folder without any."""
-    for path in named:
-        if not any(pages.has(path) for pages in chosen):
-            known = ", ".join(pages.path for pages in chosen)
-            raise Invalid(f"{path} is none of the practice pages: these begin with {known}.")
-    asked = [[quote(path, safe="/%") for path in named if pages.has(path)] for pages in chosen]
+def _asked(
+    chosen: "Sequence[PracticePages]", closed: "Sequence[PracticePages]", root: Path | None, named: Sequence[str]
+) -> list[dict[str, str]]:
+    """Return the paths to ask for by the pages of each product; raise `Invalid` for a folder without any.
+
+    A path outside of all practice pages is asked for once at each origin.
+    """
+    from orrery.checkout.site.folder import SiteFolder  # noqa: PLC0415  only the command has it
+
+    if wrong := [path for path in named if not path.startswith("/")]:
+        raise Invalid(f"{wrong[0]} is no path of the site: it begins with a slash.")
+    firsts = [*{one.origin: one for one in reversed(chosen)}.values()]
+    outside = [path for path in named if not any(one.has(path) for one in closed)]
+    asked = [
+        {quote(path, safe="/%"): "" for path in named if pages.has(path) or (path in outside and pages in firsts)}
+        for pages in chosen
+    ]
     if root:
-        asked = [[*paths, *_files(root, pages)] for pages, paths in zip(chosen, asked, strict=True)]
-        if not any(asked):
+        folder = SiteFolder(root)
+        below = [dict.fromkeys(folder.paths(pages), "") for pages in chosen]
+        if not any(below):
             raise Invalid(f"{root} holds no file of the practice pages: none below {chosen[0].path}.")
+        for pages, paths, own in zip(chosen, asked, below, strict=True):
+            paths.update(own | folder.copies(pages, closed))
     return asked
-
-
-def _files(root: Path, pages: "PracticePages") -> Iterator[str]:
-    """Yield the path of each file below the practice pages, and of the folder of an index page."""
-    for file in sorted(_below(root / pages.path.strip("/"))):
-        path = quote(f"/{file.relative_to(root).as_posix()}")
-        yield path
-        if file.name == "index.html":
-            yield path.removesuffix("index.html")
-
-
-def _below(place: Path) -> Iterable[Path]:
-    return (one for one in place.rglob("*") if one.is_file()) if place.is_dir() else ()
 
 
 def _show(rows: Sequence[Row]) -> None:

@@ -1,11 +1,12 @@
 """`orrery site check`: asks the web server of a site from outside, as visitors do, and finds what leaks."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from orrery.checkout.site.cookie import BrowserCookies
+from orrery.checkout.site.practice import PracticePages
 from orrery.checkout.site.proving import (
     HOSTED_PAGE,
     NOWHERE,
@@ -14,7 +15,6 @@ from orrery.checkout.site.proving import (
     Cookie,
     Fault,
     Found,
-    PracticePages,
     VisitorRequest,
     by_extension,
     by_its_extension,
@@ -28,7 +28,9 @@ from orrery.checkout.site.proving import (
     is_unguarded,
     of_another_product,
     of_gate,
+    of_second_path,
     plain,
+    refusal_is_kept,
     shows_pill,
 )
 from orrery.ports.clock import Clock
@@ -50,13 +52,17 @@ class SiteCheck:
     cookies: BrowserCookies = field(repr=False)
 
     async def run(
-        self, pages: PracticePages, paths: Sequence[str] = (), advance: Callable[[], object] = lambda: None
+        self,
+        pages: PracticePages,
+        paths: Mapping[str, str] | None = None,
+        advance: Callable[[], object] = lambda: None,
     ) -> list[Found]:
-        """Return what is wrong with the practice pages of one product: their own path, and further ones below it.
+        """Return what is wrong with the practice pages of one product: their own path, and further ones.
 
+        A path outside of them may come with that of the page whose bytes are there, too.
         Raises `SiteNotReached` when the site does not answer.
         """
-        return await _Run(self, pages).found(paths, advance)
+        return await _Run(self, pages).found(paths or {}, advance)
 
     async def answer(self, pages: PracticePages, request: SiteRequest, cookie: Cookie = "none") -> SiteAnswer:
         """Return the answer to a request with a cookie."""
@@ -76,18 +82,21 @@ class _Run:
         self._few = asyncio.Semaphore(AT_ONCE)
         self._has_pill = False
 
-    async def found(self, paths: Sequence[str], advance: Callable[[], object]) -> list[Found]:
+    async def found(self, paths: Mapping[str, str], advance: Callable[[], object]) -> list[Found]:
         elsewhere = await self._check.answer(self._pages, NOWHERE)
         own = self._pages.path
-        further = [one for one in dict.fromkeys(paths) if one != own]
-        wanted = first_of_each_extension([own, *further])
+        further = [one for one in paths if one != own]
+        wanted = first_of_each_extension([own, *filter(self._pages.has, further)])
 
         async def of(path: str) -> list[Found]:
-            found = await self._path(path, elsewhere, in_every_way=path in wanted)
+            if self._pages.has(path):
+                found = await self._path(path, elsewhere, in_every_way=path in wanted)
+            else:
+                found = await self._leaks([of_second_path(path, paths[path])], _SILENT, elsewhere)
             _ = advance()
             return found
 
-        found = [*await self._hosted(), *await self._gate(), *await of(own), *await self._missing_files()]
+        found = [*await self._hosted(), *await self._gate(), *await of(own), *await self._refused()]
         of_further = [one for each in await asyncio.gather(*map(of, further)) for one in each]
         if all(one.fault != "open" for one in found):
             of_further = [*map(by_its_extension, of_further)]
@@ -120,12 +129,13 @@ class _Run:
         answered = await self._answers(requests)
         return [self._found(one, answer) for one, answer in answered if is_leak(one, answer, opened, elsewhere)]
 
-    async def _missing_files(self) -> list[Found]:
+    async def _refused(self) -> list[Found]:
         refusal = await self._ask(SiteRequest(self._pages.path))
         if not is_refused(refusal):
             return []
+        kept = [self._found(plain(self._pages.path, "cache"), refusal)] if refusal_is_kept(refusal) else []
         answered = await self._answers(by_extension(self._pages))
-        return [self._found(one, answer) for one, answer in answered if is_unguarded(answer, refusal)]
+        return kept + [self._found(one, answer) for one, answer in answered if is_unguarded(answer, refusal)]
 
     async def _gate(self) -> list[Found]:
         asked = of_gate(self._pages)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from orrery.checkout.site.proving import Fault, PracticePages
+from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.proving import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
             asked,
             asks,
         ),
+        "second path": Fix(
+            "Anybody can see practice pages at a second path, which is not in their folder.",
+            f"no alias, root, rewrite or copy that leads to {at} by another path   (or gate that path, too)",
+            f"no handle_path, uri, root or copy that leads to {at} by another path   (or gate that path, too)",
+        ),
         "closed": Fix(
             "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product.",
             f"{asked}   (without proxy_set_header Cookie in its location)",
@@ -68,6 +74,7 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
 
 def _of_headers(service: str) -> dict[Fault, Fix]:
     upstream = service.removeprefix("http://")
+    policy, pill = "Content-Security-Policy", "of the page: script-src 'self'; connect-src 'self'"
     private, year = '"private, no-cache"', '"max-age=31536000"'
     return {
         "missing": Fix(
@@ -76,7 +83,7 @@ def _of_headers(service: str) -> dict[Fault, Fix]:
             "root * /path/of/your/site   (or leave the file out of --root)",
         ),
         "cache": Fix(
-            "A cache may give it to anybody: it may be kept by others, or shown without asking again.",
+            "A cache may give it to anybody, or go on refusing it to a buyer: it is kept without asking again.",
             f"add_header Cache-Control {private} always;   (in the location; and no expires)",
             f"header Cache-Control {private}",
         ),
@@ -91,9 +98,10 @@ def _of_headers(service: str) -> dict[Fault, Fix]:
             f"handle /guided/* {{ reverse_proxy {upstream} }}",
         ),
         "CSP": Fix(
-            "The hosted pages come without Orrery's Content-Security-Policy: other sites can frame them.",
-            "proxy_pass_header Content-Security-Policy;   (in location /guided/; no proxy_hide_header)",
-            f"handle /guided/* {{ reverse_proxy {upstream} }}   (without header_down -Content-Security-Policy)",
+            "The hosted pages come without Orrery's Content-Security-Policy: other sites can frame them. Or a "
+            "page has one that keeps out the live count, which it loads.",
+            f"proxy_pass_header {policy};   (in location /guided/; no proxy_hide_header; {pill})",
+            f"handle /guided/* {{ reverse_proxy {upstream} }}   (without header_down -{policy}; {pill})",
         ),
         "pill": Fix(
             "The page loads the live count, and the site does not answer at its path.",

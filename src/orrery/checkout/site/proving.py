@@ -4,19 +4,18 @@ Without the cookie of the product nothing but refusals may come, however the req
 is no refusal shows a fault in the configuration of the web server; `fixes.py` has the lines that fix it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal, get_args
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from orrery.checkout.catalogue import Catalogue, ProductKey
-from orrery.checkout.site.cookie import cookie_name
-from orrery.checkout.sites import DEFAULT, GATE, LOST, Site, origin_of
-from orrery.errors import Invalid
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.sites import LOST
 from orrery.ports.web_sites import SiteAnswer, SiteRequest
 
-Leak = Literal["open", "extension", "method", "condition", "spelling", "another product", "cache"]
+Leak = Literal["open", "extension", "method", "condition", "spelling", "another product", "second path", "cache"]
 """What lets somebody see practice pages who has no access to them."""
 
 LEAKS = frozenset(get_args(Leak))
@@ -49,58 +48,6 @@ _NOT_THERE = {404, 410}
 
 
 @dataclass(frozen=True, slots=True)
-class PracticePages:
-    """The practice pages of one product: `path` at an origin, and all that is in it where it is a folder."""
-
-    product: ProductKey
-    site: Site
-    origin: str
-    path: str
-
-    @property
-    def gate(self) -> str:
-        """The path at which the web server asks the access gate."""
-        return f"{GATE}{self.product.name}"
-
-    @property
-    def cookie_name(self) -> str:
-        """The name of the cookie that opens them."""
-        return cookie_name(self.site).decode()
-
-    def is_at(self, url: str) -> bool:
-        """Return whether an address is that of the site, or of these pages."""
-        return origin_of(url) == self.origin and (self.folder or self.path).startswith(urlsplit(url).path or "/")
-
-    @property
-    def folder(self) -> str:
-        """The path as that of a folder; nothing where it is that of a file."""
-        return "" if PurePosixPath(self.path).suffix else f"{self.path.rstrip('/')}/"
-
-    def has(self, path: str) -> bool:
-        """Return whether a path is one of these pages."""
-        return path == self.path or (self.folder != "" and path.startswith(self.folder))
-
-
-def practice_pages(catalogue: Catalogue, practice_url: str = "") -> list[PracticePages]:
-    """Return those of all products that have some; `practice_url` is that of a site without its own."""
-    sites = [(product.key, product.site or DEFAULT) for product in catalogue.listed]
-    addresses = [(key, site, key.within(site.practice_url or practice_url)) for key, site in sites]
-    return [
-        PracticePages(key, site, origin, quote(urlsplit(address).path, safe="/%") or "/")
-        for key, site, address in addresses
-        if (origin := origin_of(address))
-    ]
-
-
-def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticePages]:
-    """Return those at an address, or all; raise `Invalid` when no product has any."""
-    if found := [one for one in listed if url is None or one.is_at(url)]:
-        return found
-    at = f" at {url}" if url else ""
-    raise Invalid(f"No product has practice pages{at}: its site names them by practice_url.")
-
-
-@dataclass(frozen=True, slots=True)
 class VisitorRequest:
     """One request without the cookie of the product; `fault` is what an answer shows that is no refusal."""
 
@@ -121,9 +68,15 @@ class Found:
     status: int
 
 
-def plain(path: str) -> VisitorRequest:
+def plain(path: str, fault: Fault = "open") -> VisitorRequest:
     """Return the request of a visitor without a cookie."""
-    return VisitorRequest("open", "without a cookie", SiteRequest(path))
+    return VisitorRequest(fault, "without a cookie", SiteRequest(path))
+
+
+def of_second_path(path: str, original: str) -> VisitorRequest:
+    """Return the request for a path outside of the practice pages; `original` is the page with the same bytes."""
+    how = f"the same as {original}, without a cookie" if original else "without a cookie"
+    return VisitorRequest("second path", how, SiteRequest(path))
 
 
 def of_another_product(path: str) -> VisitorRequest:
@@ -186,11 +139,11 @@ def is_refused(answer: SiteAnswer) -> bool:
 
 def is_leak(visitor: VisitorRequest, answer: SiteAnswer, opened: SiteAnswer, elsewhere: SiteAnswer) -> bool:
     """Return whether an answer shows the page `opened`; `elsewhere` answers a path that is not there."""
-    if is_refused(answer):
+    if opened.status in _SUCCESS and answer.body == opened.body != b"":
+        return True  # of any status: a web server's own answer to an error may be the page
+    if visitor.fault == "second path" and answer.body == elsewhere.body:
         return False
-    if visitor.fault == "spelling" and not is_refused(elsewhere):
-        return answer.body == opened.body  # else it is what the site answers everywhere
-    return True
+    return not is_refused(answer) and (visitor.fault != "spelling" or is_refused(elsewhere))
 
 
 def by_its_extension(found: Found) -> Found:
@@ -217,8 +170,9 @@ def faults_of_opened(pages: PracticePages, path: str, answer: SiteAnswer) -> lis
     if answer.status not in _SUCCESS:
         return ["gate"] if answer.status >= 500 else ["closed"]  # noqa: PLR2004  a server's own fault
     faults: dict[Fault, bool] = {
-        "cache": _may_be_kept(answer.headers.get("cache-control", "")),
+        "cache": _may_be_kept(answer),
         "HSTS": pages.origin.startswith("https:") and not _asks_for_tls(answer),
+        "CSP": shows_pill(pages, answer) and _keeps_out(pages, answer),
     }
     return [fault for fault, is_there in faults.items() if is_there]
 
@@ -230,10 +184,21 @@ def fault_of_hosted(answer: SiteAnswer) -> Fault | None:
     return None if "frame-ancestors" in answer.headers.get("content-security-policy", "") else "CSP"
 
 
-def _may_be_kept(cache_control: str) -> bool:
+def refusal_is_kept(answer: SiteAnswer) -> bool:
+    """Return whether a cache may keep a refusal: a browser would get it again after its purchase."""
+    said = _cache_control(answer)
+    kept = {one for one in said if one.startswith(("max-age=", "s-maxage=")) and not one.endswith("=0")}
+    return is_refused(answer) and bool(kept) and not said & {"no-store", "no-cache"}
+
+
+def _may_be_kept(answer: SiteAnswer) -> bool:
     """Return whether a cache may give an answer to somebody else, or without asking again."""
-    said = {one.strip().partition("=")[0] for one in cache_control.lower().split(",")}
+    said = {one.partition("=")[0] for one in _cache_control(answer)}
     return bool(said & {"public", "s-maxage"}) or not ("no-store" in said or {"private", "no-cache"} <= said)
+
+
+def _cache_control(answer: SiteAnswer) -> set[str]:
+    return {one.strip() for one in answer.headers.get("cache-control", "").lower().split(",")}
 
 
 def _asks_for_tls(answer: SiteAnswer) -> bool:
@@ -245,3 +210,16 @@ def shows_pill(pages: PracticePages, answer: SiteAnswer) -> bool:
     """Return whether a page loads the live count from its own site."""
     addresses = (f"{quote}{origin}{PILL}" for quote in "\"'" for origin in ("", pages.origin))
     return any(one.encode() in answer.body for one in addresses)
+
+
+def _keeps_out(pages: PracticePages, answer: SiteAnswer) -> bool:
+    """Return whether a page's own policy keeps out a script of its site, or what that script asks the site for."""
+    policies = answer.headers.get("content-security-policy", "").lower().split(",")
+    return any(not _allows_own(pages.origin, one) for one in policies)
+
+
+def _allows_own(origin: str, policy: str) -> bool:
+    said = {words[0]: words[1:] for words in map(str.split, policy.split(";")) if words}
+    own = {"*", "'self'", f"{urlsplit(origin).scheme}:", origin, urlsplit(origin).netloc}
+    wanted = (said.get(name, said.get("default-src", ["*"])) for name in ("script-src", "connect-src"))
+    return all(any(one in own or one.startswith(("'nonce-", "'sha")) for one in sources) for sources in wanted)

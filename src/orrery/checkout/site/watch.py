@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from orrery.checkout.site.check import SiteCheck
-from orrery.checkout.site.proving import LEAKS, Found, PracticePages
+from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.proving import LEAKS, Found
 from orrery.checkout.site_records import CheckedSite
 from orrery.errors import StoreError
 from orrery.ports.health import ACT_TODAY, URGENT, Finding

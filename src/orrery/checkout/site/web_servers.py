@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import Literal
 from urllib.parse import urlsplit
 
-from orrery.checkout.catalogue import Catalogue, Product
+from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.site.pages import page_without_service
-from orrery.checkout.sites import ENDED, GATE, LOST, Site, origin_of
+from orrery.checkout.site.practice import PracticePages, practice_pages
+from orrery.checkout.sites import ENDED, GATE, LOST, Site
 from orrery.errors import Invalid
 
 WebServer = Literal["nginx", "caddy", "worker"]
@@ -46,37 +46,33 @@ def gated_sites(
 
     `practice` is the address or path of the practice pages of all, before those of the site and `default`.
     """
-    sold: dict[Site, list[Product]] = {}
-    for product in catalogue.listed:
-        if product.site and named in (None, product.site.name, product.site.origin):
-            sold.setdefault(product.site, []).append(product)
+    sold: dict[Site, list[PracticePages]] = {}
+    for one in practice_pages(catalogue, default, practice):
+        if named in (None, one.site.name, one.site.origin):
+            sold.setdefault(one.site, []).append(one)
     if not sold:
         raise Invalid(f"No product is sold at {named}." if named else "There are no products.")
-    return [
-        GatedSite(site, _folders(site, practice or site.practice_url or default, products))
-        for site, products in sold.items()
-    ]
+    return [GatedSite(site, _folders(pages)) for site, pages in sold.items()]
 
 
-def _folders(site: Site, practice: str, products: Sequence[Product]) -> Mapping[str, str]:
-    found = {one.name: _folder(site, one.key.within(practice)) for one in products}
+def _folders(pages: Sequence[PracticePages]) -> Mapping[str, str]:
+    found = {one.product.name: _folder(one) for one in pages}
     for shorter, longer in pairwise(sorted(found.values())):
         if longer.startswith(shorter):
             raise Invalid(f"{longer} is inside {shorter}: give each product its own folder, with {{certCode}}.")
     return found
 
 
-def _folder(site: Site, address: str) -> str:
-    """Return the folder at an address; raise `Invalid` for one that the cookie of the site does not reach."""
-    if not address:
+def _folder(pages: PracticePages) -> str:
+    """Return the folder of practice pages; raise `Invalid` for one that the cookie of the site does not reach."""
+    if not pages.path:
         raise Invalid("Where are the practice pages? Set practice_url, or name their path with --practice.")
-    if site.origin and origin_of(address) not in ("", site.origin):
-        raise Invalid(f"{address} is not at {site.origin}: the browser's cookie does not get there.")
-    path = urlsplit(address).path
-    folder = path.rstrip("/") + "/"
-    if not _FOLDER.fullmatch(folder) or (PurePosixPath(path).suffix and path != folder):
+    address = f"{pages.origin}{pages.path}"
+    if pages.site.origin and pages.origin not in ("", pages.site.origin):
+        raise Invalid(f"{address} is not at {pages.site.origin}: the browser's cookie does not get there.")
+    if not _FOLDER.fullmatch(pages.folder):
         raise Invalid(f"{address} is no folder such as /practice/cissp/, in plain letters and digits.")
-    return folder
+    return pages.folder
 
 
 def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
