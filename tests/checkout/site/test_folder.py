@@ -12,7 +12,7 @@ ORIGIN = "https://practise.example"
 
 def test_paths_and_copies(tmp_path: Path) -> None:
     """A copy leaks where no practice page is, and a link to the folder is one; an empty file tells nothing."""
-    one, other = (PracticePages(key, Site(ORIGIN), ORIGIN, path) for key, path in PAGES.items())
+    one, other = (PracticePages(key, Site(origin=ORIGIN), ORIGIN, path) for key, path in PAGES.items())
     texts = {
         "a/index.html": "A",
         "a/b c.js": "B",
