@@ -7,7 +7,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from orrery import errors
-from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch
+from orrery.checkout.errors import EventIdReused, KeyReused, NotPreflighted, SessionMismatch, UnknownProduct
 from orrery.cockpit.errors import NotARow, NotInLedger, NotReplyable, WrongDay
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problem_of, response_of
@@ -33,6 +33,7 @@ INSIDE = "internal: disk sda1"
 TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.Invalid("A sentence."), 400, "invalid-request"),
     (errors.NotFound("A sentence."), 404, "not-found"),
+    (UnknownProduct("A sentence."), 404, "unknown-product"),
     (KeyReused("A sentence."), 409, "idempotency-key-reused"),
     (EventIdReused("A sentence."), 400, "invalid-request"),
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),

@@ -97,12 +97,14 @@ class Product:
     price_id: str | None = PRICE
     trust_copy: str | None = None
     vendor_slug: str = "northwind"
+    site: str | None = None
 
     def toml(self) -> str:
         """Return its table of the settings."""
         lines = ["[[checkout.products]]", f'vendor_slug = "{self.vendor_slug}"', f'cert_code = "{self.cert_code}"']
         lines += [f'title = "{self.cert_code} exam"']
         lines += [f'price_id = "{self.price_id}"'] if self.price_id else []
+        lines += [f'site = "{self.site}"'] if self.site else []
         lines += [f"trust_copy = {json.dumps(self.trust_copy, ensure_ascii=False)}"] if self.trust_copy else []
         return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from orrery.checkout.settings import SiteSettings
-from orrery.checkout.site.routes import GATE, SiteRoutes
+from orrery.checkout.sites import GATE, Site
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.ports.store import Store
@@ -53,10 +53,9 @@ async def links(shop: Shop) -> list[str]:
 class HostedShop(Shop):
     """A shop with one site, and the app that its web server asks."""
 
-    def __init__(self, clock: ManualClock | None = None, over: Store | None = None) -> None:
-        super().__init__(clock, over, terms=None, sites=(NORTH,))
-        self.page_routes = self.pages()
-        routes = SiteRoutes(self.gate).all() + self.page_routes.all()
+    def __init__(self, clock: ManualClock | None = None, over: Store | None = None, site: Site = NORTH) -> None:
+        super().__init__(clock, over, terms=None, sites=(site,))
+        routes = self.routes()
         self.app = public_app(routes.public, routes.direct, found(), Metrics())
 
 

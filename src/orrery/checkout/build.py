@@ -23,6 +23,7 @@ from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.report import DISPUTE, PART
 from orrery.checkout.access.sales_panel import SalesPanel
+from orrery.checkout.button.tickets import Tickets
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.going_live import TITLE, GoingLive
 from orrery.checkout.health import CheckoutHealth
@@ -65,8 +66,9 @@ from orrery.runtime.settings import ServerSettings
 from orrery.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
+    from orrery.checkout.button.routes import Button
     from orrery.checkout.routes import CheckoutRoutes
-    from orrery.checkout.site.routes import PageRoutes, SiteRoutes
+    from orrery.checkout.site.routes import PageRoutes, Pages, SiteRoutes
     from orrery.edge.routes import Routes
 
 EMAILS = Limit(5, 600), Limit(10, 86400)
@@ -158,6 +160,7 @@ class CheckoutDomain:
         site: type[SiteRoutes] = load("orrery.checkout.site.routes:SiteRoutes")
         own = make(
             checkout=self.checkout,
+            button=(button := self._button()),
             webhook=self.webhook,
             lookup=self.lookup,
             session_states=self.session_states,
@@ -167,7 +170,7 @@ class CheckoutDomain:
             read_limit=self._read_limit(),
             bearer=ServiceBearer(plan.service_tokens, clock),
         ).all()
-        return own + site(self.gate).all() + self.pages().all()
+        return own + site(self.gate).all() + self.pages().all() + button.all()
 
     def _read_limit(self) -> RateLimit:
         settings = self.plan.settings
@@ -176,19 +179,27 @@ class CheckoutDomain:
 
     def pages(self) -> "PageRoutes":
         """Return the routes of the hosted pages."""
-        plan, clock, key = self.plan, self.stored.clock, self.stored.index_key
         make: type[PageRoutes] = load("orrery.checkout.site.routes:PageRoutes")
-        default = plan.settings.default_site(plan.sites) or DEFAULT
         return make(
             Opening(self.stored, self.lookup, self.session_states, self.browsers, self.emails, self.tasks),
-            Forms.of_store(key, clock, {one.origin for one in (default, *plan.sites)}),
-            self.catalogue,
-            default,
-            plan.settings.practice_url,
-            ClientAddresses(plan.trusted_proxies),
+            self._shown(),
+            ClientAddresses(self.plan.trusted_proxies),
             limit=self._read_limit(),
-            emails=RateLimit(clock, *EMAILS, wider=plan.settings.ipv6_site_factor),
+            emails=RateLimit(self.stored.clock, *EMAILS, wider=self.plan.settings.ipv6_site_factor),
         )
+
+    def _button(self) -> "Button":
+        make: type[Button] = load("orrery.checkout.button.routes:Button")
+        tickets = Tickets.of_store(self.stored.index_key, self.stored.clock)
+        addresses = ClientAddresses(self.plan.trusted_proxies)
+        return make(self.checkout, tickets, self._shown(), addresses, self._read_limit())
+
+    def _shown(self) -> "Pages":
+        plan, make = self.plan, load("orrery.checkout.site.routes:Pages")
+        default = plan.settings.default_site(plan.sites) or DEFAULT
+        origins = {one.origin for one in (default, *plan.sites)}
+        forms = Forms.of_store(self.stored.index_key, self.stored.clock, origins)
+        return make(forms, self.catalogue, default, plan.settings.practice_url)
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""

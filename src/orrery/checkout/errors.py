@@ -3,8 +3,14 @@
 from http import HTTPStatus
 from typing import ClassVar
 
-from orrery.errors import DependencyFailed, Invalid
+from orrery.errors import DependencyFailed, Invalid, NotFound
 from orrery.ports.processor import ProcessorUnreachable
+
+
+class UnknownProduct(NotFound):
+    """The catalogue has no such product."""
+
+    tag: ClassVar[str] = "unknown-product"
 
 
 class KeyReused(Invalid):

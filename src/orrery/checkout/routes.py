@@ -6,21 +6,23 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Request
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.responses import Response
 
 from orrery.checkout.access.fulfilment import WebhookReceiver
 from orrery.checkout.access.lookup import AccessAnswer, Lookup, SessionState, SessionStates
+from orrery.checkout.button.routes import Button
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.selling.health import ProxyHealth
 from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
 from orrery.edge.auth import ServiceBearer
-from orrery.edge.body import json_body, read_body, read_model
+from orrery.edge.body import is_form, json_body, read_body, read_form, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
 from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
-from orrery.errors import Invalid, NotFound
+from orrery.errors import Invalid
 
 PREFIX = "/guided/api"
 
@@ -49,6 +51,12 @@ class CheckoutRequest(_Body):
     productType: Literal["cert"]  # noqa: N815  the spec's name
     certCode: Slug  # noqa: N815  the spec's name
     vendorSlug: Slug  # noqa: N815  the spec's name
+
+
+class CheckoutForm(CheckoutRequest):
+    """The same from the form of a page; `form_token` is that of a page of ours."""
+
+    form_token: str = ""
 
 
 class CheckRequest(_Body):
@@ -80,6 +88,7 @@ class CheckoutRoutes:
     """The routes of checkout, over the checkout's services."""
 
     checkout: Checkout
+    button: Button
     webhook: WebhookReceiver
     lookup: Lookup
     session_states: SessionStates
@@ -96,8 +105,8 @@ class CheckoutRoutes:
             self.create,
             methods=["POST"],
             response_model=CreatedSession,
-            responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503),
-            openapi_extra=json_body(CheckoutRequest),
+            responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503) | _OF_FORMS,
+            openapi_extra=json_body(CheckoutRequest, CheckoutForm),
             summary="Start a hosted payment session",
         )
         router.add_api_route(
@@ -139,15 +148,22 @@ class CheckoutRoutes:
             str | None,
             Header(description="Makes a double click return the same session.", pattern=_IDEMPOTENCY_KEY),
         ] = None,
-    ) -> CreatedSession:
-        """Create a hosted payment session and return where the visitor pays."""
+    ) -> CreatedSession | Response:
+        """Create a hosted payment session and return where the visitor pays; answer a form with a page."""
+        if is_form(request):
+            return await self._take_form(request)
         address = await self._counted(request, self.limit)
         asked = await read_model(request, CheckoutRequest, CHECKOUT_BODY)
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
-        try:
-            return await self.checkout.create(Purchase(product, address, idempotency_key))
-        except NotFound as error:
-            raise Problem(404, "unknown-product", str(error)) from None
+        return await self.checkout.create(Purchase(product, address, idempotency_key))
+
+    async def _take_form(self, request: Request) -> Response:
+        self.button.pages.show_errors(request)
+        _ = await self._counted(request, self.limit)
+        asked = await read_form(request, CheckoutForm, CHECKOUT_BODY)
+        return self.button.take(
+            request, ProductKey(asked.productType, asked.certCode, asked.vendorSlug), asked.form_token
+        )
 
     async def _counted(self, request: Request, limit: RateLimit) -> str:
         """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
@@ -194,6 +210,11 @@ class CheckoutRoutes:
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
 
+
+_OF_FORMS: dict[int | str, dict[str, Any]] = {
+    303: {"description": "A form: the way to the payment page"},
+    403: {"description": "A form of a page elsewhere: a page that asks"},
+}
 
 _WEBHOOK: dict[str, Any] = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},

@@ -14,6 +14,9 @@ OPEN, LOST = "/guided/open", "/guided/lost"
 BUTTON = "/guided/buy.js"
 """The script of the buy button, on each site's own origin."""
 
+CHECKOUT, PAY = "/guided/api/checkout", "/guided/pay"
+"""Where a button's form goes, and the page that leads on to the payment page."""
+
 Language = Literal["en", "de"]
 """What the hosted pages are written in: each has its words in `web/guided/words.toml`."""
 

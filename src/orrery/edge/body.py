@@ -3,6 +3,7 @@
 import asyncio
 import json
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -12,20 +13,40 @@ from orrery.edge.problem import Problem
 BODY_SECONDS = 10.0
 """How long a client may take to send a body."""
 
+FORM = "application/x-www-form-urlencoded"
+"""What a browser sends a form as."""
+
+_FORMS = frozenset({FORM, "multipart/form-data", "text/plain"})
+"""What a page's `enctype` can make of a form."""
 
 B = TypeVar("B", bound=BaseModel)
 
 
-def json_body(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return the description of an operation's body."""
-    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+def json_body(kind: type[BaseModel], form: type[BaseModel] | None = None) -> dict[str, Any]:
+    """Return the description of an operation's body, which may come as a form, too."""
+    kinds = {"application/json": kind, **({FORM: form} if form else {})}
+    template = "#/components/schemas/{model}"
+    content = {name: {"schema": one.model_json_schema(ref_template=template)} for name, one in kinds.items()}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 async def read_model(request: Request, kind: type[B], limit: int) -> B:
     """Return the JSON object in the body as a model; raise what `read_object` raises, and 422."""
     try:
         return kind.model_validate(await read_object(request, limit))
+    except ValidationError as error:
+        raise wrong_field(error) from None
+
+
+def is_form(request: Request) -> bool:
+    """Return whether a browser sends a form, in whatever way."""
+    return _media_type(request) in _FORMS
+
+
+async def read_form(request: Request, kind: type[B], limit: int) -> B:
+    """Return the form in the body as a model; raise what `read_fields` raises."""
+    try:
+        return kind.model_validate(await read_fields(request, limit))
     except ValidationError as error:
         raise wrong_field(error) from None
 
@@ -57,8 +78,7 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 async def read_object(request: Request, limit: int) -> dict[str, object]:
     """Return the JSON object in the body; raise 415, 413, 408 or 400 (decision 3)."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
+    if _media_type(request) != "application/json":
         raise Problem(415, "unsupported-media-type", "Send the request as application/json.")
     try:
         found = json.loads(await read_body(request, limit))
@@ -67,6 +87,26 @@ async def read_object(request: Request, limit: int) -> dict[str, object]:
     if not isinstance(found, dict):
         raise _not_an_object()
     return found  # pyright: ignore[reportUnknownVariableType] JSON objects have string keys
+
+
+async def read_fields(request: Request, limit: int) -> dict[str, str]:
+    """Return the fields of the form in the body; raise 415, 413, 408, 400 or 422."""
+    charset = request.headers.get("content-type", "").lower().partition("charset=")[2]
+    if _media_type(request) != FORM or charset.strip(' "') not in {"", "utf-8"}:
+        raise Problem(415, "unsupported-media-type", f"Send the form as {FORM}, in UTF-8.")
+    body = await read_body(request, limit)
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, strict_parsing=bool(body), errors="strict")
+    except ValueError:
+        raise Problem(400, "not-a-form", "The request's body is not a form.") from None
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise Problem(422, "invalid-field", "The form has a field more than once.")
+    return fields
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def _read(request: Request, limit: int) -> bytes:

@@ -1,12 +1,13 @@
 """The one place where errors become responses (decision 3)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from orrery import errors
 from orrery.edge.problem import Problem, ProblemBody
@@ -24,10 +25,17 @@ _OF_FRAMEWORK = {
 }
 """The framework's own refusals, of unknown paths and methods."""
 
+_SHOW = "orrery.show"
+
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the description of an operation's refusals, by their statuses."""
     return {status: {"model": ProblemBody} for status in sorted(statuses)}
+
+
+def show_errors(request: Request, show: Callable[[Problem], Response]) -> None:
+    """Let `show` make the response of whatever error ends this request: a page, where people read it."""
+    request.scope[_SHOW] = show
 
 
 def response_of(problem: Problem) -> JSONResponse:
@@ -57,12 +65,12 @@ def problem_of(error: Exception, *, in_full: bool = False) -> Problem:
 def handle_errors(app: FastAPI, *, in_full: bool = False) -> None:
     """Answer every error in the shape of decision 3; the server logs an unexpected one."""
 
-    async def show(request: Request, error: Exception) -> JSONResponse:
+    async def show(request: Request, error: Exception) -> Response:
         if isinstance(error, errors.OrreryError) and not isinstance(error, errors.Invalid):
             # The route, not the path: an address holds a session's id.
             route = getattr(request.scope.get("route"), "path", "other")
             log.warning("request failed", route=route, kind=type(error).__name__, why=str(error))
-        return response_of(problem_of(error, in_full=in_full))
+        return request.scope.get(_SHOW, response_of)(problem_of(error, in_full=in_full))
 
     for kind in (Problem, errors.OrreryError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, show)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from orrery.checkout.catalogue import Catalogue, Product, ProductKey, SessionTerms, is_slug, session_parameters
 from orrery.checkout.collections import CheckoutRecords
-from orrery.checkout.errors import NotPreflighted
+from orrery.checkout.errors import NotPreflighted, UnknownProduct
 from orrery.checkout.records import Receipt
 from orrery.checkout.selling.receipts import (
     ParameterChange,
@@ -21,7 +21,7 @@ from orrery.checkout.selling.receipts import (
     parameters_of,
     price_of,
 )
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import NotConfigured
 from orrery.ports.processor import Parameters
 
 ProductState = Literal["accepted", "pending", "never", "no price", "mistake"]
@@ -100,12 +100,12 @@ class Selling:
     async def current_offer(self, key: ProductKey) -> CurrentOffer:
         """Return the parameters for a new visitor.
 
-        Raises `NotFound` (not in the catalogue, whatever receipts there are), `NotConfigured` (no price, whatever
-        receipts there are; or without one no addresses, or a mistake in the product) and `NotPreflighted`.
+        Raises `UnknownProduct`, whatever receipts there are, `NotConfigured` (no price, whatever receipts there
+        are; or without one no addresses, or a mistake in the product) and `NotPreflighted`.
         """
         product = self.catalogue.find(key)
         if product is None:
-            raise NotFound("There is no such product.")
+            raise UnknownProduct("There is no such product.")
         if not self.livemode:
             return _current_offer(product, self.configured_parameters(product), self.api_version)
         receipt = await self.receipt(product) if product.price_id is not None else None

@@ -69,7 +69,7 @@ class Checkout:
     async def create(self, purchase: Purchase) -> CreatedSession:
         """Return a new session for `purchase`, or for the same idempotency key the same one while it is of use.
 
-        Raises `NotFound` (unknown product), `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
+        Raises `UnknownProduct`, `KeyReused`, `NotConfigured`, `NotPreflighted`, `ProcessorRefused`,
         `ProcessorUnreachable` and the store's errors.
         """
         if purchase.idempotency_key is None:

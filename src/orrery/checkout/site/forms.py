@@ -3,11 +3,15 @@
 import hmac
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from orrery.ports.clock import Clock
 from orrery.syntax.form_token import FormTokens
 
 _OURS = ("same-origin", "none")
+
+Came = Literal["ours", "unknown", "elsewhere"]
+"""From where the form of a button came: a page of a site, one that the browser does not name, or another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +42,13 @@ class Forms:
         if came := headers.get("sec-fetch-site"):
             return came in _OURS
         return self.tokens.have(token, self.clock.now()) if origin == "null" else origin in self.origins
+
+    def came(self, headers: Mapping[str, str], token: str) -> Came:
+        """Return from where a button's form came: it may be on any page of any site of ours.
+
+        A page or frame without a referrer sends `null` as its origin. That is no reason to refuse it.
+        """
+        origin = headers.get("origin", "null")
+        if origin in self.origins or self.are_own(headers, token):
+            return "ours"
+        return "unknown" if origin == "null" else "elsewhere"

@@ -28,7 +28,8 @@ _STYLES = ("tokens.css", "ground.css", "guided/guided.css")
 class HostedPage:
     """One page, with the words of its name. `links` are addresses by their names in the words' table.
 
-    `token` is that of its form, for a page that has one, and `age` that of the session that it waits for.
+    A page that has a form sends its hidden `fields` to `action`, or to its own address. `age` is that of the
+    session that it waits for.
     """
 
     name: str
@@ -36,7 +37,8 @@ class HostedPage:
     product: str | None = None
     until: datetime | None = None
     links: Mapping[str, str] = field(default_factory=dict[str, str])
-    token: str = ""
+    action: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
     age: timedelta = timedelta(0)
 
     def html(self) -> str:
@@ -56,7 +58,8 @@ class HostedPage:
             text=[one.format(**filled) for one in page["text"]],
             label=page.get("label"),
             button=page.get("button"),
-            token=self.token,
+            action=self.action,
+            fields=self.fields,
             links=[(self.links[to], said) for to, said in page.get("links", {}).items() if self.links.get(to)],
         )
 

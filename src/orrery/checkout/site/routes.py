@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -15,15 +15,15 @@ from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
 from orrery.checkout.site.cookie import cookie_name, sent_cookie, set_cookie
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.site.gate import AccessGate
-from orrery.checkout.site.opening import OpenedAccess, Opening
+from orrery.checkout.site.opening import OpenedAccess, Opening, SeenSession
 from orrery.checkout.site.pages import HostedPage
-from orrery.checkout.sites import BUTTON, CANCELLED, ENDED, GATE, LOST, OPEN, SUCCESS, Site
-from orrery.edge.body import read_body
+from orrery.checkout.sites import BUTTON, CANCELLED, CHECKOUT, ENDED, GATE, LOST, OPEN, SUCCESS, Site
+from orrery.edge.body import read_fields
 from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
-from orrery.edge.problems import problems
-from orrery.edge.rate_limit import RateLimit
+from orrery.edge.problems import problems, show_errors
+from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.edge.scripts import script_answer
 from orrery.errors import StoreError
@@ -44,6 +44,9 @@ FORM_BODY = 4 * 1024
 
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f]*")
 """An address on the same site, decoded: a path that no browser takes for another host."""
+
+_OF_STATUS = {404: "unsold", 429: "busy", **dict.fromkeys((400, 408, 413, 415, 422), "bad_form")}
+_UNSOLD = frozenset({"not-configured", "not-preflighted"})
 
 Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
 
@@ -83,14 +86,83 @@ class SiteRoutes:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRoutes:
-    """The routes of the hosted pages. `default` is the site of a page that names no product."""
+class Pages:
+    """Shows the hosted pages. `default` is the site of a page that names no product."""
 
-    opening: Opening
     forms: Forms
     catalogue: Catalogue
     default: Site
     practice_url: str
+
+    def page(
+        self,
+        request: Request,
+        name: str,
+        product: ProductKey | None = None,
+        until: datetime | None = None,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Return the page of that name."""
+        return _answer(replace(self._page(request, name, product), until=until), status, headers)
+
+    def state(self, request: Request, seen: SeenSession) -> Response:
+        """Return the page of a session's state."""
+        page = replace(self._page(request, seen.state, seen.product), until=seen.until, age=seen.age)
+        return _answer(page, 404 if seen.state == "unknown" else 200)
+
+    def ask(self, request: Request, product: ProductKey, *, status: int = 200) -> Response:
+        """Return the page with a button of ours for a product, whose form comes from a page of ours."""
+        page = self._page(request, "buy", product)
+        asked = {
+            "productType": product.product_type,
+            "certCode": product.cert_code,
+            "vendorSlug": product.vendor_slug,
+        }
+        return _answer(replace(page, action=CHECKOUT, fields={**page.fields, **asked}), status)
+
+    def lead_on(self, request: Request, product: ProductKey, url: str) -> Response:
+        """Return the page that goes on to the payment page by itself, and by a link."""
+        page = self._page(request, "paying", product)
+        return _answer(replace(page, links={"pay": url}), headers={"Refresh": f"0; url={url}"})
+
+    def show_errors(self, request: Request, product: ProductKey | None = None) -> None:
+        """Let a page say what went wrong with this request, if anything does."""
+        show_errors(request, partial(self._failed, request, product))
+
+    def _failed(self, request: Request, product: ProductKey | None, problem: Problem) -> Response:
+        name = "unsold" if problem.tag in _UNSOLD else _OF_STATUS.get(problem.status, "unstarted")
+        # The answer to a bug does not pass what sets this for other answers.
+        headers = {**(problem.headers or {}), "Cache-Control": "no-store"}
+        return self.page(request, name, product, status=problem.status, headers=headers)
+
+    def _page(self, request: Request, name: str, product: ProductKey | None) -> HostedPage:
+        product = product or product_of(request)
+        site = self.catalogue.site_of(product) if product and self.catalogue.find(product) else self.default
+        title = self.catalogue.title_of(product) if product else None
+        fields = {"form_token": self.forms.token()}
+        links = self._links(request, product, site)
+        return HostedPage(name=name, site=site, product=title, links=links, fields=fields)
+
+    def _links(self, request: Request, product: ProductKey | None, site: Site) -> Mapping[str, str]:
+        back, here = request.query_params.get("back", ""), request.url
+        again = "" if here.path == CHECKOUT else f"{here.path}?{here.query}" if here.query else here.path
+        return {
+            "home": "/",
+            "practice": product.within(site.practice_url or self.practice_url) if product else "",
+            "lost": f"{LOST}?product={product.name}" if product else LOST,
+            "back": quote(back, safe="%/?&=:@!$'()*+,;~") if _OWN_PATH.fullmatch(back) else "",
+            "again": again,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoutes:
+    """The routes of the hosted pages."""
+
+    opening: Opening
+    pages: Pages
     addresses: ClientAddresses
     limit: RateLimit
     emails: RateLimit
@@ -114,13 +186,14 @@ class PageRoutes:
 
     def _limited(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def answered(request: Request) -> Response:
+            self.pages.show_errors(request)
             if wait := self.limit.wait(*rate_scopes(self.addresses.of(request))):
-                return self._busy(request, wait)
+                raise too_many(wait)
             try:
                 return await answer(self, request)
             except StoreError as error:
                 log.warning("a hosted page could not be shown", kind=type(error).__name__, why=str(error))
-                return self._page(request, "away", status=503)
+                return self.pages.page(request, "away", status=503)
 
         return answered
 
@@ -134,42 +207,41 @@ class PageRoutes:
             opened = await self.opening.open_first(session_id, self._sent(request, seen.product))
             if opened:
                 return _goes_on(opened)
-        status = 404 if seen.state == "unknown" else 200
-        return self._page(request, seen.state, seen.product, seen.until, status=status, age=seen.age)
+        return self.pages.state(request, seen)
 
     async def _opened(self, request: Request) -> Response:
-        product = _product(request)
+        product = product_of(request)
         sent = self._sent(request, product) if product else b""
         if product and not sent and "opened" in request.query_params:
-            return self._page(request, "no_cookie")
+            return self.pages.page(request, "no_cookie")
         until = product and (await self.opening.open_in(sent)).get(product)
         if not product or not until:
-            return self._page(request, "closed")
-        renewed = {"Set-Cookie": set_cookie(self.catalogue.site_of(product), sent)}
-        return self._page(request, "opened", until=until, headers=renewed)
+            return self.pages.page(request, "closed")
+        renewed = {"Set-Cookie": set_cookie(self.pages.catalogue.site_of(product), sent)}
+        return self.pages.page(request, "opened", until=until, headers=renewed)
 
     async def cancelled(self, request: Request) -> Response:
         """Tell a buyer who turned back that nothing was charged."""
-        return self._page(request, "cancelled")
+        return self.pages.page(request, "cancelled")
 
     async def ended(self, request: Request) -> Response:
         """Tell a browser why the access gate refused it: its access ended, or is to another product."""
-        return self._page(request, "closed")
+        return self.pages.page(request, "closed")
 
     async def link(self, request: Request) -> Response:
         """Show what a link in an e-mail opens: programs that look for harmful links follow it, too."""
         linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None:
-            return self._page(request, "gone", status=404)
+            return self.pages.page(request, "gone", status=404)
         record, end = linked
         if end is None:
-            return self._page(request, "ended", record.product, record.revoked_at or record.expires_at)
-        return self._page(request, "link", record.product, end)
+            return self.pages.page(request, "ended", record.product, record.revoked_at or record.expires_at)
+        return self.pages.page(request, "link", record.product, end)
 
     async def open(self, request: Request) -> Response:
         """Open the access of a link in this browser."""
         if await self._form(request) is None:
-            return self._page(request, "again", status=403)
+            return self.pages.page(request, "again", status=403)
         linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None or linked[1] is None:
             return await self.link(request)
@@ -178,66 +250,27 @@ class PageRoutes:
 
     async def lost(self, request: Request) -> Response:
         """Ask for the address that a buyer bought with."""
-        return self._page(request, "lost")
+        return self.pages.page(request, "lost")
 
     async def send(self, request: Request) -> Response:
         """Send the link to the address on file; the answer is the same for every address, and as fast."""
         form = await self._form(request)
         if form is None:  # counted for no client: a page elsewhere makes a reader's browser send it
-            return self._page(request, "again", status=403)
+            return self.pages.page(request, "again", status=403)
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
-            return self._busy(request, wait)
+            raise too_many(wait)
         email = normal_email(form.get("email", ""))
         if is_email_address(email):
             self.opening.send_emails(email)
-        return self._page(request, "sent")
+        return self.pages.page(request, "sent")
 
     async def _form(self, request: Request) -> Mapping[str, str] | None:
-        """Return the fields of a form that was on a page of ours, or None; raise 408, 413 and 415."""
-        if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
-            raise Problem(415, "unsupported-media-type", "Send the form as a browser does.")
-        fields = dict(parse_qsl((await read_body(request, FORM_BODY)).decode("latin-1")))
-        return fields if self.forms.are_own(request.headers, fields.get("form_token", "")) else None
+        """Return the fields of a form that was on a page of ours, or None; raise what `read_fields` raises."""
+        fields = await read_fields(request, FORM_BODY)
+        return fields if self.pages.forms.are_own(request.headers, fields.get("form_token", "")) else None
 
     def _sent(self, request: Request, product: ProductKey) -> bytes:
-        return sent_cookie(request.headers.raw, cookie_name(self.catalogue.site_of(product)))
-
-    def _busy(self, request: Request, wait: int) -> Response:
-        return self._page(request, "busy", status=429, headers={"Retry-After": str(wait)})
-
-    def _page(
-        self,
-        request: Request,
-        name: str,
-        product: ProductKey | None = None,
-        until: datetime | None = None,
-        *,
-        status: int = 200,
-        age: timedelta = timedelta(0),
-        headers: Mapping[str, str] | None = None,
-    ) -> Response:
-        product = product or _product(request)
-        site = self.catalogue.site_of(product) if product and self.catalogue.find(product) else self.default
-        page = HostedPage(
-            name=name,
-            site=site,
-            product=self.catalogue.title_of(product) if product else None,
-            until=until,
-            links=self._links(request, product, site),
-            token=self.forms.token(),
-            age=age,
-        )
-        return HTMLResponse(page.html(), status, {**page.headers(), **(headers or {})})
-
-    def _links(self, request: Request, product: ProductKey | None, site: Site) -> Mapping[str, str]:
-        back, here = request.query_params.get("back", ""), request.url
-        return {
-            "home": "/",
-            "practice": product.within(site.practice_url or self.practice_url) if product else "",
-            "lost": f"{LOST}?product={product.name}" if product else LOST,
-            "back": quote(back, safe="%/?&=:@!$'()*+,;~") if _OWN_PATH.fullmatch(back) else "",
-            "again": f"{here.path}?{here.query}" if here.query else here.path,
-        }
+        return sent_cookie(request.headers.raw, cookie_name(self.pages.catalogue.site_of(product)))
 
 
 def _goes_on(opened: OpenedAccess) -> Response:
@@ -249,6 +282,11 @@ def _goes_on(opened: OpenedAccess) -> Response:
     return RedirectResponse(to, 303, {"Set-Cookie": opened.cookie})
 
 
-def _product(request: Request) -> ProductKey | None:
+def _answer(page: HostedPage, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return HTMLResponse(page.html(), status, {**page.headers(), **(headers or {})})
+
+
+def product_of(request: Request) -> ProductKey | None:
+    """Return the product that an address names as `product=vendor/code`."""
     vendor, _, cert = request.query_params.get("product", "").partition("/")
     return ProductKey("cert", cert, vendor) if is_slug(vendor) and is_slug(cert) else None

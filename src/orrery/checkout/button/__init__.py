@@ -1,0 +1,1 @@
+"""A button that sells: what its form is answered."""

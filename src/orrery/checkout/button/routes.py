@@ -1,0 +1,68 @@
+"""A button without a script: a form on any page of a site becomes a session (decision 64).
+
+The form gets a ticket, and the buyer is sent on to a page of ours by it. Only there is the session made: a double
+click sends two forms, of which the browser follows the last one. No two buyers get one ticket, also behind one
+address, since who knows a session's id can open what it buys (decision 46). The page leads on to the payment
+page by `Refresh` and a link: a site's `form-action 'self'` forbids that a form's answer leads to another origin.
+"""
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from orrery.checkout.button.tickets import Tickets
+from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.errors import UnknownProduct
+from orrery.checkout.selling.service import Checkout, Purchase
+from orrery.checkout.site.routes import Pages, product_of
+from orrery.checkout.sites import CHECKOUT, PAY
+from orrery.edge.client_address import ClientAddresses, rate_scopes
+from orrery.edge.rate_limit import RateLimit, too_many
+from orrery.edge.routes import Routes
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Takes the form, and leads on to the payment page."""
+
+    checkout: Checkout
+    tickets: Tickets
+    pages: Pages
+    addresses: ClientAddresses
+    limit: RateLimit
+
+    def all(self) -> Routes:
+        """Return the routes of its pages."""
+        router = APIRouter()
+        router.add_api_route(PAY, self.pay, methods=["GET", "HEAD"], include_in_schema=False)
+        router.add_api_route(CHECKOUT, self.left, methods=["GET", "HEAD"], include_in_schema=False)
+        return Routes(public=[router])
+
+    def take(self, request: Request, product: ProductKey, token: str) -> Response:
+        """Return the way to the payment page, or a button of ours where another page may have sent the form."""
+        self.pages.show_errors(request, product)
+        if not self.pages.catalogue.find(product):
+            raise UnknownProduct("There is no such product.")
+        came = self.pages.forms.came(request.headers, token)
+        if came != "ours":
+            return self.pages.ask(request, product, status=403 if came == "elsewhere" else 200)
+        return RedirectResponse(f"{PAY}?product={product.name}&ticket={self.tickets.new(product.name)}", 303)
+
+    async def pay(self, request: Request) -> Response:
+        """Make the session of a ticket, and lead on to its payment page; ask again where the ticket is too old."""
+        product, address = product_of(request), self.addresses.of(request)
+        self.pages.show_errors(request, product)
+        if wait := self.limit.wait(*rate_scopes(address)):
+            raise too_many(wait)
+        if product is None:
+            raise UnknownProduct("The address names no product.")
+        ticket = request.query_params.get("ticket", "")
+        if request.method == "HEAD" or not self.tickets.is_good(ticket, product.name):
+            return self.pages.ask(request, product)
+        url = (await self.checkout.create(Purchase(product, address, ticket))).url
+        return self.pages.lead_on(request, product, url)
+
+    async def left(self, request: Request) -> Response:
+        """Show a page to a browser that asks for the form's address again, as the page of an outage has it do."""
+        return self.pages.page(request, "unstarted", status=405, headers={"Allow": "POST"})
