@@ -9,8 +9,10 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.numbering import LONG, PART
+from orrery.checkout.number_records import LastNumber
 from orrery.errors import Invalid
 from orrery.ports.store import Delete, Put, Store
+from orrery.runtime.collection import write
 from orrery.runtime.index_key import index_key
 from orrery.runtime.replaced import ReplacedStore
 from tests.support.checkout import BUYER, PRODUCT, Shop, session_json
@@ -218,6 +220,23 @@ async def test_a_second_restore_asks_no_more_than_the_first() -> None:
     third = shop_over(await copied(again), restored.clock)
     _ = await third.numbering.take_over(ReplacedStore(restored.store, went_on=True))
     assert [(one.known, one.last) for one in await third.numbering.listed()] == [(True, 3)]
+    third.clock.advance(1)
+    _ = await third.numbering.take_over(None)
+    assert [one.known for one in await third.numbering.listed()] == [False]
+
+
+async def test_a_counter_that_was_put_back() -> None:
+    """A number that a sale has is not given again, whatever the counter holds; that is a problem."""
+    shop = numbering_shop()
+    await sell(shop, "cs_1", "cs_2")
+    _ = await shop.numbering.run()
+    await write(shop.store, [shop.stored.last_numbers.put(LastNumber(last=1), f"NW-{YEAR}")])
+    await sell(shop, "cs_3")
+    shop.clock.advance(LONG.total_seconds() + 1)
+    assert await shop.numbering.run() == 0
+    assert [(one.state, one.items) for one in await shop.numbering.local()] == [("broken", ("cs_3",))]
+    await shop.numbering.confirm([f"NW-{YEAR}-0002"])
+    assert await shop.numbering.run() == 1
 
 
 async def test_a_year_that_begins_after_the_restore_is_known() -> None:
