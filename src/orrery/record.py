@@ -156,5 +156,6 @@ class Sealed(Record):
 
 
 def _refuse_unknown(kind: type[BaseModel], fields: dict[str, object]) -> None:
-    if fields and (unknown := fields.keys() - kind.__pydantic_fields__.keys()):
-        raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}.")
+    known = kind.__pydantic_fields__.keys()
+    if not fields.keys() <= known:
+        raise TypeError(f"{kind.__name__} has no field {', '.join(sorted(fields.keys() - known))}.")

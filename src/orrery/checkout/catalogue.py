@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from orrery.checkout.sites import DEFAULT, Site
 from orrery.errors import NotConfigured, NotFound
@@ -26,8 +27,7 @@ TRUST_COPY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProductKey:
+class ProductKey(NamedTuple):
     """The product's name in a visitor's request, and in the session's metadata."""
 
     product_type: str

@@ -109,11 +109,12 @@ class Fulfilment:
 
         async def attempt() -> AccessVerdict | Conflict:
             nonlocal event_writes, is_first
+            now = self._stored.clock.now()
             if grants:
-                changes, drafts = await self._granting(session, grants, source, verdict, is_first=is_first)
+                changes, drafts = await self._granting(session, grants, source, verdict, now, is_first=is_first)
             else:
                 changes, drafts = await self._withholding(session.id, source, verdict)
-            changes, now = event_writes + changes + Changes(checks=[erased]), self._stored.clock.now()
+            changes = event_writes + changes + Changes(checks=[erased])
             if changes.writes:
                 outcome = await outbox.commit_with(
                     self._stored.store, changes, drafts, now, held_because=held_because
@@ -173,6 +174,7 @@ class Fulfilment:
         product: ProductKey,
         source: FulfilmentSource,
         verdict: AccessVerdict,
+        now: datetime,
         *,
         is_first: bool,
     ) -> tuple[Changes, list[outbox.OutboxDraft]]:
@@ -188,14 +190,14 @@ class Fulfilment:
             product,
             event_id=source.event_id,
             granted_by=source.granted_by,
-            now=self._stored.clock.now(),
+            now=now,
             running_until=max((one.record.expires_at for one in found if one), default=None),
             title=verdict.title or self._notifications.emails.catalogue.title_of(product),
         )
         if source.happened_at:
             record = record.change(paid_at=source.happened_at)
         elif (waited := await self._stored.pending.find(session.id)) and waited.record.reason == UNPAID:
-            record = record.change(paid_at=record.granted_at)  # its session may be days older than its money
+            record = record.change(paid_at=now)  # its session may be days older than its money
         writes: list[Write] = [Delete(self._stored.pending.key(session.id))]
         if record.email:
             end = AccessEnd(expires_at=record.expires_at)
