@@ -307,6 +307,16 @@ def test_a_library_s_record() -> None:
     }
 
 
+def test_a_field_that_contains_itself() -> None:
+    """The line says that it could not be written; whoever logs goes on."""
+    stream, endless = StringIO(), list[object]()
+    endless.append({"again": endless})
+    handler = EventHandler(stream)
+    handler.setFormatter(EventFormatter(json.dumps, REDACTION))
+    handler.handle(logging.makeLogRecord({"msg": "said", "found": endless}))
+    assert json.loads(stream.getvalue())["event"] == "a log record could not be written"
+
+
 def test_a_stream_that_is_closed() -> None:
     """Where nothing can be written any more, who logs goes on."""
     closed = StringIO()

@@ -124,7 +124,10 @@ class EventFormatter(logging.Formatter):
         self._redaction = redaction
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._line(self._redaction(event_of(record)))
+        try:
+            return self._line(self._redaction(event_of(record)))
+        except RecursionError:  # logging would raise it where the line was written
+            raise ValueError("a field contains itself") from None
 
 
 class EventHandler(logging.StreamHandler[TextIO]):

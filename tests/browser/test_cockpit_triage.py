@@ -120,6 +120,21 @@ def test_everything_is_done_by_pointer(desk: Desk, page: Page, cockpit: Cockpit)
     expect(here).to_be_focused()
 
 
+def test_escape_clears_the_search_and_enter_keeps_it(desk: Desk, cockpit: Cockpit) -> None:
+    """Both go to the rows: to all of them, or to those that were found; a filter stays."""
+    page, rows = desk.page, cockpit.rows()
+    search, mail = page.get_by_role("searchbox"), [row for row in rows if row["source"] == "mail"]
+    page.get_by_role("group", name="Show sources").get_by_role("button", name="Mail").click()
+    search.fill(mail[0]["subject"])
+    desk.press("Enter")
+    expect(search).to_have_value(mail[0]["subject"])
+    expect(desk.current).to_be_focused()
+    desk.press("/", "Escape")
+    expect(search).to_have_value("")
+    expect(page.locator("#count")).to_have_text(f"{len(mail)} of {len(rows)} rows")
+    expect(desk.current).to_be_focused()
+
+
 def test_search_and_filters_count_what_they_let_through(desk: Desk, cockpit: Cockpit) -> None:
     """Search, source and track narrow the list together, and the count says to how many of how many."""
     page = desk.page

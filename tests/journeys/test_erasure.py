@@ -72,4 +72,4 @@ def test_a_restore_brings_no_erased_buyer_back(shop: Deployment, tmp_path: Path)
         later_session: "erased",
         last_session: third.email,
     }
-    assert f"{shop.store.name}.before-restore, which a restore has left" in erased(shop, third.email)
+    assert f"{shop.store.name}.before-restore, left by a restore, " in erased(shop, third.email)

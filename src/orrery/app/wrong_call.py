@@ -10,7 +10,7 @@ def sentence_about(error: typer.TyperException) -> str:
     refusal = error.format_message()
     if isinstance(error, typer.BadParameter) and error.param and error.message:
         name, takes = error.param.get_error_hint().replace("'", ""), _takes(error)
-        refusal = f"{name} takes {takes}." if takes else f"{name}: {error.message}"
+        refusal = f"{name} takes {takes}." if takes else f"{error.message[:1].upper()}{error.message[1:]}"
     context: typer.Context | None = getattr(error, "ctx", None)
     if context is None or "\n" in refusal:
         return refusal

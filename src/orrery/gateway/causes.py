@@ -189,6 +189,7 @@ _DIAGNOSES: dict[Kind, Diagnosis] = {
     "stopping": Diagnosis("The service is stopping.", "Wait for a few minutes."),
     "stopped": Diagnosis(
         "The service was stopped by hand, or ended by itself without an error.",
-        "If you stopped it, type `orrery gateway guest pause --unit UNIT`: else the guest starts it (layer 3).",
+        "If you stopped it, type `sudo orrery gateway guest pause --unit UNIT --for 2h` on its machine: else "
+        "the guest starts it (layer 3).",
     ),
 }

@@ -1,9 +1,10 @@
 """A dispute, and what does not agree, as problems until they are over (issue 39, line 2)."""
 
+from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.records import Reversal
 from orrery.ports.store import Put
 from tests.checkout.access.test_refunds import DAY, DIFFERS, OPEN, START, charge, dispute, later, sold, untimed
-from tests.support.checkout import Shop
+from tests.support.checkout import BUYER, OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.tables import each_case
 
 
@@ -39,6 +40,23 @@ async def test_what_does_not_add_up_is_a_finding() -> None:
     ]
     assert (await shop.reconciliation.panel()).headline == "1 with access without payment"
     assert not any(one.essential for one in await shop.reconciliation.findings())
+    (finding,) = await shop.reconciliation.findings()
+    assert finding.command == "orrery access revoke cs_1 --reason refunded"
+    await shop.desk.revoke("cs_1", "refunded")
+    assert [one.state for one in await shop.reconciliation.findings()] == ["ok"]
+    assert (await shop.reconciliation.panel()).headline == "What is paid has access, and what has access is paid"
+
+
+async def test_what_is_granted_by_hand_is_no_problem_any_more() -> None:
+    """A session that was refused is listed with a command that shows its payment, until the owner grants it."""
+    shop = Shop()
+    await shop.reconciliation.run_unattended()
+    await shop.offered("cs_1")
+    await shop.receive("evt_1", session_json("cs_1", metadata=metadata_of(OTHER)))
+    (finding,) = await shop.reconciliation.findings()
+    assert (finding.state, finding.command) == ("broken", "orrery processor session cs_1")
+    _ = await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", session_id="cs_1"), "it was paid")
+    assert [one.state for one in await shop.reconciliation.findings()] == ["ok"]
 
 
 async def test_an_inquiry_that_becomes_a_dispute_is_pushed_once_more() -> None:

@@ -79,6 +79,6 @@ def _unreached(place: StorePlace, store_file: Path, *, is_scrubbed: bool) -> Non
     """Print where the address may still be."""
     note("Not reached: older backups, and the processor's own records. Erase there, too.")
     for copy in remains_of(place, store_file):
-        note(f"Not reached: {copy}, which a restore has left. Delete it.")
+        note(f"Not reached: {copy}, left by a restore, by `orrery store copy` or by a killed command. Delete it.")
     for one in place.beyond_scrub(is_scrubbed=is_scrubbed):
         note(f"Not reached: {one}")

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, WithheldSession
 from orrery.errors import StoreError
-from orrery.ports.health import Concern, Finding
+from orrery.ports.health import ACT_TODAY, Concern, Finding, Severity
 from orrery.ports.processor import ProcessorReads
 from orrery.runtime.outbox import MOST_COUNTED, Notification, Outbox
 from orrery.runtime.references import References
@@ -17,8 +17,11 @@ from orrery.syntax.session_id import SESSION_ID
 EMAIL_TO = "e-mail to "
 """How the name of the part begins that is broken while a buyer cannot be reached."""
 
+PAYMENT_OF = "payment of "
+"""How the name of the part begins that is broken while a payment is awaited for too long."""
+
 MOST = 20
-"""How many buyers without their e-mail are listed one by one."""
+"""How many buyers of each kind are listed one by one."""
 
 TOO_LONG = timedelta(hours=1)
 """How long a completed session may wait for its payment until its buyer needs help."""
@@ -49,7 +52,8 @@ class BuyersInNeed:
 
     async def all(self) -> Sequence[BuyerInNeed]:
         """Return them, the newest first; raise the store's errors."""
-        found = [*await self._without_access(), *await self.unreached()]
+        withheld = [await self._withheld(one) for one in await self._withheld_sessions()]
+        found = [*withheld, *await self.unreached()]
         return sorted(found, key=lambda one: one.since, reverse=True)
 
     async def unreached(self, most: int | None = None) -> Sequence[BuyerInNeed]:
@@ -61,28 +65,22 @@ class BuyersInNeed:
         ]
 
     async def findings(self) -> Sequence[Finding]:
-        """Return a finding for each buyer who cannot be reached, and one about those beyond `MOST`."""
+        """Return a finding for each buyer who cannot be reached, or waits; beyond `MOST`, one about all others.
+
+        Who is refused has paid: the last reconciliation's problem names each of those.
+        """
         try:
             unreached = await self.unreached(MOST_COUNTED)
+            waiting = [
+                await self._withheld(one) for one in await self._withheld_sessions() if one.state != "refused"
+            ]
         except StoreError:
             return []
-        found = [
-            Finding(
-                f"{EMAIL_TO}{one.reference}",
-                "broken",
-                f"{one.why.rstrip('.')}.",
-                one.todo,
-                essential=False,
-                settled=True,
-                concern=Concern(one.product, address=one.email, link=one.link),
-            )
-            for one in unreached[:MOST]
+        refused = "All: `orrery notifications list --state dead`."
+        return [
+            *_findings(EMAIL_TO, unreached, ACT_TODAY, refused),
+            *_findings(PAYMENT_OF, waiting, 3, "All: `orrery checkout reconcile`."),
         ]
-        if more := unreached[MOST:]:
-            why, todo = f"Refused, too: {len(more)} more.", "All: `orrery notifications list --state dead`."
-            items = tuple(one.reference for one in more)
-            found.append(Finding(f"{EMAIL_TO}others", "broken", why, todo, essential=False, items=items))
-        return found
 
     async def drop(self, session_id: str) -> None:
         """Drop the refused e-mails of a session, in whose place another is sent."""
@@ -113,10 +111,10 @@ class BuyersInNeed:
             reference, row.created_at, record.product.name, masked(record.email), why, todo, link or ""
         )
 
-    async def _without_access(self) -> list[BuyerInNeed]:
+    async def _withheld_sessions(self) -> list[WithheldSession]:
         now, waiting = self.stored.clock.now(), (await self.stored.pending.all()).values()
         return [
-            await self._withheld(one)
+            one
             for one in waiting
             if not one.failed_at and (one.state == "refused" or now - one.noted_at > TOO_LONG)
         ]
@@ -124,11 +122,37 @@ class BuyersInNeed:
     async def _withheld(self, one: WithheldSession) -> BuyerInNeed:
         offer = await self.stored.offers.find(one.session_id)
         product = offer.record.product.name if offer else "unknown"
-        todo = "See `orrery checkout reconcile`."
-        return BuyerInNeed(self._reference(one.session_id), one.noted_at, product, "", one.reason, todo)
+        reference, refused = self._reference(one.session_id), one.state == "refused"
+        why = one.reason if refused else "The payment has not arrived"
+        todo = f"Look at it: `orrery processor session {reference}`."
+        opens = "" if refused else "Access opens by itself once it arrives. "
+        return BuyerInNeed(reference, one.noted_at, product, "", why, f"{opens}{todo}")
 
     def _reference(self, session_id: str) -> str:
         return References.of_store(self.stored.index_key).of(session_id)
+
+
+def _findings(kind: str, buyers: Sequence[BuyerInNeed], severity: Severity, all_of_them: str) -> list[Finding]:
+    found = [
+        Finding(
+            f"{kind}{one.reference}",
+            "broken",
+            f"{one.why.rstrip('.')}.",
+            one.todo,
+            essential=False,
+            settled=True,
+            severity=severity,
+            concern=Concern(one.product, address=one.email, link=one.link),
+        )
+        for one in buyers[:MOST]
+    ]
+    if more := buyers[MOST:]:
+        why, items = f"{len(more)} more.", tuple(one.reference for one in more)
+        others = Finding(
+            f"{kind}others", "broken", why, all_of_them, essential=False, severity=severity, items=items
+        )
+        found.append(others)
+    return found
 
 
 def _session_of(row: Notification) -> str | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.report import settled_by_hand
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
@@ -130,6 +131,7 @@ class Desk:
             reversal = known.record if known else None
         emails = self._emails.ended(revoked, reversal, [*shortened.values()])
         changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
+        changes += await self._settled(session_id)
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
@@ -179,6 +181,7 @@ class Desk:
         if former_ids := _former_ids(grant):
             line = self._stored.line_id(former_ids[0])
             added += self._stored.imported_lines.added(line, record.session_id.encode())
+        added += await self._settled(record.session_id)
         noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
         await self._commit(added + noted)
         return record
@@ -229,6 +232,14 @@ class Desk:
     async def _commit(self, changes: Changes) -> None:
         if not isinstance(await commit(self._stored.store, changes), Committed):
             raise StoreUnavailable("The buyer's access changed meanwhile; nothing was written, try again.")
+
+    async def _settled(self, session_id: str) -> Changes:
+        """Return what takes the session out of the last reconciliation, where that lists it."""
+        last = await self._stored.reconciled.get()
+        settled = last and settled_by_hand(last.record, session_id)
+        if not last or not settled or settled == last.record:
+            return Changes()
+        return self._stored.reconciled.changes("", last, settled)
 
     def _noted(self, session_id: str, action: JournalAction, reason: str) -> Changes:
         checked_reason(reason)

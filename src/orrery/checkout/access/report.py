@@ -24,6 +24,10 @@ _WELL = "What is paid has access, and what has access is paid"
 _LATE = "The last reconciliation is more than an hour ago"
 _NOT_RUN = "Is the service running, and does the processor answer?"
 _TODO = "See `orrery checkout reconcile`."
+_REVOKE = (
+    "If the access shall end, type `orrery access revoke {} --reason refunded`. All: `orrery checkout reconcile`."
+)
+_PAYMENT = "The payment: `orrery processor session {}`. What to do by its reason: `orrery checkout reconcile`."
 
 PART, DISPUTE = "payments and access", "dispute:"
 """The part of the findings, and how those of disputes begin: each has the dispute's id behind it."""
@@ -119,26 +123,52 @@ def with_refused(last: LastReconciliation, session_id: str, reason: str) -> Last
     return last.change(paid_without_access=listed, without_access=max(last.without_access, len(listed)))
 
 
+def settled_by_hand(last: LastReconciliation, session_id: str) -> LastReconciliation:
+    """Return it without a session that the owner has granted or revoked since: its problem ends at once."""
+    paid, unpaid = (
+        tuple(one for one in listed if one.session_id != session_id)
+        for listed in (last.paid_without_access, last.access_without_payment)
+    )
+    return last.change(
+        paid_without_access=paid,
+        access_without_payment=unpaid,
+        without_access=last.without_access - len(last.paid_without_access) + len(paid),
+        without_payment=last.without_payment - len(last.access_without_payment) + len(unpaid),
+    )
+
+
 def findings_of(last: LastReconciliation, now: datetime) -> list[Finding]:
     """Return whether payments and access agree. An open dispute is a separate problem."""
     if wrong := {one.session_id: one.reason for one in _wrong(last)}:
         named = [f"{session_id}: {reason}" for session_id, reason in wrong.items()]
         more = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
         why = f"{'; '.join(named[:MOST_NAMED])}{more}."
+        todo = _todo(last)
         return [
-            Finding(PART, "broken", why, _TODO, essential=False, settled=True, severity=URGENT, items=tuple(wrong))
+            Finding(PART, "broken", why, todo, essential=False, settled=True, severity=URGENT, items=tuple(wrong))
         ]
     if now - last.at > LATE:
         return [Finding(PART, "broken", f"{_LATE}.", f"{_NOT_RUN} {_TODO}", essential=False)]
     return [Finding(PART, "ok", f"{_WELL}.", essential=False, settled=True)]
 
 
+def _todo(last: LastReconciliation) -> str:
+    """Return what to do about the first one that is named, and the command that lists all."""
+    for text, listed in ((_PAYMENT, last.paid_without_access), (_REVOKE, _unpaid(last))):
+        if listed:
+            return text.format(listed[0].session_id)
+    return _TODO
+
+
+def _unpaid(last: LastReconciliation) -> list[StoredDiscrepancy]:
+    return [one for one in last.access_without_payment if not one.item]
+
+
 def _wrong(last: LastReconciliation) -> list[StoredDiscrepancy]:
     unreadable = (StoredDiscrepancy(session_id=one, reason="cannot be read") for one in last.unreadable)
-    unpaid = (one for one in last.access_without_payment if not one.item)
     return [
         *(one.change(reason=f"paid, without access ({one.reason})") for one in last.paid_without_access),
-        *(one.change(reason=f"access without payment ({one.reason})") for one in unpaid),
+        *(one.change(reason=f"access without payment ({one.reason})") for one in _unpaid(last)),
         *unreadable,
     ]
 

@@ -117,6 +117,12 @@ function widen() {
   list.go(list.current);
 }
 
+function clearSearch() {
+  if (!board.query) return;
+  board.query = search.value = "";
+  show({ fromTop: true });
+}
+
 /** The rows that an act is for: the selected ones, else the current one. */
 function meant() {
   const rows = list.picked.size ? list.shown : [list.current];
@@ -150,7 +156,10 @@ function pickAll(isPicked) {
 }
 
 function leave(target) {
-  if (target === search) list.go(list.current);
+  if (target === search) {
+    clearSearch();
+    list.go(list.current);
+  }
   else if (drafts.close()) return;
   else if (list.picked.size) acts.clear();
   else if (list.current && list.opened.has(list.current.id)) opened.close(list.current);
