@@ -11,7 +11,10 @@ from tests.browser.conftest import ARGUMENTS, CHROMIUM, OpenPage, Watch, looks, 
 from tests.support.deployment import Deployment, Product, running
 from tests.support.tables import each_case
 
-EDGE = "(one) => [getComputedStyle(one).borderTopColor, getComputedStyle(document.body).backgroundColor]"
+EDGE = """(button) => {
+  const edge = getComputedStyle(button);
+  return edge.borderTopWidth !== "0px" && edge.borderTopColor !== getComputedStyle(document.body).backgroundColor;
+}"""
 NAME = "Buy exam exam $49.00"
 
 
@@ -97,7 +100,7 @@ def test_what_went_wrong_is_said(
     site.orders(answer)
     for lang, said, charged in (
         ("en-GB", english, "nothing was charged"),
-        ("de", german, "es wurde nichts abgebucht"),
+        ("de-AT", german, "es wurde nichts abgebucht"),
     ):
         site.open(lang=lang)
         page.get_by_role("button").click()
@@ -314,8 +317,7 @@ def test_no_look_has_a_barrier(lang: str, more: str, site: Site, page: Page, wat
     assert violations_in_both_schemes(page) == []
     assert len([*looks(page)]) > 1
     page.emulate_media(forced_colors="active")
-    edge, ground = page.get_by_role("button").evaluate(EDGE)
-    assert edge != ground
+    assert page.get_by_role("button").evaluate(EDGE)
     page.emulate_media(forced_colors="none")
     page.set_viewport_size({"width": 320, "height": 256})
     assert page.evaluate("document.documentElement.scrollWidth") == 320
