@@ -56,11 +56,17 @@ class Site:
         self.page.unroute("**/guided/api/checkout")
         self.page.route("**/guided/api/checkout", answer)
 
-    def hold(self) -> list[Route]:
-        """From now on, let orders wait; return those that do."""
+    def hold(self) -> Callable[[], Route]:
+        """From now on, let orders wait; return what returns the one that does, once it has come."""
         held: list[Route] = []
         self.orders(lambda route: held.append(route))  # noqa: PLW0108  Playwright marks what it is given
-        return held
+
+        def came() -> Route:
+            while not held:
+                self.page.evaluate("null")  # Playwright hands over what came meanwhile
+            return held.pop()
+
+        return came
 
     def products(self) -> list[str | None]:
         """Return the certification codes that were ordered."""

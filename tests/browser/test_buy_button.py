@@ -11,7 +11,10 @@ from tests.browser.conftest import ARGUMENTS, CHROMIUM, OpenPage, Watch, looks, 
 from tests.support.deployment import Deployment, Product, running
 from tests.support.tables import each_case
 
-EDGE = "(one) => [getComputedStyle(one).borderTopColor, getComputedStyle(document.body).backgroundColor]"
+EDGE = """(button) => {
+  const edge = getComputedStyle(button);
+  return edge.borderTopWidth !== "0px" && edge.borderTopColor !== getComputedStyle(document.body).backgroundColor;
+}"""
 NAME = "Buy exam exam $49.00"
 
 
@@ -73,9 +76,9 @@ def test_the_keyboard_is_enough_and_the_focus_stays(site: Site, page: Page) -> N
     expect(button).to_have_attribute("aria-disabled", "true")
     expect(button).to_be_focused()
     page.keyboard.press("Space")
-    held.pop().continue_()
+    held().continue_()
     await_payment(page)
-    assert held == []
+    assert len(site.asked) == 1
 
 
 SAID: list[tuple[Answer, str, str]] = [
@@ -97,7 +100,7 @@ def test_what_went_wrong_is_said(
     site.orders(answer)
     for lang, said, charged in (
         ("en-GB", english, "nothing was charged"),
-        ("de", german, "es wurde nichts abgebucht"),
+        ("de-AT", german, "es wurde nichts abgebucht"),
     ):
         site.open(lang=lang)
         page.get_by_role("button").click()
@@ -156,7 +159,7 @@ def test_a_slow_answer_is_waited_for(site: Site, page: Page) -> None:
     page.get_by_role("button").click()
     page.clock.run_for(20_000)
     expect(page.get_by_role("status")).to_have_text("Opening the payment page…")
-    held.pop().continue_()
+    held().continue_()
     await_payment(page)
 
 
@@ -192,7 +195,7 @@ def test_another_product_takes_the_place_of_an_order(site: Site, page: Page) -> 
     button = page.get_by_role("button", name="Buy other exam $49.00", exact=True)
     expect(button).to_have_attribute("aria-disabled", "false")
     with page.expect_response("**/guided/api/checkout"):
-        held.pop().continue_()
+        held().continue_()
     site.orders(pass_on)
     button.click()
     await_payment(page)
@@ -206,7 +209,7 @@ def test_a_button_that_is_taken_away_leads_nowhere(site: Site, page: Page) -> No
     page.get_by_role("button").click()
     page.locator("orrery-buy").evaluate("(one) => { window.taken = one; one.remove(); }")
     with page.expect_response("**/guided/api/checkout"):
-        held.pop().continue_()
+        held().continue_()
     page.evaluate("document.querySelector('main').append(window.taken)")
     expect(page.get_by_role("button")).to_have_attribute("aria-disabled", "false")
     expect(page.get_by_role("status")).to_be_empty()
@@ -314,8 +317,7 @@ def test_no_look_has_a_barrier(lang: str, more: str, site: Site, page: Page, wat
     assert violations_in_both_schemes(page) == []
     assert len([*looks(page)]) > 1
     page.emulate_media(forced_colors="active")
-    edge, ground = page.get_by_role("button").evaluate(EDGE)
-    assert edge != ground
+    assert page.get_by_role("button").evaluate(EDGE)
     page.emulate_media(forced_colors="none")
     page.set_viewport_size({"width": 320, "height": 256})
     assert page.evaluate("document.documentElement.scrollWidth") == 320
