@@ -146,6 +146,14 @@ class ScriptedProcessor:
         self._meet(self.before, "price")
         return self.active_price
 
+    async def list_prices(self, *, active: bool | None = None) -> AsyncIterator[Price | ItemUnreadable]:
+        """Yield what cannot be read, and the price that a test has put there."""
+        assert active
+        self._meet(self.before, "price")
+        for one in (*self.unreadable, self.active_price):
+            if one:
+                yield one
+
     def page_of_payment(self, payment_intent: str, *, livemode: bool) -> str:
         """Return the address of a payment's page, whatever its mode."""
         assert livemode == self.livemode

@@ -32,6 +32,7 @@ from orrery.checkout.selling.drift import EVERY as DRIFT_EVERY
 from orrery.checkout.selling.drift import Drift
 from orrery.checkout.selling.health import CreationHealth, ProxyHealth
 from orrery.checkout.selling.preflight import Preflight
+from orrery.checkout.selling.price_list import PriceList
 from orrery.checkout.selling.products import Selling
 from orrery.checkout.selling.service import Checkout
 from orrery.checkout.selling.sessions import Expiry
@@ -91,7 +92,7 @@ class CheckoutDomain:
         web: WebSites,
     ) -> None:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
-        self.stored, self.plan, self.tasks, self._web = stored, plan, tasks, web
+        self.stored, self.plan, self.tasks, self._web, self._reads = stored, plan, tasks, web, reads
         self.catalogue = catalogue = settings.catalogue(plan.sites)
         emails = Emails(catalogue, settings.details(), settings.practice_url, stored.references)
         self.emails, texts = emails, Notifications(emails)
@@ -161,6 +162,7 @@ class CheckoutDomain:
         own = make(
             checkout=self.checkout,
             button=(button := self._button()),
+            prices=PriceList(clock, self.selling, self._reads),
             webhook=self.webhook,
             lookup=self.lookup,
             session_states=self.session_states,

@@ -1,6 +1,8 @@
 """The public operations of checkout over HTTP (spec 1, Endpoints; decisions 2, 3, 7, 11, 14)."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -13,13 +15,16 @@ from orrery.checkout.access.lookup import AccessAnswer, Lookup, SessionState, Se
 from orrery.checkout.button.routes import Button
 from orrery.checkout.catalogue import SLUG, SLUG_MAXIMUM, ProductKey
 from orrery.checkout.selling.health import ProxyHealth
+from orrery.checkout.selling.price_list import KEPT, ListedProduct, PriceList
 from orrery.checkout.selling.service import Checkout, CreatedSession, Purchase
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.body import is_form, json_body, read_body, read_form, read_model
 from orrery.edge.client_address import ClientAddresses, is_private, rate_scopes
+from orrery.edge.cors import PUBLIC_HEADERS
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
+from orrery.edge.public_reads import is_known
 from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.errors import Invalid
@@ -89,6 +94,7 @@ class CheckoutRoutes:
 
     checkout: Checkout
     button: Button
+    prices: PriceList
     webhook: WebhookReceiver
     lookup: Lookup
     session_states: SessionStates
@@ -108,6 +114,14 @@ class CheckoutRoutes:
             responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503) | _OF_FORMS,
             openapi_extra=json_body(CheckoutRequest, CheckoutForm),
             summary="Start a hosted payment session",
+        )
+        router.add_api_route(
+            "/products",
+            self.products,
+            methods=["GET"],
+            response_model=list[ListedProduct],
+            responses=problems(503),
+            summary="List the products with their prices (a site's pages)",
         )
         router.add_api_route(
             "/webhook",
@@ -165,6 +179,15 @@ class CheckoutRoutes:
             request, ProductKey(asked.productType, asked.certCode, asked.vendorSlug), asked.form_token
         )
 
+    async def products(self, request: Request) -> Response:
+        """Return the products of all sites; any page may read them, and a cache may keep them for a minute."""
+        body = json.dumps([asdict(one) for one in await self.prices.read()], separators=(",", ":")).encode()
+        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        about = _PUBLIC | {"ETag": etag, "Cache-Control": f"public, max-age={KEPT}"}
+        if is_known(request.scope["headers"], etag.encode()):
+            return Response(status_code=304, headers=about)
+        return Response(body, media_type="application/json", headers=about)
+
     async def _counted(self, request: Request, limit: RateLimit) -> str:
         """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
         address, proxy = self.addresses.of(request), self.addresses.untrusted_proxy(request)
@@ -210,6 +233,8 @@ class CheckoutRoutes:
         except Invalid as error:
             raise Problem(422, "invalid-field", str(error)) from None
 
+
+_PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
 
 _OF_FORMS: dict[int | str, dict[str, Any]] = {
     303: {"description": "A form: the way to the payment page"},
