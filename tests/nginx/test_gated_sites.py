@@ -196,6 +196,22 @@ def test_a_folder_without_its_slash(site: GatedSite, cookie: str) -> None:
     assert answer.location.endswith(f"{AT}/")
 
 
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("nginx", "location / { try_files $uri $uri/index.html =404; }"),
+        ("nginx", "merge_slashes off; location / { try_files $uri $uri/index.html =404; }"),
+        ("caddy", "handle {\ntry_files {path} {path}/index.html\nfile_server\n}"),
+    ],
+)
+def test_a_folder_whose_page_the_owner_finds(kind: WebServer, more: str, tmp_path: Path) -> None:
+    """An owner's `try_files` hands out the index page of a folder without its slash, but not of this one."""
+    with gated_site(kind, tmp_path, more=more) as site:
+        for path in (AT, f"/{AT}", f"{AT}?a=1", f"{AT}/more"):
+            expect_closed(site.ask(path))
+        assert MARK in site.ask(f"{AT}/", Cookie=site.shop.opened("cs_1")).body
+
+
 @each_case(("method", "headers", "body"), WAYS)
 def test_the_gate_is_asked_by_the_cookie_alone(
     method: str, headers: dict[str, str], body: bytes | None, site: GatedSite, cookie: str
