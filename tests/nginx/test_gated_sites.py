@@ -240,6 +240,14 @@ def test_a_percent_sign_closes_no_open_page(tmp_path: Path) -> None:
         assert site.ask("/about.html/%zz").status == 404
 
 
+def test_an_alias_without_its_slash(tmp_path: Path) -> None:
+    """An owner's `alias` for a folder beside the practice pages leads out of it, and not into them."""
+    with gated_site("nginx", tmp_path, more=f"location /site {{ alias {tmp_path}/files/site/; }}\n") as site:
+        assert site.ask("/site../about.html").body.startswith("For all.")
+        for path in (f"/site..{AT}/index.html", f"/site..{AT}/", f"/site../{AT}/more/index.html"):
+            expect_closed(site.ask(path))
+
+
 def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
     """An owner's location for names with a dot in front does not reach into the folder: the printed one does."""
     with gated_site("nginx", tmp_path, more="location ~ /\\. { deny all; }\n") as site:

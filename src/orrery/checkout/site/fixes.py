@@ -60,8 +60,8 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
             f"no handle_path, uri, root or copy that leads to {at} by another path   (or gate that path, too)",
         ),
         "closed": Fix(
-            "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product. Or the web "
-            "server itself may not read the file, or the folder has no index.",
+            "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product. Or the "
+            "web server itself may not read the file, or the folder has no index.",
             f"{asked}   (without proxy_set_header Cookie in its location)",
             f"{asks}   (without header_up Cookie)",
         ),
