@@ -46,6 +46,9 @@ VISITOR = "127.0.0.3"
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
 
+DEMO: Mapping[str, Mapping[str, str]] = {"site": PAGES}
+"""The sites of the demo: the pages of each, by the folder of its files."""
+
 FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
 
 _NGINX = """\
@@ -221,13 +224,13 @@ class GatedSite:
         return found
 
 
-def write_site(root: Path) -> None:
-    """Write the demo's site as files, its practice page for two products, and a page that links all there is."""
-    found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in PAGES.items()}
-    for path in (WEB / "site").glob("*.*"):
-        found[f"/site/{path.name}"] = path.name
-    texts = {path: (WEB / "site" / name).read_text(encoding="utf-8") for path, name in found.items()}
-    page = (WEB / "site" / "practice.html").read_text(encoding="utf-8")
+def write_site(root: Path, demo: str) -> None:
+    """Write a site of the demo as files, its practice page for two products, and a page that links all of it."""
+    found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in DEMO[demo].items()}
+    for path in (WEB / demo).glob("*.*"):
+        found[f"/{demo}/{path.name}"] = path.name
+    texts = {path: (WEB / demo / name).read_text(encoding="utf-8") for path, name in found.items()}
+    page = (WEB / demo / "practice.html").read_text(encoding="utf-8")
     closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
@@ -242,7 +245,12 @@ def write_site(root: Path) -> None:
 
 @contextmanager
 def gated_site(
-    kind: WebServer, folder: Path, service: str | None = None, more: str = "", changed: tuple[str, str] = ("", "")
+    kind: WebServer,
+    folder: Path,
+    service: str | None = None,
+    more: str = "",
+    changed: tuple[str, str] = ("", ""),
+    demo: str = "site",
 ) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
@@ -250,7 +258,7 @@ def gated_site(
     second one.
     """
     root, (port,) = folder / "files", free_ports(1)
-    write_site(root)
+    write_site(root, demo)
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
     text = configuration(kind, gated, service or shop.service).replace(*changed)

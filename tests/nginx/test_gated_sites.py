@@ -1,17 +1,21 @@
 """A site with the printed configuration keeps its practice pages closed, on each web server alike (issue 40)."""
 
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
+import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
 from orrery.checkout.site.web_servers import WebServer
 from orrery.errors import StoreUnavailable
-from tests.nginx.gated import FILES, MARK, VISITOR, Answer, GatedSite, gated_site
+from tests.nginx.gated import DEMO, FILES, MARK, VISITOR, Answer, GatedSite, gated_site
 from tests.support.certificates import make_certificate
 from tests.support.checkout import BUYER, OTHER, PRODUCT
 from tests.support.hosted import OF_PAGE, sold
+from tests.support.ports import free_ports
 from tests.support.serving import bound, serving
 from tests.support.soak import SOAKING
 from tests.support.tables import each_case
@@ -110,6 +114,24 @@ def test_no_spelling_opens_it(
     expect_closed(site.ask(other, method, body, **headers, Cookie=cookie))
 
 
+def test_no_spelling_opens_it_by_http_2(tmp_path: Path) -> None:
+    """Over TLS, and with the paths of HTTP/2, which nginx reads by another way than those of HTTP/1."""
+    certificate, (port,) = make_certificate(tmp_path), free_ports(1)
+    more = f"listen 127.0.0.1:{port} ssl http2; ssl_certificate {certificate}; ssl_certificate_key {certificate};"
+    trusted = ssl.create_default_context(cafile=str(certificate))
+    with gated_site("nginx", tmp_path, more=more) as site:
+        cookie = site.shop.opened("cs_1")
+        with httpx2.Client(
+            base_url=f"https://localhost:{port}", http2=True, verify=trusted, trust_env=False
+        ) as web:
+            for path in SPELLINGS:
+                raw = {"target": path.replace("SITE", f"localhost:{port}").encode()}
+                answer = web.get("/", extensions=raw)
+                assert answer.http_version == "HTTP/2"
+                expect_closed(Answer(answer.status_code, {}, answer.text))
+            assert web.get(f"{AT}/data.json", headers={"Cookie": cookie}).status_code == 200
+
+
 def test_no_spelling_opens_it_where_slashes_are_kept(tmp_path: Path) -> None:
     """An owner who has nginx leave // in paths has more names of each file."""
     with gated_site("nginx", tmp_path, more="merge_slashes off;\n") as site:
@@ -174,6 +196,22 @@ def test_a_folder_without_its_slash(site: GatedSite, cookie: str) -> None:
     assert answer.location.endswith(f"{AT}/")
 
 
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("nginx", "location / { try_files $uri $uri/index.html =404; }"),
+        ("nginx", "merge_slashes off; location / { try_files $uri $uri/index.html =404; }"),
+        ("caddy", "handle {\ntry_files {path} {path}/index.html\nfile_server\n}"),
+    ],
+)
+def test_a_folder_whose_page_the_owner_finds(kind: WebServer, more: str, tmp_path: Path) -> None:
+    """An owner's `try_files` hands out the index page of a folder without its slash, but not of this one."""
+    with gated_site(kind, tmp_path, more=more) as site:
+        for path in (AT, f"/{AT}", f"{AT}?a=1", f"{AT}/more"):
+            expect_closed(site.ask(path))
+        assert MARK in site.ask(f"{AT}/", Cookie=site.shop.opened("cs_1")).body
+
+
 @each_case(("method", "headers", "body"), WAYS)
 def test_the_gate_is_asked_by_the_cookie_alone(
     method: str, headers: dict[str, str], body: bytes | None, site: GatedSite, cookie: str
@@ -202,6 +240,14 @@ def test_a_percent_sign_closes_no_open_page(tmp_path: Path) -> None:
         assert site.ask("/about.html/%zz").status == 404
 
 
+def test_an_alias_without_its_slash(tmp_path: Path) -> None:
+    """An owner's `alias` for a folder beside the practice pages leads out of it, and not into them."""
+    with gated_site("nginx", tmp_path, more=f"location /site {{ alias {tmp_path}/files/site/; }}\n") as site:
+        assert site.ask("/site../about.html").body.startswith("For all.")
+        for path in (f"/site..{AT}/index.html", f"/site..{AT}/", f"/site../{AT}/more/index.html"):
+            expect_closed(site.ask(path))
+
+
 def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
     """An owner's location for names with a dot in front does not reach into the folder: the printed one does."""
     with gated_site("nginx", tmp_path, more="location ~ /\\. { deny all; }\n") as site:
@@ -215,9 +261,12 @@ def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
         assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
 
 
-def test_a_crawler_finds_no_practice_page(site: GatedSite) -> None:
-    """It follows every link of the demo's site, and of the hosted pages where it is led."""
-    found = site.crawl()
+@pytest.mark.parametrize("demo", DEMO)
+@pytest.mark.parametrize("kind", get_args(WebServer))
+def test_a_crawler_finds_no_practice_page(kind: WebServer, demo: str, tmp_path: Path) -> None:
+    """It follows every link of each site of the demo, and of the hosted pages where it is led."""
+    with gated_site(kind, tmp_path, demo=demo) as site:
+        found = site.crawl()
     assert {"/about.html", *PLAIN} <= {*found}
     assert any(path.startswith("/guided/lost") for path in found)
     assert [path for path, answer in found.items() if MARK in answer.body] == []

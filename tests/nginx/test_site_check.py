@@ -118,6 +118,10 @@ WRONG: dict[str, tuple[Mapping[str, str], set[Fault]]] = {
     "a policy without its numbers": ({HSTS: f"{HSTS} {POLICY.format(NO_NUMBERS)}"}, {"CSP"}),
     "a policy with the pill": ({HSTS: f"{HSTS} {POLICY.format(OWN)}"}, set()),
     "no pill": ({'location = /live/pill.js { return 200 "pill"; }': ""}, {"pill"}),
+    "a page for the folder's name": (
+        {BLOCK: f"location / {{ try_files $uri $uri/index.html =404; }}\n{BLOCK}"},
+        {"spelling"},
+    ),
     "a second path": ({BLOCK: f"location ^~ /second/ {{ alias FOLDER/www{PRACTICE}; }}\n{BLOCK}"}, set()),
     "every path has a page": ({"root FOLDER/www;": "root FOLDER/www; try_files $uri $uri/ /home.html;"}, set()),
 }

@@ -141,14 +141,14 @@ def _asked(
 ) -> list[dict[str, str]]:
     """Return the paths to ask for by the pages of each product; raise `Invalid` for a folder without any.
 
-    A path outside of all practice pages is asked for once at each origin.
+    A named path that is in none of them is asked for once at each origin.
     """
     from orrery.checkout.site.folder import SiteFolder  # noqa: PLC0415  only the command has it
 
     if wrong := [path for path in named if not path.startswith("/")]:
         raise Invalid(f"{wrong[0]} is no path of the site: it begins with a slash.")
     firsts = [*{one.origin: one for one in reversed(chosen)}.values()]
-    outside = [path for path in named if not any(one.has(path) for one in closed)]
+    outside = [path for path in named if not any(one.has(path) for one in chosen)]
     asked = [
         {quote(path, safe="/%"): "" for path in named if pages.has(path) or (path in outside and pages in firsts)}
         for pages in chosen

@@ -21,7 +21,7 @@ class Fix:
 
 
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
-    at = pages.folder or pages.path
+    at, path = pages.folder or pages.path, pages.path.rstrip("/")
     block = f"location ^~ {at} {{ auth_request … }}"
     asks = f"forward_auth {at}* 127.0.0.1:8417 {{ uri /orrery-gate/{pages.product.name} … }}"
     asked = f"proxy_pass {service}{pages.gate};"
@@ -46,8 +46,8 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
         "spelling": Fix(
             "Anybody can see it by another way of writing its path, which the location does not match.",
             "merge_slashes on;   (no proxy_pass or rewrite that decodes the path once more; for capitals: "
-            f"location ~* ^{at} before all others)",
-            f"path {at}*   (as the matcher: no path_regexp, no expression, no rewrite before it)",
+            f"location ~* ^{at} before all others; for no /: location = {path} {{ return 301 {at}; }})",
+            f"path {path} {at}*   (as the matcher: no path_regexp, no expression, no rewrite before it)",
         ),
         "another product": Fix(
             "Who bought another product can see it: the web server asks the access gate for the wrong product.",
@@ -60,8 +60,8 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
             f"no handle_path, uri, root or copy that leads to {at} by another path   (or gate that path, too)",
         ),
         "closed": Fix(
-            "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product. Or the web "
-            "server itself may not read the file, or the folder has no index.",
+            "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product. Or the "
+            "web server itself may not read the file, or the folder has no index.",
             f"{asked}   (without proxy_set_header Cookie in its location)",
             f"{asks}   (without header_up Cookie)",
         ),

@@ -103,6 +103,7 @@ def _spellings(path: str) -> Mapping[str, str]:
         "%2f": path[0] + path[1:].replace("/", "%2f"),
         "an encoded letter": f"/%{ord(path[1:2] or '/'):02x}{path[2:]}",
         "capitals": path.upper(),
+        "no / at the end": path.rstrip("/") or "/",
     }
 
 

@@ -96,11 +96,13 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
 
 
 def _of_product(name: str, folder: str) -> dict[str, str]:
+    path = folder.rstrip("/")
     return {
         "PRODUCT": name,
         "ID": name.replace("/", "_"),
         "FOLDER": folder,
-        "SLASHED": folder.replace("/", "/+"),
+        "PATH": path,
+        "SLASHED": path.replace("/", "/+"),
     }
 
 
