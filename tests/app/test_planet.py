@@ -9,17 +9,21 @@ import anyio
 import httpx2
 import pytest
 
-from orrery.app.cli.demo import _SETTINGS  # pyright: ignore[reportPrivateUsage] the text that the demo writes
-from orrery.app.cli.sandbox import PRICE
-from orrery.checkout.catalogue import Product
-from orrery.sandbox.site import PAGES, WEB, create_site
+from orrery.sandbox.site import WEB, DemoSite, create_site, sites
 from tests.support.tables import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = WEB / "site" / "data" / "tool_counters.toml"
 PLACES = ("src", "deploy", "tests", "bench", "tools", ".github")
 TEXTS = {".py", ".toml", ".yml", ".yaml", ".sh", ".js", ".html", ".service", ".timer", ".conf"}
-FILES = sorted((WEB / "site").glob("*.html"))
+PAGES = {
+    f"{site.name} {path}": page
+    for site in sites()
+    for path, page in site.open_pages().items()
+    | {one.practice: site.page("practice", one.practice, one) for one in site.products}.items()
+    | {name: site.page(name) for name in ("missing", "away")}.items()
+}
+"""Every page of every site."""
 
 
 class Markup(HTMLParser):
@@ -35,40 +39,40 @@ class Markup(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
-def get(path: str) -> httpx2.Response:
-    """Ask the site."""
+def get(path: str, host: str = "planet.test") -> httpx2.Response:
+    """Ask the site of a host."""
 
     async def ask() -> httpx2.Response:
         transport = httpx2.ASGITransport(create_site("http://127.0.0.1:1"))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://planet.test") as client:
+        async with httpx2.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             return await client.get(path)
 
     return anyio.run(ask)
 
 
-@each_case("file", FILES)
-def test_pages_need_no_inline_code_and_no_other_host(file: Path) -> None:
+@each_case("name", PAGES)
+def test_pages_need_no_inline_code_and_no_other_host(name: str) -> None:
     """No page has inline scripts, styles or handlers, nor an address on another host; each file is there."""
-    for tag, attributes in Markup(file.read_text(encoding="utf-8")).tags:
+    for tag, attributes in Markup(PAGES[name]).tags:
         assert tag != "style"
         assert tag != "script" or attributes["src"]
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
-        for name in ("src", "href", "action"):
-            there = attributes.get(name) or "/"
+        for address in ("src", "href", "action"):
+            there = attributes.get(address) or "/"
             assert re.match("#|/(?!/)", there)
             assert not there.startswith("/site/") or get(there).status_code == 200
 
 
-@each_case("file", FILES)
-def test_pages_have_one_heading_and_one_main(file: Path) -> None:
+@each_case("name", PAGES)
+def test_pages_have_one_heading_and_one_main(name: str) -> None:
     """Every page has one main landmark with one first heading, and names its language."""
-    tags = Markup(file.read_text(encoding="utf-8")).tags
+    tags = Markup(PAGES[name]).tags
     names = [tag for tag, _ in tags]
     assert (names.count("main"), names.count("h1")) == (1, 1)
-    assert ("html", {"lang": "en"}) in tags
+    assert ("html", {"lang": "de" if name.startswith("Südstern") else "en"}) in tags
 
 
-@each_case("address", (*PAGES, "/nowhere"))
+@each_case("address", ("/", "/analytics", "/admin", "/nowhere"))
 def test_pages_keep_their_address(address: str) -> None:
     """Every page is open to its own files only, and no other site learns its address."""
     page = get(address)
@@ -84,28 +88,27 @@ def test_unknown_addresses_are_404_pages(path: str) -> None:
     assert "There is no such page" in page.text
 
 
-def test_shop_says_what_the_demo_sells() -> None:
-    """Title, price and trust copy are those of the demo's product; the page says what no purchase brings."""
-    page = get("/").text
-    [sold] = tomllib.loads(_SETTINGS[_SETTINGS.index("[[checkout.products]]") : _SETTINGS.index("[[sites]]")])[
-        "checkout"
-    ]["products"]
-    product = Product(**sold)
-    price = f"{PRICE.unit_amount / 100:.0f} {PRICE.currency.upper()}"
-    for words in (product.title, price, product.submit_message, "One year", "No subscription", "No auto-renewal"):
-        assert words in page
-    assert f'data-vendor-slug="{product.vendor_slug}" data-cert-code="{product.cert_code}"' in page
+@each_case("site", sites())
+def test_shop_names_what_no_purchase_brings(site: DemoSite) -> None:
+    """Each shop shows the price, and the promise that is above the processor's button, too."""
+    for product in site.products:
+        page = site.open_pages()[product.shop]
+        for words in (product.title, product.amount, *(one["title"] for one in site.words["gains"])):
+            assert words in page
+        assert site.words["promise"].format(product.title) in page
+
+
+def test_a_site_has_its_own_pages_only() -> None:
+    """A product of another site, and a page of a site under another host, is not there."""
+    assert get("/practice/southwind/cloud-navigator").status_code == 404
+    assert get("/shop/northwind/data-keeper", "localhost").status_code == 404
+    assert "Wolkenlotse" in get("/", "localhost").text
 
 
 def test_answers_of_the_questions_exist() -> None:
     """Every question's right answer is one of its choices."""
-    page = (WEB / "site" / "practice.html").read_text(encoding="utf-8")
-    forms = page.split("<form data-question")[1:]
-    assert len(forms) == 6
-    for form in forms:
-        right = re.search(r'data-right="(\d+)"', form)
-        assert right
-        assert f'value="{right[1]}"' in form
+    for question in (one for site in sites() for product in site.products for one in product.questions):
+        assert question["choices"][question["right"]]
 
 
 def test_the_counter_of_tools_stays_removed() -> None:

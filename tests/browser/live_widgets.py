@@ -47,7 +47,7 @@ HIDE = """(hidden) => {
 
 
 def live_routes() -> list[ServerRoute]:
-    """Return the scripts and a counter that has not been filled yet, for a server that stands for Orrery."""
+    """Return the scripts, an empty counter and no price, for a server that stands for Orrery."""
 
     async def script(request: ServerRequest) -> Response:
         return FileResponse(SCRIPTS / request.path_params["name"], media_type="text/javascript")
@@ -56,7 +56,19 @@ def live_routes() -> list[ServerRoute]:
         empty = {"generated_at": None, "age_s": None, "stale": True, "error": "no-data"}
         return JSONResponse({"totalUnique": 0, "active": 0, "pages": []} | empty)
 
-    return [ServerRoute("/live/{name}", script), ServerRoute("/api/stats", stats)]
+    return [ServerRoute("/live/{name}", script), ServerRoute("/api/stats", stats), *button_routes()]
+
+
+def button_routes() -> list[ServerRoute]:
+    """Return the script of the buy button, and no price for it."""
+
+    async def button(_: ServerRequest) -> Response:
+        return FileResponse(SCRIPTS.parent / "guided/buy.js", media_type="text/javascript")
+
+    async def products(_: ServerRequest) -> Response:
+        return JSONResponse([])
+
+    return [ServerRoute("/guided/buy.js", button), ServerRoute("/guided/api/products", products)]
 
 
 @dataclass

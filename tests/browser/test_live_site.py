@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from orrery.edge.headers import SecurityHeaders
 from orrery.sandbox.site import create_site
 from tests.browser.conftest import OpenPage
-from tests.browser.live_widgets import Network
+from tests.browser.live_widgets import Network, button_routes
 from tests.support.serving import served
 
 PAGES = [{"page": "Cloud Navigator", "path": "/", "users": 9}, {"page": "Practice", "path": None, "users": 3}]
@@ -18,7 +20,8 @@ PHONE = {"width": 360, "height": 740}
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """Serve the site, and return its address."""
-    with served(SecurityHeaders(create_site("http://127.0.0.1:1"))) as url:
+    routes = [*button_routes(), Mount("/", create_site("http://127.0.0.1:1"))]
+    with served(SecurityHeaders(Starlette(routes=routes))) as url:
         yield url
 
 

@@ -26,7 +26,7 @@ from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
 from orrery.checkout.sites import GATE
 from orrery.live.widgets import widgets
-from orrery.sandbox.site import PAGES, WEB
+from orrery.sandbox.site import WEB, sites
 from tests.support import nginx
 from tests.support.checkout import INDEX_KEY
 from tests.support.clock import ManualClock
@@ -224,6 +224,7 @@ class GatedSite:
         return found
 
 
+<<<<<<< Updated upstream
 def write_site(root: Path, demo: str) -> None:
     """Write a site of the demo as files, its practice page for two products, and a page that links all of it."""
     found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in DEMO[demo].items()}
@@ -231,6 +232,15 @@ def write_site(root: Path, demo: str) -> None:
         found[f"/{demo}/{path.name}"] = path.name
     texts = {path: (WEB / demo / name).read_text(encoding="utf-8") for path, name in found.items()}
     page = (WEB / demo / "practice.html").read_text(encoding="utf-8")
+=======
+def write_site(root: Path) -> None:
+    """Write the demo's sites as files, a practice page for two products, and a page that links all there is."""
+    files = (path for path in (WEB / "site").glob("*.*") if path.suffix != ".html")
+    texts = {f"/site/{path.name}": path.read_text(encoding="utf-8") for path in files}
+    for top, site in zip(("", "/second"), sites(), strict=True):
+        texts |= {f"{top}{path.rstrip('/')}/index.html": page for path, page in site.open_pages().items()}
+    page = sites()[0].page("practice")
+>>>>>>> Stashed changes
     closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}

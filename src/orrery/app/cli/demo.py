@@ -6,6 +6,7 @@ It writes settings and secrets as an owner would, once, and then runs the servic
 import json
 import secrets as random
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,6 @@ from rich.markup import escape
 
 from orrery.adapters.ssh_keygen import made_key
 from orrery.app.cli.sandbox import (
-    PRICE,
     PROPERTY_ID,
     PUBLISHED,
     SandboxPlan,
@@ -44,7 +44,7 @@ from orrery.sandbox.cloud.resources import (
     TOKEN_PATH,
 )
 from orrery.sandbox.serving import authority_file, certificate_of
-from orrery.sandbox.site import create_site
+from orrery.sandbox.site import create_site, sites
 from orrery.syntax.admin_password import hashed
 
 _SECRETS = {
@@ -89,18 +89,7 @@ clock_file = {clock}
 [checkout]
 processor_url = "{sandbox}"
 
-[[checkout.products]]
-vendor_slug = "northwind"
-cert_code = "cloud-navigator"
-title = "Cloud Navigator"
-price_id = "{price}"
-
-[[sites]]
-origin = "{base}"
-name = "Demo Planet"
-practice_url = "{base}/practice/{{vendorSlug}}/{{certCode}}"
-seller = "The Northwind practice team"
-
+{sites}
 [live]
 property_id = "{property}"
 provider_url = "{sandbox}"
@@ -253,7 +242,7 @@ def _settings_text(data: Path, folder: Path, ports: DemoPorts) -> str:
         smtp_port=ports.smtp,
         base=ports.base,
         sandbox=ports.sandbox_base,
-        price=PRICE.id,
+        sites="\n\n".join(_tables(ports)),
         property=PROPERTY_ID,
         tick=TICK,
         grace=MINIMUM_GRACE,
@@ -270,6 +259,23 @@ def _settings_text(data: Path, folder: Path, ports: DemoPorts) -> str:
         cloud=ports.cloud,
         approvals=_own_key(data / OWNER_KEY_FILE),
     )
+
+
+def _tables(ports: DemoPorts) -> Iterator[str]:
+    """Yield the tables of the sites and of what they sell."""
+    for site in sites():
+        at = f"http://{site.host}:{ports.public}"
+        own = {"name": site.name, "seller": site.seller, "language": site.language, "colour": site.colour}
+        practice = f"{at}/practice/{{vendorSlug}}/{{certCode}}"
+        yield _table("[[sites]]", own | {"origin": at, "practice_url": practice})
+        for one in site.products:
+            key = {"vendor_slug": one.vendor, "cert_code": one.cert, "title": one.title, "site": site.name}
+            promise = site.words["promise"].format("{CERT}")
+            yield _table("[[checkout.products]]", key | {"price_id": one.price_id, "trust_copy": promise})
+
+
+def _table(name: str, keys: Mapping[str, str]) -> str:
+    return "\n".join([name, *(f"{key} = {json.dumps(value)}" for key, value in keys.items())])
 
 
 def _own_key(file: Path) -> str:
@@ -295,6 +301,7 @@ def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -
     console.print("\n[bold]Orrery demo[/bold]\n")
     for name, address, what in (
         ("Shop", f"{ports.base}/", "buy here; nothing is charged"),
+        ("", f"http://localhost:{ports.public}/", "another site, in German"),
         ("Admin", f"{ports.base}/admin", f"who is where; the password is {password}"),
         ("Owner", f"http://127.0.0.1:{ports.private}/owner", "how everything is; the same password, any name"),
         ("Sandbox", f"{ports.sandbox_base}/", "what the vendors see; faults; the clock"),

@@ -29,9 +29,12 @@ from orrery.sandbox.app import (
 from orrery.sandbox.cloud.resources import MACHINE_ID
 from orrery.sandbox.ground import PING_TOKEN as TOKEN
 from orrery.sandbox.serving import authority_file, certificate_of
+from orrery.sandbox.site import sites
 
-PRICE = PriceSeed(id="price_cloud_navigator", product="Cloud Navigator practice questions", unit_amount=4900)
-"""The price of the demo's product."""
+PRICES = tuple(
+    PriceSeed(one.price_id, one.title, one.price, one.currency) for site in sites() for one in site.products
+)
+"""Those of the demo's products."""
 
 API_KEY, SIGNING_SECRET = "sk_test_orrery_sandbox", "whsec_orrery_sandbox"
 """The sandbox's default key and signing secret: no real processor knows them."""
@@ -138,7 +141,7 @@ def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
     config = SandboxConfig(
         base_url=f"http://127.0.0.1:{plan.port}",
         api_keys={plan.api_key: frozenset({EVERYTHING})},
-        prices=(PRICE,),
+        prices=PRICES,
         state_path=plan.data / "sandbox.db",
         webhook_endpoints=((plan.webhook_url, (plan.webhook_secret,)),),
         smtp_port=plan.smtp_port,

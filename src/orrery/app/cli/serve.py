@@ -84,7 +84,7 @@ def log_settings(findings: Sequence[Finding]) -> None:
     """Log what the settings bring about: `orrery config check` shows the same before a start."""
     for one in findings:
         if one.of_settings and one.state != "off":
-            write = log.error if one.state == "broken" else log.warning
+            write = log.error if one.state == "broken" else log.info
             write("settings", part=one.part, why=one.why, todo=one.todo)
 
 
