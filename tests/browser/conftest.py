@@ -76,7 +76,7 @@ class Watch:
     def see(self) -> None:
         """See that no page complained or asked another host."""
         assert self.complaints == []
-        assert all(host == "127.0.0.1" or host.endswith(".localhost") for host in self.hosts)
+        assert all(f".{host}".endswith((".127.0.0.1", ".localhost")) for host in self.hosts)
 
     def _page_error(self, error: Error) -> None:
         self.complaints.append(str(error))

@@ -15,6 +15,9 @@ BUYER = "ada@example.test"
 UNTIL = re.compile(r"Access until \d{1,2} \w+ 20\d\d")
 
 
+FOCUSED = "(document.activeElement.shadowRoot?.activeElement ?? document.activeElement)"
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """Run one demo for these tests; it has logged no error when Ctrl-C ends it."""
@@ -58,8 +61,8 @@ def test_from_the_shop_to_the_questions(demo: Demo, page: Page) -> None:
 def test_the_same_way_with_the_keyboard_only(demo: Demo, page: Page) -> None:
     """Tab, typing and Enter are enough, and what has the focus shows it."""
     page.goto(demo.shop)
-    tab_to(page, "Buy one year of access")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    tab_to(page, "Buy one year of access\n$49.00")
+    assert page.evaluate(f"getComputedStyle({FOCUSED}).outlineStyle") in {"solid", "auto"}
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Your order").wait_for()
     tab_to(page, "E-mail")
@@ -77,7 +80,7 @@ def test_the_same_way_with_the_keyboard_only(demo: Demo, page: Page) -> None:
 
 def tab_to(page: Page, name: str) -> None:
     """Press Tab until the element of that name has the focus."""
-    named = "document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText"
+    named = f"{FOCUSED}.labels?.[0]?.innerText || {FOCUSED}.innerText"
     for _ in range(30):
         page.keyboard.press("Tab")
         if str(page.evaluate(named)).strip() == name:
@@ -116,7 +119,7 @@ def test_one_tap_opens_another_browser(demo: Demo, page: Page, open_page: OpenPa
     other.get_by_label("Your e-mail address").fill(email)
     other.get_by_role("button", name="Send the link").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Look into your mailbox")
-    key = follow_the_link(other, demo, email).rpartition("key=")[2]
+    key = follow_the_link(other, demo, email).rpartition(".")[2]
     expect(other.get_by_role("main")).to_contain_text("Cloud Navigator, until")
     other.get_by_role("button", name="Open in this browser").click()
     expect(other.get_by_role("heading", level=1)).to_have_text(UNTIL)

@@ -46,8 +46,8 @@ VISITOR = "127.0.0.3"
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
 
-DEMO: Mapping[str, Mapping[str, str]] = {"site": PAGES}
-"""The sites of the demo: the pages of each, by the folder of its files."""
+DEMO = {site.host: site for site in sites()}
+"""The sites of the demo."""
 
 FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
 
@@ -224,23 +224,12 @@ class GatedSite:
         return found
 
 
-<<<<<<< Updated upstream
 def write_site(root: Path, demo: str) -> None:
     """Write a site of the demo as files, its practice page for two products, and a page that links all of it."""
-    found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in DEMO[demo].items()}
-    for path in (WEB / demo).glob("*.*"):
-        found[f"/{demo}/{path.name}"] = path.name
-    texts = {path: (WEB / demo / name).read_text(encoding="utf-8") for path, name in found.items()}
-    page = (WEB / demo / "practice.html").read_text(encoding="utf-8")
-=======
-def write_site(root: Path) -> None:
-    """Write the demo's sites as files, a practice page for two products, and a page that links all there is."""
     files = (path for path in (WEB / "site").glob("*.*") if path.suffix != ".html")
     texts = {f"/site/{path.name}": path.read_text(encoding="utf-8") for path in files}
-    for top, site in zip(("", "/second"), sites(), strict=True):
-        texts |= {f"{top}{path.rstrip('/')}/index.html": page for path, page in site.open_pages().items()}
-    page = sites()[0].page("practice")
->>>>>>> Stashed changes
+    texts |= {f"{path.rstrip('/')}/index.html": page for path, page in DEMO[demo].open_pages().items()}
+    page = DEMO[demo].page("practice")
     closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
@@ -260,7 +249,7 @@ def gated_site(
     service: str | None = None,
     more: str = "",
     changed: tuple[str, str] = ("", ""),
-    demo: str = "site",
+    demo: str = "127.0.0.1",
 ) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
