@@ -26,7 +26,7 @@ from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
 from orrery.checkout.sites import GATE
 from orrery.live.widgets import widgets
-from orrery.sandbox.site import WEB, sites
+from orrery.sandbox.site import WEB, DemoSite, sites
 from tests.support import nginx
 from tests.support.checkout import INDEX_KEY
 from tests.support.clock import ManualClock
@@ -45,9 +45,6 @@ VISITOR = "127.0.0.3"
 
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
-
-DEMO: Mapping[str, Mapping[str, str]] = {"site": PAGES}
-"""The sites of the demo: the pages of each, by the folder of its files."""
 
 FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
 
@@ -224,23 +221,12 @@ class GatedSite:
         return found
 
 
-<<<<<<< Updated upstream
-def write_site(root: Path, demo: str) -> None:
+def write_site(root: Path, demo: DemoSite) -> None:
     """Write a site of the demo as files, its practice page for two products, and a page that links all of it."""
-    found = {f"{address.rstrip('/')}/index.html": f"{name}.html" for address, name in DEMO[demo].items()}
-    for path in (WEB / demo).glob("*.*"):
-        found[f"/{demo}/{path.name}"] = path.name
-    texts = {path: (WEB / demo / name).read_text(encoding="utf-8") for path, name in found.items()}
-    page = (WEB / demo / "practice.html").read_text(encoding="utf-8")
-=======
-def write_site(root: Path) -> None:
-    """Write the demo's sites as files, a practice page for two products, and a page that links all there is."""
     files = (path for path in (WEB / "site").glob("*.*") if path.suffix != ".html")
     texts = {f"/site/{path.name}": path.read_text(encoding="utf-8") for path in files}
-    for top, site in zip(("", "/second"), sites(), strict=True):
-        texts |= {f"{top}{path.rstrip('/')}/index.html": page for path, page in site.open_pages().items()}
-    page = sites()[0].page("practice")
->>>>>>> Stashed changes
+    texts |= {f"{path.rstrip('/')}/index.html": page for path, page in demo.open_pages().items()}
+    page = demo.page("practice")
     closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
@@ -260,7 +246,7 @@ def gated_site(
     service: str | None = None,
     more: str = "",
     changed: tuple[str, str] = ("", ""),
-    demo: str = "site",
+    demo: DemoSite | None = None,
 ) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
@@ -268,7 +254,7 @@ def gated_site(
     second one.
     """
     root, (port,) = folder / "files", free_ports(1)
-    write_site(root, demo)
+    write_site(root, demo or sites()[0])
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
     text = configuration(kind, gated, service or shop.service).replace(*changed)
