@@ -26,7 +26,7 @@ from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.web_servers import WebServer, configuration, gated_sites
 from orrery.checkout.sites import GATE
 from orrery.live.widgets import widgets
-from orrery.sandbox.site import WEB, sites
+from orrery.sandbox.site import WEB, DemoSite, sites
 from tests.support import nginx
 from tests.support.checkout import INDEX_KEY
 from tests.support.clock import ManualClock
@@ -45,9 +45,6 @@ VISITOR = "127.0.0.3"
 
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
-
-DEMO = {site.host: site for site in sites()}
-"""The sites of the demo."""
 
 FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
 
@@ -224,12 +221,12 @@ class GatedSite:
         return found
 
 
-def write_site(root: Path, demo: str) -> None:
+def write_site(root: Path, demo: DemoSite) -> None:
     """Write a site of the demo as files, its practice page for two products, and a page that links all of it."""
     files = (path for path in (WEB / "site").glob("*.*") if path.suffix != ".html")
     texts = {f"/site/{path.name}": path.read_text(encoding="utf-8") for path in files}
-    texts |= {f"{path.rstrip('/')}/index.html": page for path, page in DEMO[demo].open_pages().items()}
-    page = DEMO[demo].page("practice")
+    texts |= {f"{path.rstrip('/')}/index.html": page for path, page in demo.open_pages().items()}
+    page = demo.page("practice")
     closed = [f"/practice/{product}/{name}" for product in ("cissp", "ccsp") for name in FILES]
     texts |= {path: f"{path.split('/')[2]}, {MARK}. {page}" for path in closed}
     paths = {to for path in texts for to in (path, path.removesuffix("index.html"))}
@@ -249,7 +246,7 @@ def gated_site(
     service: str | None = None,
     more: str = "",
     changed: tuple[str, str] = ("", ""),
-    demo: str = "127.0.0.1",
+    demo: DemoSite | None = None,
 ) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
@@ -257,7 +254,7 @@ def gated_site(
     second one.
     """
     root, (port,) = folder / "files", free_ports(1)
-    write_site(root, demo)
+    write_site(root, demo or sites()[0])
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue, "")
     text = configuration(kind, gated, service or shop.service).replace(*changed)

@@ -11,7 +11,8 @@ from starlette.responses import PlainTextResponse
 
 from orrery.checkout.site.web_servers import WebServer
 from orrery.errors import StoreUnavailable
-from tests.nginx.gated import DEMO, FILES, MARK, VISITOR, Answer, GatedSite, gated_site
+from orrery.sandbox.site import DemoSite, sites
+from tests.nginx.gated import FILES, MARK, VISITOR, Answer, GatedSite, gated_site
 from tests.support.certificates import make_certificate
 from tests.support.checkout import BUYER, OTHER, PRODUCT
 from tests.support.hosted import OF_PAGE, sold
@@ -19,7 +20,7 @@ from tests.support.ports import free_ports
 from tests.support.serving import bound, serving
 from tests.support.soak import SOAKING
 from tests.support.tables import each_case
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 AT = "/practice/cissp"
 
@@ -121,9 +122,8 @@ def test_no_spelling_opens_it_by_http_2(tmp_path: Path) -> None:
     trusted = ssl.create_default_context(cafile=str(certificate))
     with gated_site("nginx", tmp_path, more=more) as site:
         cookie = site.shop.opened("cs_1")
-        with httpx2.Client(
-            base_url=f"https://localhost:{port}", http2=True, verify=trusted, trust_env=False
-        ) as web:
+        at = f"https://localhost:{port}"
+        with httpx2.Client(base_url=at, http2=True, verify=trusted, trust_env=False, timeout=PATIENCE) as web:
             for path in SPELLINGS:
                 raw = {"target": path.replace("SITE", f"localhost:{port}").encode()}
                 answer = web.get("/", extensions=raw)
@@ -261,9 +261,9 @@ def test_files_that_nginx_hides_stay_hidden(tmp_path: Path) -> None:
         assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
 
 
-@pytest.mark.parametrize("demo", DEMO)
+@pytest.mark.parametrize("demo", sites(), ids=lambda one: one.host)
 @pytest.mark.parametrize("kind", get_args(WebServer))
-def test_a_crawler_finds_no_practice_page(kind: WebServer, demo: str, tmp_path: Path) -> None:
+def test_a_crawler_finds_no_practice_page(kind: WebServer, demo: DemoSite, tmp_path: Path) -> None:
     """It follows every link of each site of the demo, and of the hosted pages where it is led."""
     with gated_site(kind, tmp_path, demo=demo) as site:
         found = site.crawl()

@@ -54,11 +54,6 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
             asked,
             asks,
         ),
-        "second path": Fix(
-            "Anybody can see practice pages at a second path, which is not in their folder.",
-            f"no alias, root, rewrite or copy that leads to {at} by another path   (or gate that path, too)",
-            f"no handle_path, uri, root or copy that leads to {at} by another path   (or gate that path, too)",
-        ),
         "closed": Fix(
             "It stays closed to a buyer: the access gate gets no cookie, or is asked for another product. Or the "
             "web server itself may not read the file, or the folder has no index.",
@@ -78,6 +73,11 @@ def _of_headers(service: str) -> dict[Fault, Fix]:
     policy, pill = "Content-Security-Policy", "of the page: script-src 'self'; connect-src 'self'"
     private, year = '"private, no-cache"', '"max-age=31536000"'
     return {
+        "second path": Fix(
+            "Anybody can see practice pages at a second path, which is not in their folder.",
+            "no alias, root, rewrite or copy that leads to them by another path   (or gate that path, too)",
+            "no handle_path, uri, root or copy that leads to them by another path   (or gate that path, too)",
+        ),
         "missing": Fix(
             "It is not there for a buyer either.",
             "root /path/of/your/site;   (or leave the file out of --root)",
