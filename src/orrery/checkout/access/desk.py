@@ -1,9 +1,10 @@
 """The owner's own changes to access records, each with its reason in the journal."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.emails import Emails
@@ -14,22 +15,39 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry, Reversal
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.ports.store import Check, Committed, Delete, Write
+from orrery.ports.store import Check, Committed, Conflict, Delete, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import Changes, RecordPage, StoredRecord, Walk, commit, gathered, sortable
+from orrery.runtime.collection import (
+    Changes,
+    RecordPage,
+    StoredRecord,
+    Walk,
+    commit,
+    compare_and_set,
+    gathered,
+    sortable,
+)
+from orrery.runtime.tasks import together
 from orrery.syntax.email_address import is_email_address, normal_email, without_case
 from orrery.syntax.reason import checked_reason
+
+_BATCH = 200
+"""Lines of one commit of an import: each commit waits for the disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessGrant:
-    """Access without a sale of the checkout: granted by the owner, or imported from another system."""
+    """Access without a sale of the checkout: granted by the owner, or imported from another system.
+
+    `sale` is its id there, such as `gumroad:abc`, by which a repeated import finds it.
+    """
 
     email: str
     product: ProductKey
     granted_by: GrantedBy
     expires_at: datetime | None = None
     session_id: str | None = None
+    sale: str = ""
 
 
 class Desk:
@@ -177,23 +195,52 @@ class Desk:
         emails = self._emails.first(record)
         writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
         writes += [*self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
-        added = self._stored.access.changes(record.session_id, None, record) + Changes(writes, unchanged)
-        if former_ids := _former_ids(grant):
-            line = self._stored.line_id(former_ids[0])
-            added += self._stored.imported_lines.added(line, record.session_id.encode())
-        added += await self._settled(record.session_id)
-        noted = self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
-        await self._commit(added + noted)
+        added = self._added(grant, record, reason) + Changes(writes, unchanged)
+        await self._commit(added + await self._settled(record.session_id))
         return record
+
+    async def bring_in(
+        self, grants: Sequence[AccessGrant], reason: str, *, send: bool = False, seen: Callable[[], None]
+    ) -> int:
+        """Import lines in commits of `_BATCH`; return how many were new.
+
+        A repeat goes on where an interrupted import ended. `send`: the buyers are written to.
+        """
+        new, busy = 0, "The access of these buyers changes all the time; start the import again."
+        for start in range(0, len(grants), _BATCH):
+            batch = grants[start : start + _BATCH]
+            new += await compare_and_set(partial(self._brought_in, batch, reason, send=send), busy)
+            for _ in batch:
+                seen()
+        return new
 
     async def was_imported(self, grant: AccessGrant) -> bool:
         """Return whether this line was imported before, also when its record has changed since."""
-        for former_id in _former_ids(grant):
+        for line_id in _line_ids(grant):
             # A record that could not be read is still under its former id.
-            line = await self._stored.imported_lines.get(self._stored.line_id(former_id))
-            if line or await self._stored.access.entry(former_id):
+            line = await self._stored.imported_lines.get(self._stored.line_id(line_id))
+            if line or (not grant.sale and await self._stored.access.entry(line_id)):
                 return True
         return False
+
+    async def running(self, sales: Sequence[str]) -> list[AccessRecord]:
+        """Return the records of these imported sales that run."""
+        found = list[AccessRecord]()
+        for sale in sales:
+            if line := await self._stored.imported_lines.get(self._stored.line_id(sale)):
+                record = await self._stored.access.get(line.value.decode())
+                found += [record.record] if record and record.record.runs_at(self._stored.clock.now()) else []
+        return found
+
+    async def sold_here(self) -> set[str]:
+        """Return the ids of all sessions and payments that have an access record."""
+        return {
+            one
+            async for page in self._stored.access.pages()
+            for record in page.values()
+            for one in (record.session_id, record.payment_intent)
+            if one
+        }
 
     async def journal(self, limit: int) -> RecordPage[JournalEntry]:
         """Return the newest entries of the journal."""
@@ -223,6 +270,43 @@ class Desk:
             marketing_consent=None,
             title=self._emails.catalogue.title_of(grant.product),
         )
+
+    async def _brought_in(self, batch: Sequence[AccessGrant], reason: str, *, send: bool) -> int | Conflict:
+        known = await together(*(self.was_imported(one) for one in batch))
+        new, lines = list[tuple[AccessGrant, AccessRecord]](), set[str]()
+        for grant, is_known in zip(batch, known, strict=True):
+            if not is_known and lines.isdisjoint(line_ids := _line_ids(grant)):
+                lines.update(line_ids)
+                new.append((grant, self.record_for(grant)))
+        changes = await self._later_ends([record for _, record in new])
+        for grant, record in new:
+            changes += self._added(grant, record, reason)
+        if send:
+            emails = [email for _, record in new for email in self._emails.first(record)]
+            changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
+        outcome = await commit(self._stored.store, changes) if new else None
+        return outcome if isinstance(outcome, Conflict) else len(new)
+
+    async def _later_ends(self, records: Sequence[AccessRecord]) -> Changes:
+        """Return the writes of the latest ends of access of these records' buyers, what ran before included."""
+        ids = {one.session_id: self._stored.end_ids(one.email, one.product) for one in records}
+        unique = [*dict.fromkeys(end_id for end_ids in ids.values() for end_id in end_ids)]
+        found = dict(zip(unique, await together(*map(self._stored.ends.get, unique)), strict=True))
+        ends = dict[str, datetime]()
+        for record in records:
+            before = [end.record.expires_at for one in ids[record.session_id] if (end := found[one])]
+            end_id = ids[record.session_id][0]
+            ends[end_id] = max(record.expires_at, ends.get(end_id, record.expires_at), *before)
+        writes = [self._stored.ends.put(AccessEnd(expires_at=end), end_id) for end_id, end in ends.items()]
+        return Changes(writes, [self._stored.ends.as_read(*one) for one in found.items()])
+
+    def _added(self, grant: AccessGrant, record: AccessRecord, reason: str) -> Changes:
+        """Return what adds the record of a grant, notes why, and keeps the line of an import."""
+        added = self._stored.access.changes(record.session_id, None, record)
+        if line_ids := _line_ids(grant):
+            line = self._stored.line_id(line_ids[0])
+            added += self._stored.imported_lines.added(line, record.session_id.encode())
+        return added + self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
 
     async def _found(self, session_id: str) -> StoredRecord[AccessRecord]:
         if found := await self._stored.access.get(session_id):
@@ -266,10 +350,13 @@ class Desk:
         return [self._stored.ends.put(AccessEnd(expires_at=max(ends)), end_id)]
 
 
-def _former_ids(grant: AccessGrant) -> list[str]:
-    """Return an import's former ids: by today's spelling of its address, and by that of an earlier release."""
-    if grant.granted_by != "import" or grant.expires_at is None:
-        return []
+def _line_ids(grant: AccessGrant) -> list[str]:
+    """Return what an import is found by: its sale, or else its former ids.
+
+    Those are by today's spelling of its address, and by that of an earlier release.
+    """
+    if grant.sale or grant.granted_by != "import" or grant.expires_at is None:
+        return [grant.sale] if grant.sale else []
     address = checked_email(grant.email)
     spellings = dict.fromkeys((address, without_case(address)))
     return [former_import_id(one, grant.product, grant.expires_at) for one in spellings]

@@ -1,17 +1,15 @@
 """`orrery access`: the access records for the owner, and the owner's changes."""
 
-import csv
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from orrery.checkout.catalogue import ProductKey, is_slug
 from orrery.checkout.cli import checkout_of
+from orrery.checkout.cli.moving_in import Retired, import_records, product_of, refuse_unknown
 from orrery.checkout.records import AccessRecord, AccessState
-from orrery.errors import Invalid, RecordUnreadable, words_of
+from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
@@ -20,13 +18,11 @@ from orrery.runtime.references import References
 from orrery.syntax.session_id import SESSION_ID
 
 if TYPE_CHECKING:
-    from orrery.checkout.access.desk import AccessGrant, Desk
+    from orrery.checkout.access.desk import Desk
 
 group = typer.Typer(no_args_is_help=True)
 
 T = TypeVar("T")
-
-Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
 
 Resend = Annotated[bool, typer.Option("--resend", help="Send the e-mail again, and drop the refused one.")]
 
@@ -145,7 +141,7 @@ def grant(
     runner: Handed,
 ) -> None:
     """Open one year of access without a payment, and write to the buyer."""
-    product = _product(vendor, cert)
+    product = product_of(vendor, cert)
 
     async def write(services: Services) -> AccessRecord:
         from orrery.checkout.access.desk import AccessGrant  # noqa: PLC0415  it loads what reads the store
@@ -154,38 +150,14 @@ def grant(
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
         grant = AccessGrant(email, product, "owner", session_id=named)
-        _refuse_unknown([grant], services, retired=retired)
+        refuse_unknown([grant], services, retired=retired)
         return await checkout_of(services).desk.grant(grant, reason)
 
     record = runner.run(write)
     note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")
 
 
-@group.command("import")
-def import_records(
-    file: Annotated[
-        Path, typer.Argument(help="A CSV file with the columns email, vendor_slug, cert_code, expires_at.")
-    ],
-    reason: Reason,
-    retired: Retired = False,  # noqa: FBT002  a flag of the command line
-    *,
-    runner: Handed,
-) -> None:
-    """Bring access along from elsewhere; a second import of the same lines changes nothing."""
-    grants = list(_grants(file))
-
-    async def write(services: Services) -> tuple[int, int]:
-        _refuse_unknown(grants, services, retired=retired)
-        desk, imported = checkout_of(services).desk, 0
-        for grant in await _new(grants, services):
-            # A line above may have been the same one in another spelling.
-            if not await desk.was_imported(grant):
-                _ = await desk.grant(grant, reason)
-                imported += 1
-        return imported, len(grants) - imported
-
-    new, known = runner.run(write)
-    note(f"{new} imported, {known} were there already.")
+_ = group.command("import")(import_records)
 
 
 @group.command()
@@ -209,20 +181,6 @@ def _with_record(runner: Runner, session: str, act: "Callable[[Desk, str], Await
     return runner.run(done)
 
 
-async def _new(grants: "Sequence[AccessGrant]", services: Services) -> "list[AccessGrant]":
-    """Return the lines that are not imported yet; raise `Invalid` for a wrong one before any line is written."""
-    new: dict[AccessGrant, None] = {}
-    for number, grant in enumerate(grants, 2):
-        if grant in new or await checkout_of(services).desk.was_imported(grant):
-            continue
-        try:
-            _ = checkout_of(services).desk.record_for(grant)
-        except Invalid as error:
-            raise Invalid(f"Line {number}: {error} Nothing was imported.") from None
-        new[grant] = None
-    return list(new)
-
-
 def _names(record: AccessRecord, references: References) -> Row:
     number = references.number_of(record.session_id, record.number)
     return {"reference": references.of(record.session_id), "number": number}
@@ -239,42 +197,3 @@ def _row(record: AccessRecord, now: datetime) -> Row:
         "paid": amount(record),
         "email": record.email or "erased",
     }
-
-
-def _product(vendor: str, cert: str) -> ProductKey:
-    if not is_slug(vendor) or not is_slug(cert):
-        raise Invalid("The vendor slug and the certification code are lower-case words joined by hyphens.")
-    return ProductKey("cert", cert, vendor)
-
-
-def _refuse_unknown(grants: "Sequence[AccessGrant]", services: Services, *, retired: bool) -> None:
-    for grant in grants:
-        if not retired and checkout_of(services).catalogue.find(grant.product) is None:
-            raise Invalid(
-                f"{grant.product.name} is not in the catalogue; add --retired to grant access to it anyway."
-            )
-
-
-def _grants(file: Path) -> "Iterator[AccessGrant]":
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            for number, line in enumerate(csv.DictReader(lines), 2):
-                yield _grant(line, number)
-    except csv.Error as error:
-        raise Invalid(f"{file.name} is not the CSV that is needed: {error}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Invalid(f"{file.name} cannot be read: {words_of(error)}.") from None
-
-
-def _grant(line: dict[str, str], number: int) -> "AccessGrant":
-    from orrery.checkout.access.desk import AccessGrant, checked_email  # noqa: PLC0415  it loads what reads the store
-
-    try:
-        email, product = checked_email(line["email"]), _product(line["vendor_slug"], line["cert_code"])
-        expires_at = datetime.fromisoformat(line["expires_at"])
-    except (KeyError, TypeError, ValueError, AttributeError, Invalid):
-        what = "email, vendor_slug, cert_code and expires_at (like 2027-03-31)"
-        raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
-    if expires_at.tzinfo is None:
-        expires_at = expires_at.replace(tzinfo=UTC)
-    return AccessGrant(email, product, "import", expires_at)
