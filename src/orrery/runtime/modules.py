@@ -34,7 +34,7 @@ NOTIFICATIONS = Module(
         Named("mail_password", "orrery.runtime.secrets:MAIL_PASSWORD"),
     ),
     reads=("orrery.runtime.settings:StoreSettings",),
-    ports=("orrery.ports.notifier:Notifiers",),
+    ports=("orrery.ports.notifier:Notifiers", "orrery.ports.domain_records:DomainRecords"),
     needs=("orrery.runtime.jobs:Workers", "orrery.runtime.references:References"),
     provides=(
         "orrery.runtime.outbox:Outbox",

@@ -21,6 +21,7 @@ ADAPTERS = {
     "orrery.ports.counter:Counter": "orrery.app.adapters.counting:counter",
     "orrery.ports.tracker:Tracker": "orrery.app.adapters.counting:tracker",
     "orrery.ports.notifier:Notifiers": "orrery.app.adapters.owner:notifiers",
+    "orrery.ports.domain_records:DomainRecords": "orrery.app.adapters.owner:domain_records",
     "orrery.ports.heartbeat:Heartbeat": "orrery.app.adapters.owner:heartbeat",
     "orrery.ports.signatures:Signatures": "orrery.app.adapters.owner:signatures",
     "orrery.ports.signatures:OwnerKeys": "orrery.app.adapters.owner:owner_keys",

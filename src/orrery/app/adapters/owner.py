@@ -7,6 +7,7 @@ from orrery.app.adapters import Adapters
 from orrery.approvals.intents import NAMESPACE
 from orrery.approvals.settings import ApprovalSettings
 from orrery.errors import NotConfigured
+from orrery.ports.domain_records import DomainRecords
 from orrery.ports.heartbeat import Heartbeat
 from orrery.ports.notifier import Notifier, Notifiers
 from orrery.ports.running_service import RunningService
@@ -31,6 +32,12 @@ def notifiers(adapters: Adapters) -> Notifiers:
         relay = Relay(mail.host, mail.port, mail.sender, mail.security, mail.username, password)
         found["email"] = SmtpNotifier(relay, adapters.clock, adapters.trust)
     return Notifiers(found)
+
+
+def domain_records(adapters: Adapters) -> DomainRecords:  # noqa: ARG001  as each adapter is made
+    from orrery.adapters.dns_records import DnsRecords  # noqa: PLC0415  see above
+
+    return DnsRecords()
 
 
 def heartbeat(adapters: Adapters) -> Heartbeat:

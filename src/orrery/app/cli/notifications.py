@@ -5,6 +5,7 @@ import secrets as random
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from email.utils import parseaddr
 from heapq import heappop, heappush
 from itertools import groupby, islice
 from typing import Annotated
@@ -13,8 +14,11 @@ import typer
 
 from orrery.app.adapters import Adapters
 from orrery.app.cli.services import Config, configured
+from orrery.app.settings.reader import Settings
 from orrery.app.store_place import clock_of
+from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.errors import Invalid, NotFound, RecordUnreadable
+from orrery.ports.domain_records import DomainRecords, RecordsNotRead
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
@@ -22,6 +26,8 @@ from orrery.runtime.console.tables import note, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
+from orrery.runtime.sender_records import sender_records
+from orrery.runtime.settings import MailSettings
 from orrery.syntax.email_address import is_email_address
 from orrery.tls import advice
 
@@ -156,7 +162,8 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
         raise Invalid("An e-mail needs --to with the address to write to; a push goes to the topic of [push].")
     if to and not is_email_address(to):
         raise Invalid("--to is no e-mail address.")
-    notifier = Adapters(settings, secrets, clock_of(settings)).port(Notifiers).by_channel.get(channel)
+    adapters = Adapters(settings, secrets, clock_of(settings))
+    notifier = adapters.port(Notifiers).by_channel.get(channel)
     if notifier is None:
         raise Invalid(f"{_NEEDED[channel]}: until then its messages wait.")
     body = "You requested it with `orrery notifications test`. Orrery's notifications of this channel arrive here."
@@ -166,6 +173,27 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
     except DeliveryFailed as error:
         raise DeliveryFailed(f"{error} {advice(error, _TODO[channel])}", permanent=error.permanent) from None
     note(f"{_TAKEN[channel]}: look for {TITLE!r}.")
+    if channel == "email" and settings.mode != "sandbox":
+        for domain in _sender_domains(settings):
+            _show_records(domain, adapters.port(DomainRecords))
+
+
+def _sender_domains(settings: Settings) -> list[str]:
+    """Return the domains that e-mails come from: that of the mail server's sender, and those of sites."""
+    checkout, sites = settings[CheckoutSettings], settings[SitesSettings]
+    senders = (settings[MailSettings].sender, checkout.sender, *(one.sender for one in sites.root))
+    addresses = (parseaddr(one)[1] for one in senders if one)
+    return list(dict.fromkeys(one.rpartition("@")[2] for one in addresses))
+
+
+def _show_records(domain: str, records: DomainRecords) -> None:
+    """Print what receivers find about a sender's domain."""
+    note(f"What receivers find about {domain}:")
+    try:
+        for one in asyncio.run(sender_records(domain, records)):
+            note(f"  {one.kind}: {one.found or f'missing. {one.todo}'}")
+    except RecordsNotRead as error:
+        note(f"  {error}")
 
 
 async def _waiting(services: Services, ids: list[str], *, all_held: bool) -> list[Notification]:
