@@ -43,7 +43,7 @@ def site(shop: Deployment, page: Page) -> Site:
             "title": f"{cert} exam",
             "price": 4900,
             "currency": "usd",
-            "site": "",
+            "decimals": 2,
         }
         for cert in ("exam", "other")
     ]
@@ -208,8 +208,8 @@ def test_a_button_that_is_taken_away_leads_nowhere(site: Site, page: Page) -> No
     site.open()
     page.get_by_role("button").click()
     page.locator("orrery-buy").evaluate("(one) => { window.taken = one; one.remove(); }")
-    with page.expect_response("**/guided/api/checkout"):
-        held().continue_()
+    held().continue_()
+    page.wait_for_function("window.taken.shadowRoot.querySelector('button').ariaDisabled === 'false'")
     page.evaluate("document.querySelector('main').append(window.taken)")
     expect(page.get_by_role("button")).to_have_attribute("aria-disabled", "false")
     expect(page.get_by_role("status")).to_be_empty()
@@ -238,6 +238,26 @@ def test_many_buttons_ask_for_the_products_once(site: Site, page: Page) -> None:
     page.get_by_role("button", name=names[1]).click()
     expect(page.get_by_role("button", disabled=True)).to_have_text(names[1])
     assert len([one for one in asked if one.endswith("/products")]) == 1
+
+
+PRICED = [
+    ("jpy", 4900, 0, "¥4,900"),
+    ("huf", 499050, 2, "HUF 4,990.50"),
+    ("kwd", 4900, 3, "KWD 4.900"),
+    (None, None, None, ""),
+]
+
+
+@each_case(("currency", "price", "decimals", "shown"), PRICED)
+def test_a_price_has_the_digits_of_its_currency(
+    currency: str | None, price: int | None, decimals: int | None, shown: str, site: Site, page: Page
+) -> None:
+    """The smallest unit is the payment processor's, and nothing of it is rounded away."""
+    one = {"vendor": "northwind", "cert": "exam", "title": "CISSP", "price": price, "currency": currency}
+    page.route("**/guided/api/products", lambda route: route.fulfill(json=[one | {"decimals": decimals}]))
+    site.open()
+    name = f"Buy CISSP {shown}".strip().replace("HUF ", "HUF\xa0").replace("KWD ", "KWD\xa0")
+    expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
 
 
 UNNAMED = [

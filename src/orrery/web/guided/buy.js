@@ -132,7 +132,7 @@ p:not(:empty) { margin-top: .5em }
       const label = this.getAttribute("label");
       this.box.lang = lang;
       this.label.textContent =
-        label ?? (known ? words.named.replace("{}", () => known.title) : own?.textContent.trim() || own?.value || words.buy);
+        label ?? (known?.title ? words.named.replace("{}", () => known.title) : own?.textContent.trim() || own?.value || words.buy);
       this.price.textContent = known?.currency ? money(known, lang) : "";
       // The owner's words need not name the product.
       this.button.ariaLabel = label && known ? `${label} ${this.price.textContent}, ${known.title}` : null;
@@ -179,8 +179,14 @@ p:not(:empty) { margin-top: .5em }
     }
   }
 
-  const money = ({ price, currency, decimals = 2 }, lang) =>
-    new Intl.NumberFormat(lang, { style: "currency", currency }).format(price / 10 ** decimals);
+  // Not the digits that the browser knows: it rounds away the smaller unit of some currencies.
+  const money = ({ price, currency, decimals }, lang) =>
+    new Intl.NumberFormat(lang, {
+      style: "currency",
+      currency,
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    }).format(price / 10 ** decimals);
 
   customElements.get("orrery-buy") ?? customElements.define("orrery-buy", OrreryBuy);
 }
