@@ -8,7 +8,6 @@ docs/explanation/how-cost-grows.md explains what grows, and why.
 import asyncio
 import os
 import subprocess
-import sys
 import time
 import urllib.request
 from base64 import b64encode
@@ -24,7 +23,7 @@ from bench.events import deliver, request
 from bench.large_store import MONTHS, PATTERN, UNDELIVERABLE, multiply, sell
 from bench.listing import listing
 from bench.measurement import Figure, Measurement, Round, scratch
-from bench.service import NO_PROCESSOR, prepare, processor_seconds, serving
+from bench.service import NO_PROCESSOR, deployed, prepare, processor_seconds, serving
 from bench.webhook import offer_sessions
 from orrery.syntax.admin_password import hashed
 
@@ -90,7 +89,7 @@ class _Deployment:
 
     def _run(self, *words: str, settings: Path | None = None, may_find: bool = False) -> float:
         """Return the processor time of a command, which `may_find` something broken."""
-        command = [sys.executable, "-P", "-m", "orrery", *words, "--config", str(settings or self.settings)]
+        command = deployed(settings or self.settings, *words)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603  our own
         _, code, used = os.wait4(process.pid, 0)
         if os.waitstatus_to_exitcode(code) > may_find:

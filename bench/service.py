@@ -123,9 +123,13 @@ async def _begin(place: StorePlace) -> None:
 def serving(settings: Path, before: Sequence[str] = ()) -> Generator[Service]:
     """Run `orrery serve` until the end of the block; `before` is put ahead of the command."""
     port = int(next(line for line in settings.read_text().splitlines() if line.startswith("port")).split("=")[1])
-    command = [*before, sys.executable, "-c", _AS_DEPLOYED, "serve", "--config", str(settings)]
-    with started(command, port, "/healthz") as service:
+    with started([*before, *deployed(settings, "serve")], port, "/healthz") as service:
         yield service
+
+
+def deployed(settings: Path, *words: str) -> list[str]:
+    """Return the command line of `orrery` with these words, as it runs in a deployment."""
+    return [sys.executable, "-P", "-c", _AS_DEPLOYED, *words, "--config", str(settings)]
 
 
 @contextmanager
