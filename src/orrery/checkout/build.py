@@ -106,7 +106,6 @@ class CheckoutDomain:
             deployment=approvals.deployment,
         )
         self.lookup, self.browsers = Lookup(stored, catalogue, reads), Browsers(stored)
-        self.admission = Admission(self.lookup, self.browsers)
         self.desk = Desk(stored, self.lookup, self.browsers, emails, livemode=live)
         self.buyer_data = BuyerData(stored, self.lookup, self.browsers)
         self.events = Events(stored, reads, read_event)
@@ -131,6 +130,11 @@ class CheckoutDomain:
         self.in_need, self.sales = BuyersInNeed(stored, reads), SalesPanel(stored, reads, live)
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
+
+    @cached_property
+    def admission(self) -> Admission:
+        """What lets browsers in."""
+        return Admission(self.lookup, self.browsers)
 
     @cached_property
     def gate(self) -> AccessGate:
