@@ -276,7 +276,7 @@ def test_a_purchase_opens_it(site: GatedSite) -> None:
     """On the site's own origin: the hosted page gives the browser its cookie, which opens the practice pages."""
     site.shop.clock.advance(60)
     site.shop.at_owner(sold(site.shop.owner, "cs_2"))
-    led = site.ask("/guided/success?session_id=cs_2")
+    led = site.ask("/guided/success?session_id=cs_2", Sec_Fetch_Dest="document")
     assert (led.status, led.location) == (303, f"/guided/success?product={PRODUCT.name}&opened")
     given = led.headers["set-cookie"][0].partition(";")[0]
     page = site.ask(led.location, Cookie=given)

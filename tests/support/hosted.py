@@ -34,6 +34,9 @@ OPENED = f"/guided/success?product={PRODUCT.name}&opened"
 
 OF_PAGE = {"Sec-Fetch-Site": "same-origin"}
 
+LOOKED_AT = {"Sec-Fetch-Dest": "document"}
+"""What a browser sends for a page that a person looks at."""
+
 
 async def sold(shop: Shop, session_id: str = "cs_1", **other: object) -> None:
     """Sell a session as a webhook does."""
@@ -67,9 +70,9 @@ class Visitor:
     peer: str = "203.0.113.9"
     cookies: httpx2.Cookies = field(default_factory=httpx2.Cookies)
 
-    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx2.Response:
+    async def get(self, path: str, headers: Mapping[str, str] = LOOKED_AT) -> httpx2.Response:
         """Open an address without following where it leads."""
-        return await self._ask("GET", path, headers or {})
+        return await self._ask("GET", path, headers)
 
     async def head(self, path: str) -> httpx2.Response:
         """Ask for the headers of an address."""

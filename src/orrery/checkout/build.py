@@ -39,6 +39,7 @@ from orrery.checkout.selling.sessions import Expiry
 from orrery.checkout.selling.trials import Trials
 from orrery.checkout.selling.verification import Verification
 from orrery.checkout.settings import CheckoutPlan, CheckoutSettings, SitesSettings
+from orrery.checkout.site.admission import Admission
 from orrery.checkout.site.check import SiteCheck
 from orrery.checkout.site.cookie import BrowserCookies
 from orrery.checkout.site.forms import Forms
@@ -131,9 +132,14 @@ class CheckoutDomain:
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 
     @cached_property
+    def admission(self) -> Admission:
+        """What lets browsers in."""
+        return Admission(self.lookup, self.browsers)
+
+    @cached_property
     def gate(self) -> AccessGate:
         """The access gate: one a process, for what it remembers."""
-        return AccessGate(self.stored, self.catalogue, self.lookup, self.browsers, self.tasks)
+        return AccessGate(self.stored, self.catalogue, self.admission, self.tasks)
 
     @cached_property
     def numbering(self) -> Numbering:
@@ -183,7 +189,7 @@ class CheckoutDomain:
         """Return the routes of the hosted pages."""
         make: type[PageRoutes] = load("orrery.checkout.site.routes:PageRoutes")
         return make(
-            Opening(self.stored, self.lookup, self.session_states, self.browsers, self.emails, self.tasks),
+            Opening(self.stored, self.session_states, self.admission, self.emails, self.tasks),
             self._shown(),
             ClientAddresses(self.plan.trusted_proxies),
             limit=self._read_limit(),

@@ -1,13 +1,17 @@
 """What opens an access in a browser, and what ends that."""
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from itertools import permutations
 
 import httpx2
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from tests.support.checkout import BUYER, OTHER, session_json
+from orrery.checkout.access.browsers import MOST, STAYS
+from orrery.checkout.sites import ENDED
+from tests.support.checkout import BUYER, OTHER, PRODUCT, session_json
 from tests.support.clock import ManualClock
 from tests.support.hosted import BACK, OPENED, HostedShop, Visitor, links, said_of, sold
 from tests.support.tables import each_case
@@ -103,6 +107,116 @@ async def test_the_later_end_of_two_buyers() -> None:
     await sold(shop, "cs_1", customer_details={"email": "bob@example.org"})
     _ = await visitor.get(BACK)
     assert f"Access until {(await shop.access()).expires_at:%-d %B %Y}" in (await visitor.get(OPENED)).text
+
+
+@each_case(
+    "headers",
+    [
+        {},
+        {"Sec-Fetch-Dest": "empty", "Sec-Purpose": "prefetch"},
+        {"Sec-Fetch-Dest": "document", "Sec-Purpose": "prefetch;prerender"},
+        {"Sec-Fetch-Dest": "document", "Purpose": "prefetch"},
+        {"Sec-Fetch-Dest": "iframe"},
+    ],
+)
+async def test_what_no_person_looks_at_takes_no_place(headers: dict[str, str]) -> None:
+    """A program, and a browser that fetches in advance, change nothing; the page has a button that opens."""
+    shop = HostedShop()
+    await sold(shop)
+    before = await shop.entries()
+    page = await Visitor(shop).get(BACK, headers)
+    assert (said_of(page.text, "paid"), "set-cookie" in page.headers) == (True, False)
+    assert await shop.entries() == before
+    visitor, other = Visitor(shop), Visitor(shop)
+    assert said_of((await other.post(BACK, {"Sec-Fetch-Site": "cross-site"})).text, "again")
+    assert (await visitor.post(BACK)).headers["location"] == OPENED
+    assert await visitor.gate() == 204
+    for refused in (await other.post(BACK), await other.get(BACK, headers)):
+        assert said_of(refused.text, "granted")
+
+
+Before = Callable[[HostedShop, Visitor, str], Awaitable[object]]
+
+
+async def by_button(_: HostedShop, visitor: Visitor, link: str) -> None:
+    """Open the link."""
+    await visitor.post(link)
+
+
+async def ten_others(shop: HostedShop, _: Visitor, link: str) -> None:
+    """Let ten other browsers in, each at the page or at the gate."""
+    for at in range(MOST):
+        other = Visitor(shop, f"203.0.113.{at}")
+        await other.post(link)
+        await (other.get(OPENED) if at % 2 else other.gate())
+
+
+async def a_day(shop: HostedShop, *_: object) -> None:
+    """Wait for a day."""
+    shop.clock.advance(STAYS.total_seconds())
+
+
+async def at_the_gate(_: HostedShop, visitor: Visitor, __: str) -> None:
+    """Visit a page that is protected."""
+    await visitor.gate()
+
+
+async def revoked(shop: HostedShop, *_: object) -> None:
+    """Take the access back."""
+    await shop.desk.revoke("cs_1", "asked by the buyer")
+
+
+async def erased(shop: HostedShop, *_: object) -> None:
+    """Erase the buyer."""
+    await shop.privacy.erase(BUYER, "asked by the buyer")
+
+
+async def a_year(shop: HostedShop, *_: object) -> None:
+    """Wait until the access has ended."""
+    shop.clock.advance(timedelta(days=366).total_seconds())
+
+
+STEPS = (by_button, at_the_gate, ten_others, a_day, revoked, erased, a_year)
+ORDERS = [order for count in range(4) for order in permutations(STEPS, count)]
+
+
+@pytest.mark.parametrize("steps", ORDERS, ids=lambda steps: "-".join(one.__name__ for one in steps))
+async def test_page_and_gate_agree(steps: Sequence[Before]) -> None:
+    """Whatever happened, in any order: the page says `opened` where the gate opens, whichever is asked first."""
+    answers = list[tuple[bool, bool]]()
+    for page_first in (True, False):
+        shop = HostedShop()
+        visitor = Visitor(shop)
+        await sold(shop)
+        [link] = await links(shop)
+        for step in steps:
+            await step(shop, visitor, link)
+        gate = None if page_first else await visitor.gate()
+        pages = [await visitor.get(path) for path in (OPENED, f"{ENDED}?product={PRODUCT.name}")]
+        gate = await visitor.gate() if gate is None else gate
+        said = {said_of(page.text, "opened") for page in pages}
+        assert said == {gate == 204}
+        answers.append((gate == 204, said_of(pages[1].text, "full")))
+    assert answers[0] == answers[1]
+
+
+async def test_the_eleventh_in_a_day_is_refused_at_the_button() -> None:
+    """It reads why, and opens a day later, when the one that was used longest ago makes room."""
+    shop = HostedShop()
+    eleventh = Visitor(shop, "203.0.113.99")
+    await sold(shop)
+    [link] = await links(shop)
+    others = [Visitor(shop, f"203.0.113.{at}") for at in range(MOST)]
+    for one in others:
+        await one.post(link)
+        assert await one.gate() == 204
+    refused = await eleventh.post(link)
+    assert (refused.status_code, said_of(refused.text, "full"), bool(eleventh.cookies)) == (403, True, False)
+    shop.clock.advance(STAYS.total_seconds())
+    assert [await one.gate() for one in others[1:]] == [204] * (MOST - 1)
+    assert (await eleventh.post(link)).status_code == 303
+    assert [await one.gate() for one in (eleventh, others[0])] == [204, 401]
+    assert (await others[0].post(link)).status_code == 403
 
 
 async def test_looking_at_a_link_changes_nothing() -> None:

@@ -17,7 +17,10 @@ USE_NOTED = timedelta(hours=1)
 """How often the use of a browser is written at most: the order in which browsers give way is as fine."""
 
 STAYS = timedelta(days=1)
-"""How long a browser gives way to no other: each one that does makes every node forget whom it lets in."""
+"""How long a browser that was used gives way to no other: a link that many share closes none that is in use.
+
+Each one that gives way makes every node forget whom it lets in.
+"""
 
 
 class Browsers:
@@ -34,19 +37,29 @@ class Browsers:
         """Open an access that no browser has opened; return whether it is open in this one."""
         return await self._open(session_id, browser, first=True)
 
-    async def open(self, session_id: str, browser: str) -> None:
-        """Open an access in one more browser, which counts from its first visit at the gate."""
-        _ = await self._open(session_id, browser, first=False)
+    async def may_be_first(self, session_id: str, browser: str) -> bool:
+        """Return whether `open_first` would open an access."""
+        found = await self._stored.browsers.find(session_id)
+        return found is None or browser in {one.browser for one in found.record.browsers}
+
+    async def open(self, session_id: str, browser: str) -> bool:
+        """Open an access in one more browser, which counts from when it comes back with its cookie.
+
+        Return whether there is a place for it.
+        """
+        return await self._open(session_id, browser, first=False)
 
     async def _open(self, session_id: str, browser: str, *, first: bool) -> bool:
         async def attempt() -> bool | Conflict:
-            found = await self._stored.browsers.get(session_id)
+            found, now = await self._stored.browsers.get(session_id), self._stored.clock.now()
             known = found.record.browsers if found else ()
+            if not _has_place(browser, known, now):
+                return False
             if browser in {one.browser for one in known}:
                 return True
             if first and known:
                 return False
-            left = _that_stay([*known, OpenedBrowser(browser=browser, opened_at=self._stored.clock.now())])
+            left = _that_stay([*known, OpenedBrowser(browser=browser, opened_at=now)])
             record = AccessBrowsers(session_id=session_id, browsers=left)
             record = found.record.change(browsers=left) if found else record
             changes = self._stored.browsers.changes(session_id, found, record, renewed=True)
@@ -56,10 +69,7 @@ class Browsers:
         return await compare_and_set(attempt, _BUSY)
 
     async def use(self, session_id: str, browser: str) -> bool:
-        """Note that a browser was at the gate, once an hour; return whether it may open the access.
-
-        A new one may not while it would take the place of one that was opened within a day.
-        """
+        """Note that a browser came with its cookie, once an hour; return whether it may open the access."""
 
         async def attempt() -> bool | Conflict:
             found, now = await self._stored.browsers.get(session_id), self._stored.clock.now()
@@ -69,14 +79,14 @@ class Browsers:
             used_at = known[browser].used_at
             if used_at and now - used_at < USE_NOTED:
                 return True
+            if not _has_place(browser, [*known.values()], now):
+                return False
             known[browser] = known[browser].change(used_at=now)
             left = _that_stay([*known.values()])
             changes = self._stored.browsers.changes(
                 session_id, found, found.record.change(browsers=left), renewed=True
             )
-            if gone := [one for one in known.values() if one not in left]:
-                if any(now - one.opened_at < STAYS for one in gone):
-                    return False
+            if len(left) < len(known):
                 changes += self._stored.taken_back()
             outcome = await commit(self._stored.store, changes)
             return outcome if isinstance(outcome, Conflict) else True
@@ -90,8 +100,14 @@ class Browsers:
         return gone + self._stored.taken_back()
 
 
+def _has_place(browser: str, known: Sequence[OpenedBrowser], now: datetime) -> bool:
+    """Return whether a browser need not take the place of one that was used within a day."""
+    others = [one for one in known if one.used_at and one.browser != browser]
+    return sum(_time(one) > now - STAYS for one in others) < MOST
+
+
 def _that_stay(browsers: Sequence[OpenedBrowser]) -> tuple[OpenedBrowser, ...]:
-    """Return the latest used, and the latest opened of those that were never at the gate: these do not count."""
+    """Return the latest used, and the latest opened of those that never came back: these do not count."""
     used = sorted((one for one in browsers if one.used_at), key=_time, reverse=True)
     unused = sorted((one for one in browsers if not one.used_at), key=_time, reverse=True)
     return (*used[:MOST], *unused[:MOST])

@@ -1,4 +1,4 @@
-"""Whether a form that a browser sent was on a page of ours (facts, Gate and cookie)."""
+"""What the headers of a request show: a form of ours, a page that a person looks at (facts, Gate and cookie)."""
 
 import hmac
 from collections.abc import Collection, Mapping
@@ -12,6 +12,14 @@ _OURS = ("same-origin", "none")
 
 Came = Literal["ours", "unknown", "elsewhere"]
 """From where the form of a button came: a page of a site, one that the browser does not name, or another one."""
+
+
+def is_visit(headers: Mapping[str, str]) -> bool:
+    """Return whether a browser shows the answer now: no program, and none that fetches what may be asked for.
+
+    A browser that sends none of these headers, as Safari before 16.4, gets a page with a button.
+    """
+    return headers.get("sec-fetch-dest") == "document" and {"sec-purpose", "purpose"}.isdisjoint(headers)
 
 
 @dataclass(frozen=True, slots=True)

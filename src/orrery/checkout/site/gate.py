@@ -7,12 +7,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
-from orrery.checkout.access.browsers import USE_NOTED, Browsers
-from orrery.checkout.access.lookup import Lookup
+from orrery.checkout.access.browsers import USE_NOTED
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.collections import CheckoutRecords
+from orrery.checkout.site.admission import Admission
 from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie
-from orrery.errors import RecordUnreadable
 from orrery.runtime.tasks import Tasks
 
 EVERY = 1.0
@@ -22,7 +21,7 @@ MOST = 100_000
 """Browsers that are remembered with what they opened."""
 
 GateStatus = Literal[204, 401, 403]
-"""Open; a browser that is not known; a browser whose access ended, was revoked, or is to another product."""
+"""Open; not known; or known, and its access ended, was revoked, is to another product, or has no place in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +37,13 @@ class AccessGate:
         self,
         stored: CheckoutRecords,
         catalogue: Catalogue,
-        lookup: Lookup,
-        browsers: Browsers,
+        admission: Admission,
         tasks: Tasks,
     ) -> None:
         self._stored, self._clock = stored, stored.clock
         self._tasks = tasks
         self._catalogue = catalogue
-        self._lookup = lookup
-        self._browsers = browsers
+        self._admission = admission
         self._cookies = BrowserCookies.of_store(stored.index_key)
         self._open = dict[tuple[str, bytes], datetime]()
         self._refused = dict[tuple[str, bytes], GateStatus]()
@@ -118,24 +115,15 @@ class AccessGate:
 
     async def _look_up(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
         browser, generation = self._cookies.browser_of(cookie), self._generation
-        opened = await self._browsers.of(browser) if browser else None
-        if browser is None or opened is None or opened.is_empty:
+        admitted = await self._admission.of(browser, product) if browser else None
+        if admitted is None or admitted.state == "new":
             return 401
-        unreadable: list[RecordUnreadable] = [*opened.unreadable]
-        for one in opened.values():
-            try:
-                answer = await self._lookup.check_session(one.session_id, product.cert_code, product.vendor_slug)
-            except RecordUnreadable as error:
-                unreadable.append(error)
-                continue
-            if answer.expires_at and await self._browsers.use(one.session_id, browser):
-                # What was taken back meanwhile may have been open when it was read.
-                if generation == self._generation:
-                    self._remember(path, cookie, min(answer.expires_at, self._clock.now() + USE_NOTED))
-                return 204
-        if unreadable:
-            raise unreadable[0]
-        return 403
+        if admitted.until is None:
+            return 403
+        # What was taken back meanwhile may have been open when it was read.
+        if generation == self._generation:
+            self._remember(path, cookie, min(admitted.until, self._clock.now() + USE_NOTED))
+        return 204
 
     def _remember(self, path: str, cookie: bytes, until: datetime) -> None:
         if len(self._open) >= MOST:

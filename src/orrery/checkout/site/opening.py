@@ -2,18 +2,17 @@
 
 import hmac
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.emails import Emails
-from orrery.checkout.access.lookup import Lookup, SessionStates, StateName
+from orrery.checkout.access.lookup import SessionStates, StateName
 from orrery.checkout.access.rules import UNPAID
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
+from orrery.checkout.site.admission import Admission, Admitted
 from orrery.checkout.site.cookie import BrowserCookies, set_cookie
 from orrery.errors import NotFound, OrreryError
 from orrery.logs import log
@@ -33,12 +32,13 @@ _LINK = re.compile(rf"([0-9a-z]{{{DIGITS}}})\.([0-9]{{1,9}})\.([\w-]{{1,64}})", 
 
 @dataclass(frozen=True, slots=True)
 class SeenSession:
-    """What became of a session, for its buyer; `delayed` is a payment whose money comes days later.
+    """What became of a session, for its buyer.
 
-    `age` is how long ago the session was made, while it may still change.
+    `delayed` is a payment whose money comes days later; `paid` is granted, with a button that opens it. `age` is
+    how long ago the session was made, while it may still change.
     """
 
-    state: StateName | Literal["delayed", "unknown"]
+    state: StateName | Literal["delayed", "paid", "unknown"]
     product: ProductKey | None = None
     until: datetime | None = None
     age: timedelta = timedelta(0)
@@ -58,15 +58,14 @@ class Opening:
     def __init__(
         self,
         stored: CheckoutRecords,
-        lookup: Lookup,
         states: SessionStates,
-        browsers: Browsers,
+        admission: Admission,
         emails: Emails,
         tasks: Tasks,
     ) -> None:
         self._stored, self._clock = stored, stored.clock
-        self._lookup, self._states = lookup, states
-        self._browsers, self._emails = browsers, emails
+        self._lookup, self._browsers, self._states = admission.lookup, admission.browsers, states
+        self._admission, self._emails = admission, emails
         self._tasks = tasks
         self._cookies = BrowserCookies.of_store(stored.index_key)
         self._references = stored.references
@@ -94,15 +93,22 @@ class Opening:
 
         None: it is open in another one, its first day is over, its link was replaced, or its buyer was erased.
         """
+        record, (cookie, browser) = await self._on_first_day(session_id), self._browser_of(sent)
+        if record is None or not await self._browsers.open_first(session_id, browser):
+            return None
+        return self._opened(record, cookie)
+
+    async def may_be_first(self, session_id: str, sent: bytes) -> bool:
+        """Return whether `open_first` would open an access."""
+        if await self._on_first_day(session_id) is None:
+            return False
+        return await self._browsers.may_be_first(session_id, self._browser_of(sent)[1])
+
+    async def _on_first_day(self, session_id: str) -> AccessRecord | None:
         record, now = await self._lookup.record(session_id), self._clock.now()
         if record is None or record.link_generation or not record.email:
             return None
-        if not record.runs_at(now) or now - record.granted_at > FIRST:
-            return None
-        cookie, browser = self._browser_of(sent)
-        if not await self._browsers.open_first(session_id, browser):
-            return None
-        return self._opened(record, cookie)
+        return record if record.runs_at(now) and now - record.granted_at <= FIRST else None
 
     async def linked(self, link: str) -> tuple[AccessRecord, datetime | None] | None:
         """Return the access of a link and its end, None where it is not open; None for a link that is none."""
@@ -120,20 +126,17 @@ class Opening:
             return None
         return record, await self._end_of(record)
 
-    async def open_by_link(self, record: AccessRecord, sent: bytes) -> OpenedAccess:
-        """Open an access, which `linked` has returned, in one more browser."""
+    async def open_by_link(self, record: AccessRecord, sent: bytes) -> OpenedAccess | None:
+        """Open an access, which `linked` has returned, in one more browser; None while it has no place."""
         cookie, browser = self._browser_of(sent)
-        await self._browsers.open(record.session_id, browser)
+        if not await self._browsers.open(record.session_id, browser):
+            return None
         return self._opened(record, cookie)
 
-    async def open_in(self, sent: bytes) -> Mapping[ProductKey, datetime]:
-        """Return what is open in a browser, with its end."""
-        browser, ends = self._cookies.browser_of(sent), dict[ProductKey, datetime]()
-        for one in (await self._browsers.of(browser)).values() if browser else ():
-            record = await self._lookup.record(one.session_id)
-            if record and (end := await self._end_of(record)):
-                ends[record.product] = max(end, ends.get(record.product, end))
-        return ends
+    async def admitted(self, product: ProductKey, sent: bytes) -> Admitted:
+        """Return what the access gate lets a browser see of a product."""
+        browser = self._cookies.browser_of(sent)
+        return await self._admission.of(browser, product) if browser else Admitted("new")
 
     def send_emails(self, email: str) -> None:
         """Send a buyer the e-mails with the links once more, in the background: no caller learns whether."""

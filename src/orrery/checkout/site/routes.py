@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
 from orrery.checkout.site.cookie import cookie_name, sent_cookie, set_cookie
-from orrery.checkout.site.forms import Forms
+from orrery.checkout.site.forms import Forms, is_visit
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import OpenedAccess, Opening, SeenSession
 from orrery.checkout.site.pages import HostedPage
@@ -172,8 +172,9 @@ class PageRoutes:
         router = APIRouter()
         answers: tuple[tuple[str, str, Answer], ...] = (
             ("GET", SUCCESS, PageRoutes.success),
+            ("POST", SUCCESS, PageRoutes.open_first),
             ("GET", CANCELLED, PageRoutes.cancelled),
-            ("GET", ENDED, PageRoutes.ended),
+            ("GET", ENDED, PageRoutes.in_browser),
             ("GET", OPEN, PageRoutes.link),
             ("POST", OPEN, PageRoutes.open),
             ("GET", LOST, PageRoutes.lost),
@@ -201,32 +202,39 @@ class PageRoutes:
         """Show what became of a session, and open it in the first browser; without one, what is open here."""
         session_id = request.query_params.get("session_id")
         if session_id is None:
-            return await self._opened(request)
+            return await self.in_browser(request)
         seen = await self.opening.seen(session_id)
-        if seen.state == "granted" and seen.product and request.method == "GET":  # a HEAD only looks
-            opened = await self.opening.open_first(session_id, self._sent(request, seen.product))
-            if opened:
-                return _goes_on(opened)
+        if seen.state == "granted" and seen.product:
+            sent = self._sent(request, seen.product)
+            if request.method == "POST" or (request.method == "GET" and is_visit(request.headers)):
+                if opened := await self.opening.open_first(session_id, sent):
+                    return _goes_on(opened)
+            elif await self.opening.may_be_first(session_id, sent):
+                seen = replace(seen, state="paid")
         return self.pages.state(request, seen)
 
-    async def _opened(self, request: Request) -> Response:
-        product = product_of(request)
-        sent = self._sent(request, product) if product else b""
-        if product and not sent and "opened" in request.query_params:
-            return self.pages.page(request, "no_cookie")
-        until = product and (await self.opening.open_in(sent)).get(product)
-        if not product or not until:
+    async def open_first(self, request: Request) -> Response:
+        """Open a session in the first browser by the button of a page that no person was known to look at."""
+        if await self._form(request) is None:
+            return self.pages.page(request, "again", status=403)
+        return await self.success(request)
+
+    async def in_browser(self, request: Request) -> Response:
+        """Show whether a product is open in this browser, as the access gate answers; if not, why."""
+        if (product := product_of(request)) is None:
             return self.pages.page(request, "closed")
+        sent = self._sent(request, product)
+        if not sent and "opened" in request.query_params:
+            return self.pages.page(request, "no_cookie")
+        found = await self.opening.admitted(product, sent)
+        if found.until is None:
+            return self.pages.page(request, "full" if found.state == "full" else "closed")
         renewed = {"Set-Cookie": set_cookie(self.pages.catalogue.site_of(product), sent)}
-        return self.pages.page(request, "opened", until=until, headers=renewed)
+        return self.pages.page(request, "opened", until=found.until, headers=renewed)
 
     async def cancelled(self, request: Request) -> Response:
         """Tell a buyer who turned back that nothing was charged."""
         return self.pages.page(request, "cancelled")
-
-    async def ended(self, request: Request) -> Response:
-        """Tell a browser why the access gate refused it: its access ended, or is to another product."""
-        return self.pages.page(request, "closed")
 
     async def link(self, request: Request) -> Response:
         """Show what a link in an e-mail opens: programs that look for harmful links follow it, too."""
@@ -245,8 +253,9 @@ class PageRoutes:
         linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None or linked[1] is None:
             return await self.link(request)
-        record = linked[0]
-        return _goes_on(await self.opening.open_by_link(record, self._sent(request, record.product)))
+        product = linked[0].product
+        opened = await self.opening.open_by_link(linked[0], self._sent(request, product))
+        return _goes_on(opened) if opened else self.pages.page(request, "full", product, status=403)
 
     async def lost(self, request: Request) -> Response:
         """Ask for the address that a buyer bought with."""
