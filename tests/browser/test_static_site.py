@@ -16,7 +16,7 @@ from tests.docs.documents import ROOT
 from tests.rehearsal.page import Piece, Seen, Typed, steps
 from tests.rehearsal.typist import Typist
 from tests.support.ports import free_ports
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PAGE = ROOT / "docs/tutorial/static-site.md"
 MOST = 20
@@ -76,7 +76,7 @@ def reader(tmp_path: Path, ports: dict[str, str]) -> Iterator[Reader]:
         "PYTHONUNBUFFERED": "1",
     }
     terminal: pexpect.spawn[str] = pexpect.spawn(
-        "/bin/bash", ["--norc"], cwd=tmp_path, env=there, encoding="utf-8", timeout=60
+        "/bin/bash", ["--norc"], cwd=tmp_path, env=there, encoding="utf-8", timeout=PATIENCE
     )
     try:
         yield Reader(Typist(terminal), ports)
