@@ -1,0 +1,143 @@
+"""A site in front of two nodes over one PostgreSQL database: what one node does, the other knows in a second."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from orrery.adapters.postgres import PostgresStore, create
+from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.site.gate import EVERY
+from tests.support.checkout import BUYER, PRODUCT
+from tests.support.clock import START, ManualClock
+from tests.support.deployment import Deployment, Product, running
+from tests.support.hosted import BACK, HostedShop, Visitor, links, said_of, sold
+from tests.support.postgres import Server, running_postgres, skip_without_postgres
+from tests.support.visiting import Visitor as Buyer
+from tests.support.waiting import IN_CLEAR, PATIENCE, eventually
+
+SITE = '[[sites]]\norigin = "http://127.0.0.1"\nname = "North"\n'
+RACES = 5
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[Server]:
+    """Yield a server."""
+    skip_without_postgres()
+    with running_postgres() as server:
+        yield server
+
+
+@asynccontextmanager
+async def two_nodes(server: Server) -> AsyncGenerator[tuple[HostedShop, HostedShop]]:
+    """Yield two nodes with one clock, each with connections of its own to one new store."""
+    clock, address = ManualClock(), server.address(server.new_schema())
+    await asyncio.to_thread(create, address)
+    stores = [await PostgresStore.open(address, clock) for _ in range(2)]
+    try:
+        first, second = (HostedShop(clock, store) for store in stores)
+        yield first, second
+    finally:
+        for store in stores:
+            await store.close()
+
+
+async def gate(node: HostedShop, visitor: Visitor) -> int:
+    """Return what the access gate of a node answers now."""
+    cookies = httpx2.Cookies(visitor.cookies)
+    return (await Visitor(node, cookies=cookies).get(f"/guided/api/gate/{PRODUCT.name}")).status_code
+
+
+async def test_what_one_node_opens_and_takes_back(server: Server) -> None:
+    """A browser that both nodes refused is let in by both a second after one opened it, and out again likewise."""
+    async with two_nodes(server) as (here, there):
+        visitor = Visitor(here)
+        await sold(here)
+        await sold(here, "cs_2")
+        assert (await visitor.get(f"{BACK[:-1]}2")).status_code == 303  # it has a cookie, and access to revoke
+        for session in ("cs_2", "cs_1"):
+            assert [await gate(node, visitor) for node in (here, there)] == [204, 204]
+            _ = await here.desk.revoke(session, "asked by the buyer")
+            here.clock.advance(EVERY)
+            assert [await gate(node, visitor) for node in (here, there)] == [403, 403]
+            if session == "cs_2":
+                assert (await visitor.get(BACK)).status_code == 303
+                here.clock.advance(EVERY)
+
+
+async def test_the_first_browser_of_two_nodes(server: Server) -> None:
+    """Two browsers come back from one payment at once, each to another node: one of them is let in."""
+    async with two_nodes(server) as nodes:
+        for number in range(RACES):
+            await sold(nodes[0], f"cs_{number}")
+            visitors = [Visitor(node) for node in nodes]
+            back = f"/guided/success?session_id=cs_{number}"
+            led = await asyncio.gather(*(one.get(back) for one in visitors))
+            assert sorted(one.status_code for one in led) == [200, 303]
+            for node in nodes:
+                assert sorted([await gate(node, one) for one in visitors]) == [204, 401]
+            nodes[0].clock.advance(EVERY)
+
+
+async def test_a_lost_link_is_sent_once_by_two_nodes(server: Server) -> None:
+    """However many nodes are asked at once, an address gets one e-mail an hour."""
+    async with two_nodes(server) as nodes:
+        await sold(nodes[0])
+        assert len(await links(nodes[0])) == 1  # the receipt's
+        for _ in range(2):
+            asked = [Visitor(node).post("/guided/lost", email=BUYER) for node in nodes for _ in range(2)]
+            assert all(said_of(one.text, "sent") for one in await asyncio.gather(*asked))
+            for node in nodes:
+                await node.tasks.finish()
+            assert len(await links(nodes[1])) == 1
+            nodes[0].clock.advance(3600)
+
+
+async def test_one_export_brought_to_two_nodes(server: Server) -> None:
+    """Two imports of one file at the same time bring each sale once."""
+    lines = [
+        AccessGrant(
+            f"b{number}@example.org", PRODUCT.key, "import", START.replace(year=2027), sale=f"stripe:{number}"
+        )
+        for number in range(50)
+    ]
+    async with two_nodes(server) as nodes:
+        brought = (node.desk.bring_in(lines, "moved here", seen=lambda: None) for node in nodes)
+        assert sum(await asyncio.gather(*brought)) == len(lines)
+        assert len(await nodes[0].entries("access:")) == len(lines)
+
+
+def test_two_services(server: Server, tmp_path: Path) -> None:
+    """Real processes: sold at one, opened at both at once, let in by both; revoked by a command, out at both."""
+    address = f'address = "postgresql://orrery@127.0.0.1:{server.port}/postgres"'
+    shop = Deployment(tmp_path, [Product("hosted", site="North")], more_store=address, more=SITE)
+    shop.store.unlink()
+    assert shop.orrery("store", "create").returncode == 0
+    with running(shop):
+        program, other = shop.launch_another_service()
+        shop.await_answer(program, other)
+        buyer = Buyer(shop, product="hosted")
+        session = buyer.buy()
+        buyer.await_access(session)
+        nodes = (shop.public, other)
+        with ThreadPoolExecutor() as pool:
+            led = [*pool.map(asked, (f"{node}/guided/success?session_id={session}" for node in nodes))]
+        assert sorted(one.status_code for one in led) == [200, 303]
+        [given] = [cookie for one in led if (cookie := one.headers.get("set-cookie"))]
+
+        def expect(status: int) -> None:
+            gates = (f"{node}/guided/api/gate/northwind/hosted" for node in nodes)
+            assert [asked(one, given.partition(";")[0]).status_code for one in gates] == [status, status]
+
+        eventually(lambda: expect(204))
+        assert shop.orrery("access", "revoke", session, "--reason", "asked").returncode == 0
+        eventually(lambda: expect(403))
+
+
+def asked(address: str, cookie: str = "") -> httpx2.Response:
+    """Open an address as a browser with this cookie does."""
+    return httpx2.get(address, headers={"Cookie": cookie}, verify=IN_CLEAR, timeout=PATIENCE, trust_env=False)
