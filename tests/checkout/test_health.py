@@ -4,11 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from orrery.adapters.memory import MemoryStore
 from orrery.app.settings.variables import secret_names
 from orrery.checkout.catalogue import Product
 from orrery.checkout.health import RETIRING
+from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
 from orrery.live.quota import TokenLimits
@@ -18,6 +20,7 @@ from orrery.ports.processor.errors import ItemUnreadable
 from tests.support.analytics import MemoryAnalytics
 from tests.support.checkout import PRODUCT, Shop
 from tests.support.clock import ManualClock
+from tests.support.tables import each_case
 
 VERSION = "2026-08-26.dahlia"
 ADDRESS = "https://shop.example/guided/api/webhook"
@@ -49,6 +52,55 @@ async def test_a_shared_code_is_told(shared: bool) -> None:  # noqa: FBT001  pyt
         assert "vendorSlug" in told[0].todo
     else:
         assert told == []
+
+
+NAMED = {"seller": "Northwind GmbH", "number_series": "NW"}
+
+
+@each_case(
+    ("checkout", "site", "livemode", "why"),
+    [
+        ({}, {}, True, "Receipts name no seller"),
+        ({}, {}, False, ""),
+        (NAMED, {}, True, ""),
+        ({}, NAMED, True, "Receipts name no seller"),
+        (NAMED, NAMED, True, ""),
+        (NAMED, NAMED | {"seller": "Contoso AG"}, True, "NW numbers the sales of two sellers."),
+        (NAMED, {"seller": "Contoso AG"}, True, ""),
+    ],
+)
+async def test_who_sells(checkout: dict[str, str], site: dict[str, str], livemode: bool, why: str) -> None:  # noqa: FBT001  a column of the table
+    """In live mode each product has a named seller, and each seller a separate series."""
+    sites = SitesSettings.model_validate([{"origin": "https://south.example", "name": "South", **site}]).sites()
+    products = [
+        {"vendor_slug": "acme", "cert_code": code, "title": "T", "site": at}
+        for code, at in (("a", ""), ("b", "South"))
+    ]
+    addresses = {
+        "success_url": "https://own.example/s?id={CHECKOUT_SESSION_ID}",
+        "cancel_url": "https://own.example/c",
+    }
+    settings = CheckoutSettings.model_validate({"products": products, **addresses, **checkout})
+    health = Shop().health
+    plan = replace(health.plan, settings=settings, sites=sites, livemode=livemode)
+    found = await replace(health, plan=plan, catalogue=settings.catalogue(sites)).local()
+    assert [one.why.partition(",")[0] for one in found if one.part == "seller"] == ([why] if why else [])
+
+
+@each_case(
+    "wrong",
+    [
+        {"tax_number": "DE1"},
+        {"seller": "A", "reply_to": "not an address"},
+        {"seller": "A", "number_series": "nw"},
+        {"seller": "A", "number_series": "NORTH"},
+        {"seller": "A", "time_zone": "Mars/Olympus"},
+    ],
+)
+def test_what_no_seller_may_be(wrong: dict[str, str]) -> None:
+    """Details have a name beside them; an address is one, a series is short, and a zone is known."""
+    with pytest.raises(ValidationError):
+        _ = CheckoutSettings.model_validate(wrong)
 
 
 async def test_what_follows_from_a_missing_secret() -> None:

@@ -16,7 +16,6 @@ from orrery.app.adapters import Adapters
 from orrery.app.cli.services import Config, configured
 from orrery.app.settings.reader import Settings
 from orrery.app.store_place import clock_of
-from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.errors import Invalid, NotFound, RecordUnreadable
 from orrery.ports.domain_records import DomainRecords, RecordsNotRead
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
@@ -26,7 +25,6 @@ from orrery.runtime.console.tables import note, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
-from orrery.runtime.sender_records import sender_records
 from orrery.runtime.settings import MailSettings
 from orrery.syntax.email_address import is_email_address
 from orrery.tls import advice
@@ -180,6 +178,8 @@ def try_out(channel: Way, to: To = "", config: Config = None) -> None:
 
 def _sender_domains(settings: Settings) -> list[str]:
     """Return the domains that e-mails come from: that of the mail server's sender, and those of sites."""
+    from orrery.checkout.settings import CheckoutSettings, SitesSettings  # noqa: PLC0415  it loads a list of domains
+
     checkout, sites = settings[CheckoutSettings], settings[SitesSettings]
     senders = (settings[MailSettings].sender, checkout.sender, *(one.sender for one in sites.root))
     addresses = (parseaddr(one)[1] for one in senders if one)
@@ -188,6 +188,8 @@ def _sender_domains(settings: Settings) -> list[str]:
 
 def _show_records(domain: str, records: DomainRecords) -> None:
     """Print what receivers find about a sender's domain."""
+    from orrery.runtime.sender_records import sender_records  # noqa: PLC0415  the same
+
     note(f"What receivers find about {domain}:")
     try:
         for one in asyncio.run(sender_records(domain, records)):
