@@ -65,7 +65,7 @@ def test_the_button_and_the_pill(name: str, start: Start, site: str, tmp_path: P
         pytest.skip(f"no {name} here; to have it, type: sudo apt-get install -y {PACKAGES}")
     with start(tmp_path) as browser:
         browser.ask("url", url=site)
-        until(lambda: browser.run(f"return {BUTTON}.textContent") == "Get the questions ")
+        until(lambda: browser.run(f"return {BUTTON}.textContent") == "Buy exam exam $49.00")
         assert browser.run(f"return {BUTTON}.getBoundingClientRect().height") >= 24
         until(
             lambda: browser.run("return document.querySelector('live-pill').shadowRoot.textContent") == "12 live"

@@ -57,6 +57,7 @@ async def test_each_field() -> None:
         "sold": True,
         "price": 5900,
         "currency": "eur",
+        "decimals": 2,
     }
     assert (second["sold"], second["price"], second["currency"]) == (True, None, None)
 

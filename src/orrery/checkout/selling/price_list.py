@@ -9,6 +9,7 @@ from orrery.errors import NotConfigured
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.processor import Price, ProcessorError, ProcessorReads
+from orrery.syntax.money import decimals
 
 KEPT = 60
 """Seconds for which a list is shown; a shared cache may keep it as long."""
@@ -25,6 +26,8 @@ class ListedProduct:
     sold: bool
     price: int | None
     currency: str | None
+    decimals: int | None
+    """How many digits of the price are behind its point."""
 
 
 class PriceList:
@@ -64,4 +67,13 @@ def _listed(status: ProductStatus, todays: Mapping[str, Price] | None) -> Listed
     elif status.sold and todays and (found := todays.get(product.price_id or "")):
         price, currency = found.amount, found.currency
     site = product.site.name if product.site else ""
-    return ListedProduct(product.vendor_slug, product.cert_code, product.title, site, status.sold, price, currency)
+    return ListedProduct(
+        vendor=product.vendor_slug,
+        cert=product.cert_code,
+        title=product.title,
+        site=site,
+        sold=status.sold,
+        price=price,
+        currency=currency,
+        decimals=decimals(currency) if currency else None,
+    )
