@@ -95,7 +95,7 @@ class GatewayHealth:
 
     def _broken(self, why: str, todo: str, *, is_early: bool = False) -> Finding:
         is_early = is_early or self._runs() < AFTER_START
-        return Finding(PART, "broken", why, f"{todo} {_PINGS}", essential=False, severity=URGENT, early=is_early)
+        return Finding(PART, "broken", why, f"{_PINGS} {todo}", essential=False, severity=URGENT, early=is_early)
 
     def _is_silence(self, since: datetime, now: datetime) -> bool:
         # After a clock was put back, `since` may be years ahead: that must not silence anything.
