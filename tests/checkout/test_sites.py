@@ -13,6 +13,7 @@ from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.runtime.module import Role
 from orrery.runtime.references import References
 from tests.support.checkout import INDEX_KEY, record
+from tests.support.tables import each_case
 
 NORTH = {
     "origin": "https://north.example",
@@ -77,6 +78,22 @@ def test_the_addresses_of_a_sale(
     assert (sent["success_url"], sent["cancel_url"]) == (success, cancel)
 
 
+@each_case(
+    ("own", "practice"),
+    [
+        ({}, "https://own.example/{certCode}"),
+        ({"practice_url": "https://north.example/p"}, "https://north.example/p"),
+    ],
+)
+def test_the_practice_address_of_a_site(own: dict[str, str], practice: str) -> None:
+    """A site that names none has that of `[checkout]`, and so has what is not sold any more."""
+    at = "https://own.example/{certCode}"
+    settings, listed, product = sold("North", {**NORTH, **own}, SOUTH, practice_url=at)
+    catalogue = settings.catalogue(listed.sites())
+    assert product.site
+    assert (product.site.practice_url, catalogue.default.practice_url) == (practice, at)
+
+
 @pytest.mark.parametrize(("site", "sites"), [("East", [NORTH]), ("", [NORTH, SOUTH])])
 def test_a_product_of_no_site_is_not_sold(site: str, sites: list[dict[str, str]]) -> None:
     """A site that is not there, or none where there are several: the mistake names the key."""
@@ -119,7 +136,7 @@ def test_the_pages_of_the_default_site(success: str, has_pages: bool) -> None:  
     assert product.site
     assert product.site.has_pages == has_pages
     references = References.of_store(INDEX_KEY)
-    emails = Emails(settings.catalogue(), settings.details(), "", references)
+    emails = Emails(settings.catalogue(), settings.details(), references)
     email = emails.opened(record(vendor_slug="acme", cert_code="one"), "buyer-cs_1")
     link = f"https://own.example/guided/open?link={references.link_to('cs_1', 0)}"
     assert (f"{link}\n" in email.body, f'"{link}"' in email.html) == (has_pages, has_pages)

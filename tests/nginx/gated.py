@@ -256,7 +256,7 @@ def gated_site(
     root, (port,) = folder / "files", free_ports(1)
     write_site(root, demo or sites()[0])
     shop = GatedShop()
-    (gated,) = gated_sites(shop.owner.catalogue, "")
+    (gated,) = gated_sites(shop.owner.catalogue)
     text = configuration(kind, gated, service or shop.service).replace(*changed)
     with ExitStack() as stack:
         stack.callback(shop.stop)

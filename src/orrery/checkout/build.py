@@ -48,7 +48,6 @@ from orrery.checkout.site.opening import Opening
 from orrery.checkout.site.practice import practice_pages
 from orrery.checkout.site.watch import EVERY as SITES_EVERY
 from orrery.checkout.site.watch import SiteWatch
-from orrery.checkout.sites import DEFAULT
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
 from orrery.edge.rate_limit import Limit, RateLimit
@@ -95,7 +94,7 @@ class CheckoutDomain:
         clock, settings, live = stored.clock, plan.settings, plan.livemode
         self.stored, self.plan, self.tasks, self._web, self._reads = stored, plan, tasks, web, reads
         self.catalogue = catalogue = settings.catalogue(plan.sites)
-        emails = Emails(catalogue, settings.details(), settings.practice_url, stored.references)
+        emails = Emails(catalogue, settings.details(), stored.references)
         self.emails, texts = emails, Notifications(emails)
         self.selling = Selling(
             stored,
@@ -156,7 +155,8 @@ class CheckoutDomain:
     @cached_property
     def site_watch(self) -> SiteWatch:
         """The same each day, for the sites of `[[sites]]` that have practice pages."""
-        pages = [one for one in practice_pages(self.catalogue) if one.origin and one.site in self.plan.sites]
+        origins = {one.origin for one in self.plan.sites}
+        pages = [one for one in practice_pages(self.catalogue) if one.origin and one.site.origin in origins]
         return SiteWatch(self.stored.checked_sites, self.site_check, pages)
 
     def routes(self) -> "Routes":
@@ -203,11 +203,10 @@ class CheckoutDomain:
         return make(self.checkout, tickets, self._shown(), addresses, self._read_limit())
 
     def _shown(self) -> "Pages":
-        plan, make = self.plan, load("orrery.checkout.site.routes:Pages")
-        default = plan.settings.default_site(plan.sites) or DEFAULT
-        origins = {one.origin for one in (default, *plan.sites)}
+        make = load("orrery.checkout.site.routes:Pages")
+        origins = {one.origin for one in (self.catalogue.default, *self.plan.sites)}
         forms = Forms.of_store(self.stored.index_key, self.stored.clock, origins)
-        return make(forms, self.catalogue, default, plan.settings.practice_url)
+        return make(forms, self.catalogue)
 
     def parts(self) -> Parts:
         """Return what the checkout brings."""

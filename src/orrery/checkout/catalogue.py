@@ -119,10 +119,11 @@ class Catalogue:
     """All products, by their keys. What is written about a product with a mistake cannot be sold.
 
     `mistakes` has the reason, which names the field, by the product's name. Of two products with one key the first
-    counts.
+    counts. `default` is the site of what is not listed.
     """
 
-    def __init__(self, products: tuple[Product, ...] = ()) -> None:
+    def __init__(self, products: tuple[Product, ...] = (), default: Site = DEFAULT) -> None:
+        self.default = default
         self._listed: dict[ProductKey, Product] = {}
         for product in products:
             _ = self._listed.setdefault(product.key, product)
@@ -147,7 +148,7 @@ class Catalogue:
     def site_of(self, key: ProductKey) -> Site:
         """Return the site of a product, the default one where it is not listed or names none that there is."""
         known = self.find(key)
-        return known.site if known and known.site else DEFAULT
+        return known.site if known and known.site else self.default
 
     @property
     def listed(self) -> list[Product]:

@@ -177,9 +177,11 @@ class CheckoutSettings(SellerSettings):
         return sites[0] if len(sites) == 1 else None
 
     def catalogue(self, sites: Sequence[Site] = ()) -> Catalogue:
-        """Return the products on sale."""
+        """Return the products on sale; a site that names no practice address has that of this section."""
+        sites = [replace(one, practice_url=one.practice_url or self.practice_url) for one in sites]
         default = self.default_site(sites)
-        return Catalogue(tuple(one.product(default, sites) for one in self.products))
+        products = tuple(one.product(default, sites) for one in self.products)
+        return Catalogue(products, default or replace(DEFAULT, practice_url=self.practice_url))
 
     def terms(self, sites: Sequence[Site] = ()) -> SessionTerms | None:
         """Return the parameters that all sessions share, or None while no site has the two addresses."""

@@ -35,9 +35,10 @@ SELLER = SellerDetails(
 
 def emails(language: Language = "en", seller: SellerDetails = SELLER, *, has_pages: bool = False) -> Emails:
     """Return the writer of a shop with one product, on a site of a language."""
-    site = Site(origin="https://north.example", language=language, has_pages=has_pages)
+    at = "https://practise.example/{vendorSlug}/{certCode}"
+    site = Site(origin="https://north.example", practice_url=at, language=language, has_pages=has_pages)
     product = Product(PRODUCT.vendor_slug, PRODUCT.cert_code, PRODUCT.title, "price_1", site=site)
-    return Emails(Catalogue((product,)), seller, "https://practise.example/{vendorSlug}/{certCode}", REFERENCES)
+    return Emails(Catalogue((product,)), seller, REFERENCES)
 
 
 class Page(HTMLParser):

@@ -15,7 +15,6 @@ from tests.support.tables import each_case
 EMAILS = Emails(
     Catalogue((PRODUCT,)),
     SellerDetails(seller="The sellers"),
-    "https://practise.example/{vendorSlug}/{certCode}",
     References.of_store(INDEX_KEY),
 )
 TEXTS = Notifications(EMAILS)

@@ -175,7 +175,8 @@ def test_a_site_has_its_own_looks() -> None:
     """Name, language and colour are the site's; what it is named cannot be mark-up."""
     site = SiteSettings(origin="https://n.example", name="<i>N</i>", language="de", colour="#0a5c36").site()
     page = HostedPage(name="opened", site=site, until=START).html()
-    for part in ('<html lang="de">', "&lt;i&gt;N&lt;/i&gt;", "bis 1. März 2026", "#0a5c36", "dieses Produkt"):
+    date = "1. März 2026".replace(" ", "\N{NO-BREAK SPACE}")
+    for part in ('<html lang="de">', "&lt;i&gt;N&lt;/i&gt;", date, "#0a5c36", "dieses Produkt"):
         assert part in page
 
 

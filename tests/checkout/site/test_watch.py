@@ -154,3 +154,9 @@ def test_no_site_with_practice_pages(shop: Shop) -> None:
     """There is nothing to check, and no part of it."""
     assert shop.site_watch.remote() == []
     assert "check sites" not in {one.name for one in shop.parts().jobs}
+
+
+def test_a_site_whose_practice_address_is_that_of_the_checkout() -> None:
+    """It is checked like one that names its own."""
+    shop = Shop(terms=None, sites=(Site(origin="https://north.example", name="North"),))
+    assert shop.site_watch.origins == [ORIGIN]

@@ -46,14 +46,10 @@ class EmailText:
 
 @dataclass(frozen=True, slots=True)
 class Emails:
-    """Writes the e-mails of one store's buyers. `practice_url` may contain {vendorSlug} and {certCode}.
-
-    A site's own seller and practice address go before these.
-    """
+    """Writes the e-mails of one store's buyers. `seller` is that of the sites that name none."""
 
     catalogue: Catalogue
     seller: SellerDetails
-    practice_url: str
     references: References
 
     def first(self, record: AccessRecord) -> list[OutboxDraft]:
@@ -119,7 +115,7 @@ class Emails:
         if site.has_pages:
             link = self.references.link_to(record.session_id, record.link_generation)
             return words["email"]["link"], f"{site.origin}{OPEN}?link={link}"
-        practice = record.product.within(site.practice_url or self.practice_url)
+        practice = record.product.within(site.practice_url)
         return (words["email"]["practice"], practice) if practice else None
 
     def _draft(self, record: AccessRecord, email: EmailText, email_id: str, site: Site) -> OutboxDraft:

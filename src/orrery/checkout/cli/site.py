@@ -72,7 +72,7 @@ def _print(
     from orrery.checkout.site.web_servers import configuration, gated_sites  # noqa: PLC0415  the same
 
     settings, sites = runner.section(CheckoutSettings), runner.section(SitesSettings).sites()
-    found = gated_sites(settings.catalogue(sites), settings.practice_url, practice, named)
+    found = gated_sites(settings.catalogue(sites), practice, named)
     if server == "worker" and len(found) > 1:
         raise Invalid(
             f"A worker is for one site: choose one with --site: {', '.join(one.site.name for one in found)}."
@@ -116,8 +116,7 @@ def check(
         from orrery.checkout.site.practice import pages_at, practice_pages  # noqa: PLC0415  it loads the catalogue
 
         checkout = checkout_of(services)
-        plan = checkout.plan
-        closed = practice_pages(checkout.catalogue, plan.settings.practice_url)
+        closed = practice_pages(checkout.catalogue)
         chosen = pages_at(url, closed)
         asked = _asked(chosen, closed, root, path or [])
         with progress_bar("paths", sum(map(len, asked)) + len(chosen)) as advance:
@@ -126,7 +125,7 @@ def check(
                 for pages, paths in zip(chosen, asked, strict=True)
                 for one in await checkout.site_check.run(pages, paths, advance)
             ]
-        return [{**asdict(one), **asdict(Fix.of(one.fault, pages, plan.service))} for pages, one in found]
+        return [{**asdict(one), **asdict(Fix.of(one.fault, pages, checkout.plan.service))} for pages, one in found]
 
     rows = runner.run(run)
     if as_json:

@@ -47,7 +47,7 @@ class HostedPage:
         page = words["pages"][self.name]
         filled = {
             "product": self.product or words["product"],
-            "until": date_in(words, self.until) if self.until else "",
+            "until": date_in(words, self.until).replace(" ", "\N{NO-BREAK SPACE}") if self.until else "",
         }
         return _template().render(
             language=self.site.language,

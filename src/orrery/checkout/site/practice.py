@@ -48,13 +48,13 @@ class PracticePages:
         return path == self.path or (self.folder != "" and path.startswith(self.folder))
 
 
-def practice_pages(catalogue: Catalogue, default: str = "", instead: str | None = None) -> list[PracticePages]:
+def practice_pages(catalogue: Catalogue, instead: str | None = None) -> list[PracticePages]:
     """Return those of all products that are sold at a site, without an address where the settings have none.
 
-    `default` is the address for a site without its own, `instead` the one for all.
+    `instead` is the address for all.
     """
     return [
-        _at(product.key, product.site, product.key.within(instead or product.site.practice_url or default))
+        _at(product.key, product.site, product.key.within(instead or product.site.practice_url))
         for product in catalogue.listed
         if product.site
     ]

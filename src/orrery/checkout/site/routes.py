@@ -87,12 +87,10 @@ class SiteRoutes:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Shows the hosted pages. `default` is the site of a page that names no product."""
+    """Shows the hosted pages, a page that names no product in the looks of the default site."""
 
     forms: Forms
     catalogue: Catalogue
-    default: Site
-    practice_url: str
 
     def page(
         self,
@@ -139,7 +137,7 @@ class Pages:
 
     def _page(self, request: Request, name: str, product: ProductKey | None) -> HostedPage:
         product = product or product_of(request)
-        site = self.catalogue.site_of(product) if product and self.catalogue.find(product) else self.default
+        site = self.catalogue.site_of(product) if product else self.catalogue.default
         title = self.catalogue.title_of(product) if product else None
         fields = {"form_token": self.forms.token()}
         links = self._links(request, product, site)
@@ -150,7 +148,7 @@ class Pages:
         again = "" if here.path == CHECKOUT else f"{here.path}?{here.query}" if here.query else here.path
         return {
             "home": "/",
-            "practice": product.within(site.practice_url or self.practice_url) if product else "",
+            "practice": product.within(site.practice_url) if product else "",
             "lost": f"{LOST}?product={product.name}" if product else LOST,
             "back": quote(back, safe="%/?&=:@!$'()*+,;~") if _OWN_PATH.fullmatch(back) else "",
             "again": again,

@@ -40,14 +40,14 @@ class GatedSite:
 
 
 def gated_sites(
-    catalogue: Catalogue, default: str, practice: str | None = None, named: str | None = None
+    catalogue: Catalogue, practice: str | None = None, named: str | None = None
 ) -> Sequence[GatedSite]:
     """Return the sites that have products, or the named one; raise `Invalid` where a folder is missing or unfit.
 
-    `practice` is the address or path of the practice pages of all, before those of the site and `default`.
+    `practice` is the address or path of the practice pages of all, before those of the sites.
     """
     sold: dict[Site, list[PracticePages]] = {}
-    for one in practice_pages(catalogue, default, practice):
+    for one in practice_pages(catalogue, practice):
         if named in (None, one.site.name, one.site.origin):
             sold.setdefault(one.site, []).append(one)
     if not sold:
