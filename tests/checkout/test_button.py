@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.button.tickets import TICKET_SECONDS, Tickets
+from orrery.checkout.button.orders import ORDER_SECONDS, Orders
 from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.sites import CHECKOUT, PAY
@@ -91,19 +91,19 @@ async def test_a_double_click_makes_one_session() -> None:
 
 
 @each_case("which", ["late", "of tomorrow", "of another product", "altered", "none", "odd", "of another shop"])
-async def test_a_ticket_that_is_not_good(which: str) -> None:
+async def test_an_order_that_is_not_good(which: str) -> None:
     """The page asks, with a button that sells; nothing is made."""
     shop = HostedShop()
     way = await way_on(Visitor(shop))
-    shop.clock.advance({"late": TICKET_SECONDS + 1, "of tomorrow": -60}.get(which, TICKET_SECONDS))
-    address, _, ticket = way.partition("&ticket=")
-    other = Tickets(shop.clock, b"another key").new(PRODUCT.name)
+    shop.clock.advance({"late": ORDER_SECONDS + 1, "of tomorrow": -60}.get(which, ORDER_SECONDS))
+    address, _, order = way.partition("&order=")
+    other = Orders(shop.clock, b"another key").new(PRODUCT.name)
     changed = {
         "of another product": way.replace("cissp", "ccsp"),
-        "altered": f"{address}&ticket={ticket.replace(ticket[0], '3', 1)}",
+        "altered": f"{address}&order={order.replace(order[0], '3', 1)}",
         "none": address,
-        "odd": f"{address}&ticket=²³.x.y",
-        "of another shop": f"{address}&ticket={other}",
+        "odd": f"{address}&order=²³.x.y",
+        "of another shop": f"{address}&order={other}",
     }
     page = await Visitor(shop).get(changed.get(which, way))
     assert (page.status_code, said_of(page.text, "buy"), shop.processor.calls) == (200, True, [])
@@ -113,13 +113,13 @@ async def test_a_ticket_that_is_not_good(which: str) -> None:
     assert again.status_code == 303
 
 
-async def test_a_ticket_lasts_while_the_buyer_may_reload() -> None:
+async def test_an_order_lasts_while_the_buyer_may_reload() -> None:
     """Up to its last second it leads on; a program that only looks makes nothing."""
     shop = HostedShop()
     way = await way_on(Visitor(shop))
     looked = await Visitor(shop).head(way)
     assert (looked.status_code, "refresh" in looked.headers, shop.processor.calls) == (200, False, [])
-    shop.clock.advance(TICKET_SECONDS)
+    shop.clock.advance(ORDER_SECONDS)
     assert "refresh" in (await Visitor(shop).get(way)).headers
 
 
@@ -244,9 +244,9 @@ async def test_a_failure_has_the_looks_of_the_site() -> None:
         assert part in answer.text
 
 
-async def test_a_ticket_shows_no_key() -> None:
-    """What is printed of the tickets has no key, and two tickets are not alike."""
-    tickets = Tickets.of_store(INDEX_KEY, ManualClock())
-    assert str(INDEX_KEY) not in repr(tickets)
-    assert "key" not in repr(tickets)
-    assert tickets.new("a/b") != tickets.new("a/b")
+async def test_an_order_shows_no_key() -> None:
+    """What is printed of the orders has no key, and two orders are not alike."""
+    orders = Orders.of_store(INDEX_KEY, ManualClock())
+    assert str(INDEX_KEY) not in repr(orders)
+    assert "key" not in repr(orders)
+    assert orders.new("a/b") != orders.new("a/b")

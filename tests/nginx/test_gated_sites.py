@@ -4,6 +4,7 @@ import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -304,6 +305,16 @@ def test_no_ticket_is_logged(site: GatedSite) -> None:
     if site.kind != "worker":
         until(lambda: "/about.html?here" in written())  # the last of them
     assert "aticket" not in written()
+
+
+def test_a_form_sells(site: GatedSite) -> None:
+    """A button's form and the page that it leads to come through, with what the browser says of the form."""
+    form = {"productType": "cert", "vendorSlug": PRODUCT.vendor_slug, "certCode": PRODUCT.cert_code}
+    headers = {"Content_Type": "application/x-www-form-urlencoded", "Sec_Fetch_Site": "same-origin"}
+    taken = site.ask("/guided/api/checkout", "POST", urlencode(form).encode(), **headers)
+    assert (taken.status, taken.location.partition("&")[0]) == (303, f"/guided/pay?product={PRODUCT.name}")
+    (refresh,) = site.ask(taken.location).headers["refresh"]
+    assert refresh.startswith("0; url=https://pay.example/")
 
 
 def test_the_live_count_is_on_the_site(site: GatedSite) -> None:

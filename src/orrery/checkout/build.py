@@ -23,7 +23,7 @@ from orrery.checkout.access.refunds import Refunds
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.access.report import DISPUTE, PART
 from orrery.checkout.access.sales_panel import SalesPanel
-from orrery.checkout.button.tickets import Tickets
+from orrery.checkout.button.orders import Orders
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.going_live import TITLE, GoingLive
 from orrery.checkout.health import CheckoutHealth
@@ -198,9 +198,9 @@ class CheckoutDomain:
 
     def _button(self) -> "Button":
         make: type[Button] = load("orrery.checkout.button.routes:Button")
-        tickets = Tickets.of_store(self.stored.index_key, self.stored.clock)
+        orders = Orders.of_store(self.stored.index_key, self.stored.clock)
         addresses = ClientAddresses(self.plan.trusted_proxies)
-        return make(self.checkout, tickets, self._shown(), addresses, self._read_limit())
+        return make(self.checkout, orders, self._shown(), addresses, self._read_limit())
 
     def _shown(self) -> "Pages":
         make = load("orrery.checkout.site.routes:Pages")

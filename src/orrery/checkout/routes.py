@@ -111,7 +111,7 @@ class CheckoutRoutes:
             self.create,
             methods=["POST"],
             response_model=CreatedSession,
-            responses=problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503) | _OF_FORMS,
+            responses=_CHECKOUT,
             openapi_extra=json_body(CheckoutRequest, CheckoutForm),
             summary="Start a hosted payment session",
         )
@@ -236,10 +236,18 @@ class CheckoutRoutes:
 
 _PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
 
-_OF_FORMS: dict[int | str, dict[str, Any]] = {
+_PAGE: dict[str, Any] = {"content": {"text/html": {"schema": {"type": "string"}}}}
+
+_CHECKOUT: dict[int | str, dict[str, Any]] = {
+    200: _PAGE,
     303: {"description": "A form: the way to the payment page"},
-    403: {"description": "A form of a page elsewhere: a page that asks"},
+    403: _PAGE | {"description": "A form of a page elsewhere: a page that asks"},
+    **{
+        status: about | _PAGE
+        for status, about in problems(400, 404, 408, 409, 413, 415, 422, 429, 502, 503).items()
+    },
 }
+"""A form is answered with pages, whatever goes wrong."""
 
 _WEBHOOK: dict[str, Any] = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}},

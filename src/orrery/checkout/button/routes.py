@@ -1,7 +1,7 @@
 """A button without a script: a form on any page of a site becomes a session (decision 64).
 
-The form gets a ticket, and the buyer is sent on to a page of ours by it. Only there is the session made: a double
-click sends two forms, of which the browser follows the last one. No two buyers get one ticket, also behind one
+The form gets an order, and the buyer is sent on to a page of ours by it. Only there is the session made: a double
+click sends two forms, of which the browser follows the last one. No two buyers get one order, also behind one
 address, since who knows a session's id can open what it buys (decision 46). The page leads on to the payment
 page by `Refresh` and a link: a site's `form-action 'self'` forbids that a form's answer leads to another origin.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from orrery.checkout.button.tickets import Tickets
+from orrery.checkout.button.orders import Orders
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.errors import UnknownProduct
 from orrery.checkout.selling.service import Checkout, Purchase
@@ -27,7 +27,7 @@ class Button:
     """Takes the form, and leads on to the payment page."""
 
     checkout: Checkout
-    tickets: Tickets
+    orders: Orders
     pages: Pages
     addresses: ClientAddresses
     limit: RateLimit
@@ -47,20 +47,20 @@ class Button:
         came = self.pages.forms.came(request.headers, token)
         if came != "ours":
             return self.pages.ask(request, product, status=403 if came == "elsewhere" else 200)
-        return RedirectResponse(f"{PAY}?product={product.name}&ticket={self.tickets.new(product.name)}", 303)
+        return RedirectResponse(f"{PAY}?product={product.name}&order={self.orders.new(product.name)}", 303)
 
     async def pay(self, request: Request) -> Response:
-        """Make the session of a ticket, and lead on to its payment page; ask again where the ticket is too old."""
+        """Make the session of an order, and lead on to its payment page; ask again where the order is too old."""
         product, address = product_of(request), self.addresses.of(request)
         self.pages.show_errors(request, product)
         if wait := self.limit.wait(*rate_scopes(address)):
             raise too_many(wait)
         if product is None:
             raise UnknownProduct("The address names no product.")
-        ticket = request.query_params.get("ticket", "")
-        if request.method == "HEAD" or not self.tickets.is_good(ticket, product.name):
+        order = request.query_params.get("order", "")
+        if request.method == "HEAD" or not self.orders.is_good(order, product.name):
             return self.pages.ask(request, product)
-        url = (await self.checkout.create(Purchase(product, address, ticket))).url
+        url = (await self.checkout.create(Purchase(product, address, order))).url
         return self.pages.lead_on(request, product, url)
 
     async def left(self, request: Request) -> Response:
