@@ -17,6 +17,7 @@ from orrery.ports.analytics import AnalyticsFailed
 from orrery.ports.cloud.errors import CloudError, CloudRefused, CloudUnreachable
 from orrery.ports.comms.errors import MailboxError, MailboxRefused, MailboxUnreachable, RowGone, SignInNeeded
 from orrery.ports.delegated import ApiUnreachable
+from orrery.ports.domain_records import RecordsNotRead
 from orrery.ports.identity import IdentityError, IdentityRefused, IdentityUnreachable
 from orrery.ports.notifier import DeliveryFailed
 from orrery.ports.private_file import SignInFileUnusable
@@ -79,6 +80,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (OptionsUnreadable("A sentence."), 400, "invalid-request"),
     (GuestFailed(INSIDE), 500, "internal"),
     (SiteNotReached(INSIDE), 500, "internal"),
+    (RecordsNotRead(INSIDE), 500, "internal"),
     (errors.OrreryError(INSIDE), 500, "internal"),
 ]
 
