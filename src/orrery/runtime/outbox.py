@@ -12,7 +12,7 @@ sending and marking repeats one push and one e-mail at most, and loses none.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -360,7 +360,7 @@ def rows_of(store: Store, clock: Clock) -> Collection[Notification]:
 
 def _row(draft: OutboxDraft, now: datetime, held_because: str = "") -> Notification:
     return Notification(
-        **asdict(draft),
+        **{one.name: getattr(draft, one.name) for one in fields(draft)},  # asdict copies deeply, in 12 µs
         state="held" if held_because else "waiting",
         created_at=now,
         due_at=now,
