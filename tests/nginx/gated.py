@@ -46,7 +46,11 @@ VISITOR = "127.0.0.3"
 MARK = "for buyers only"
 """What stands in each practice page, and nowhere else."""
 
+AT = "/practice/cissp"
+
 FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/index.html")
+
+PLAIN = [f"{AT}/", *(f"{AT}/{name}" for name in FILES)]
 
 _NGINX = """\
 server {{
@@ -117,6 +121,16 @@ class Answer:
     def location(self) -> str:
         """Where it leads."""
         return self.headers.get("location", [""])[0]
+
+
+def expect_away(answer: Answer) -> None:
+    """Expect the page of a service that does not answer."""
+    assert (answer.status, MARK in answer.body) == (503, False)
+    assert "Your access is not lost" in answer.body
+    assert answer.headers["cache-control"] == ["private, no-cache"]
+    assert answer.headers["content-type"] == ["text/html"]
+    assert answer.headers["refresh"] == ["10"]
+    assert answer.headers["strict-transport-security"] == ["max-age=31536000"]
 
 
 @dataclass

@@ -8,24 +8,18 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from starlette.responses import PlainTextResponse
 
 from orrery.checkout.site.web_servers import WebServer
 from orrery.errors import StoreUnavailable
 from orrery.sandbox.site import DemoSite, sites
-from tests.nginx.gated import FILES, MARK, VISITOR, Answer, GatedSite, gated_site
+from tests.nginx.gated import AT, MARK, PLAIN, VISITOR, Answer, GatedSite, expect_away, gated_site
 from tests.support.certificates import make_certificate
 from tests.support.checkout import BUYER, OTHER, PRODUCT
 from tests.support.hosted import OF_PAGE, sold
 from tests.support.ports import free_ports
-from tests.support.serving import bound, serving
 from tests.support.soak import SOAKING
 from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE, until
-
-AT = "/practice/cissp"
-
-PLAIN = [f"{AT}/", *(f"{AT}/{name}" for name in FILES)]
 
 SPELLINGS = [
     AT,
@@ -361,50 +355,9 @@ def test_a_service_that_is_stopped(site: GatedSite, cookie: str) -> None:
     assert site.ask(f"{AT}/", Cookie=cookie).status == 200
 
 
-@pytest.mark.parametrize(("kind", "wait"), [("nginx", "5s"), ("caddy", "5s"), ("worker", "5000")])
-def test_a_service_that_hangs(kind: WebServer, wait: str, tmp_path: Path) -> None:
-    """It is given up, and the page stays closed."""
-    listener, url = bound()
-    with listener, gated_site(kind, tmp_path, url, changed=(wait, "100ms" if wait == "5s" else "100")) as site:
-        expect_away(site.ask(f"{AT}/"))
-
-
-def test_errors_that_the_owner_handles(tmp_path: Path) -> None:
-    """An owner who answers every error of Caddy's with the file that was asked for hands out no practice page."""
-    answers_with_files = f"handle_errors {{\n root * {tmp_path}/files\n file_server\n}}"
-    with gated_site("caddy", tmp_path, more=answers_with_files) as site:
-        cookie = site.shop.opened("cs_1")
-        site.shop.stop()
-        for path in PLAIN:
-            expect_away(site.ask(path))
-            expect_away(site.ask(path, Cookie=cookie))
-
-
 def test_paths_that_the_owner_rewrites(tmp_path: Path) -> None:
     """Caddy's `uri` comes first: a page that it leads to is asked for, and kept in no cache."""
     with gated_site("caddy", tmp_path, more="uri strip_prefix /learn") as site:
         expect_closed(site.ask(f"/learn{AT}/data.json"))
         answer = site.ask(f"/learn{AT}/data.json", Cookie=site.shop.opened("cs_1"))
         assert (answer.status, answer.headers["cache-control"]) == (200, ["private, no-cache"])
-
-
-def expect_away(answer: Answer) -> None:
-    """Expect the page of a service that does not answer."""
-    assert (answer.status, MARK in answer.body) == (503, False)
-    assert "Your access is not lost" in answer.body
-    assert answer.headers["cache-control"] == ["private, no-cache"]
-    assert answer.headers["content-type"] == ["text/html"]
-    assert answer.headers["refresh"] == ["10"]
-    assert answer.headers["strict-transport-security"] == ["max-age=31536000"]
-
-
-@pytest.mark.parametrize("kind", ["nginx", "caddy"])
-def test_a_service_that_is_not_what_it_claims(kind: WebServer, tmp_path: Path) -> None:
-    """One that answers by https without a certificate that the machine trusts is believed nothing."""
-    listener, url = bound()
-    certificate = make_certificate(tmp_path, host="127.0.0.1")
-    with (
-        serving(PlainTextResponse("Come in.", 204), listener, certificate),
-        gated_site(kind, tmp_path, url.replace("http:", "https:")) as site,
-    ):
-        expect_away(site.ask(f"{AT}/"))

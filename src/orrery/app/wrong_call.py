@@ -1,5 +1,6 @@
 """What is printed about a wrong call: one sentence of ours, and the command that shows what is right."""
 
+from datetime import datetime
 from typing import Literal, cast, get_args, get_origin
 
 import typer
@@ -25,7 +26,8 @@ def _takes(error: typer.BadParameter) -> str:
     if get_origin(kind) is Literal:
         *others, last = map(str, get_args(kind))
         return f"{', '.join(others)} or {last}"
-    what = {int: "a whole number", float: "a number"}.get(cast("type", kind), "")
+    days = "a day, such as 2026-12-31"
+    what = {int: "a whole number", float: "a number", datetime: days}.get(cast("type", kind), "")
     lowest, highest = getattr(option, "min", None), getattr(option, "max", None)
     if lowest is None:
         return f"{what} of at most {highest}" if highest is not None else what
