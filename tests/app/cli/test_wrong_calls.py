@@ -19,7 +19,8 @@ _NO_WRONG_VALUE = {str, bool, Path, Runner}
 
 _SENTENCE = re.compile(
     r"(--[\w-]+|\w+) takes "
-    r"(a day, such as [\d-]+|a (whole )?number( of at (least|most) \d+| from \d+ to \d+)?|[\w-]+(, [\w-]+)* or [\w-]+)"
+    r"(a day, such as [\d-]+|"
+    r"a (whole )?number( of at (least|most) \d+| from \d+ to \d+)?|[\w-]+(, [\w-]+)* or [\w-]+)"
     r"\. Type `orrery [a-z -]+ --help`\."
 )
 
