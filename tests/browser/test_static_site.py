@@ -15,7 +15,7 @@ from tests.browser.conftest import OpenPage, Watch
 from tests.docs.documents import ROOT
 from tests.rehearsal.page import Piece, Seen, Typed, steps
 from tests.rehearsal.typist import Typist
-from tests.support.ports import free_ports
+from tests.support.ports import free_ports, is_taken
 from tests.support.waiting import PATIENCE, until
 
 PAGE = ROOT / "docs/tutorial/static-site.md"
@@ -41,6 +41,12 @@ class Reader:
             elif isinstance(piece, Seen):
                 here = Seen(tuple(map(self._own, piece.texts)))
                 until(partial(self._sees, here))
+
+    def leave(self, asked: Sequence[Piece]) -> None:
+        """Type what ends all of it, and wait until it has: what still prints then may come after the prompt."""
+        for line in (line for piece in asked if isinstance(piece, Typed) for line in piece.lines):
+            self._typist.terminal.sendline(line)
+        until(lambda: not any(map(is_taken, map(int, self._ports.values()))))
 
     def _type(self, line: str, *, installed: bool) -> None:
         status = 0 if installed else self._typist.type(self._own(line))
@@ -73,6 +79,8 @@ def reader(tmp_path: Path, ports: dict[str, str]) -> Iterator[Reader]:
         "HOME": str(tmp_path),
         "ORRERY_SERVER__PORT": ports["8080"],
         "ORRERY_SERVER__PRIVATE_PORT": ports["8081"],
+        "ORRERY_LIVE__REFRESH_INTERVAL": "5",
+        "ORRERY_LIVE__POLL_INTERVAL": "5",
         "PYTHONUNBUFFERED": "1",
     }
     terminal: pexpect.spawn[str] = pexpect.spawn(
@@ -115,4 +123,4 @@ def test_from_the_source_code_to_a_sale(
     page.get_by_role("link", name="Start practising").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Question 1")
     buy(open_page(java_script_enabled=False), site)
-    reader.follow(end)
+    reader.leave(end)
