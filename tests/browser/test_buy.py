@@ -12,7 +12,7 @@ from tests.support.demo import Demo, running_demo
 from tests.support.waiting import eventually
 
 BUYER = "ada@example.test"
-UNTIL = re.compile(r"Access until \d{1,2} \w+ 20\d\d")
+UNTIL = re.compile(r"Access until \d{1,2}\s\w+\s20\d\d")
 
 
 FOCUSED = "(document.activeElement.shadowRoot?.activeElement ?? document.activeElement)"
