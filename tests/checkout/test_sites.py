@@ -139,7 +139,7 @@ def test_the_pages_of_the_default_site(success: str, has_pages: bool) -> None:  
     emails = Emails(settings.catalogue(), settings.details(), references)
     email = emails.opened(record(vendor_slug="acme", cert_code="one"), "buyer-cs_1")
     link = f"https://own.example/guided/open?link={references.link_to('cs_1', 0)}"
-    assert (f"{link}\n" in email.body, f'"{link}"' in email.html) == (has_pages, has_pages)
+    assert (f"{link}\n" in email.body) == has_pages
 
 
 def test_the_sites_of_a_file(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """E-mail by SMTP."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
-from typing import Literal, cast
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Literal, cast
 
 import aiosmtplib
 
@@ -18,11 +21,16 @@ from orrery.syntax.lines import one_line
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 SECONDS = 15.0
 """How long one delivery may take."""
 
 _PERMANENT = 500
 """Reply codes from here on are permanent (RFC 5321, 4.2.1): codes of SMTP, not of HTTP."""
+
+_LINK = re.compile(r"(.+): (https?://\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +114,9 @@ class SmtpNotifier:
         email["Message-ID"] = f"<{message.id}@{sender.rpartition('@')[2].rstrip('>')}>"
         email["Auto-Submitted"] = "auto-generated"
         email.set_content(message.body)
-        if message.html:
-            email.add_alternative(message.html, subtype="html")
+        if message.language:
+            page = page_of(message.title, message.body, message.language)
+            email.add_alternative(page, subtype="html")
         return email
 
 
@@ -137,3 +146,26 @@ def _one_address(text: str) -> str:
 
 def _refused(code: int, *, permanent: bool) -> DeliveryFailed:
     return DeliveryFailed(f"The mail server answered {code}.", permanent=permanent)
+
+
+def page_of(subject: str, text: str, language: str) -> str:
+    """Return `text` as a page that loads nothing, and leaves the colours to the reader.
+
+    A paragraph of a label and a web address is a link; the last paragraph holds the rows of a table, each a label
+    and a value.
+    """
+    *paragraphs, rows = text.removesuffix("\n").split("\n\n")
+    return _template().render(
+        language=language,
+        subject=subject,
+        paragraphs=[(one, _LINK.fullmatch(one)) for one in paragraphs],
+        rows=[row.partition(": ")[::2] for row in rows.split("\n")],
+    )
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
+
+    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.from_string(files("orrery").joinpath("web/email/email.html").read_text(encoding="utf-8"))

@@ -28,8 +28,9 @@ Priority = Literal["low", "default", "high", "urgent"]
 class OutgoingMessage:
     """The text of a notification. `id` is stable across repeats, so that a receiver can drop one it has seen.
 
-    `to` is an e-mail address for the buyer's mail and empty for the owner's push, whose topic is a setting. `html`
-    is `body` as a page. `sender` and `reply_to` may name other addresses than the settings of the mail server.
+    `to` is an e-mail address for the buyer's mail and empty for the owner's push, whose topic is a setting. A text
+    with a `language` is sent as a page, too. `sender` and `reply_to` may name other addresses than the settings of
+    the mail server.
     `sequence` is the same in every attempt to deliver this message, and in no other message; it is empty for one
     that is tried once.
     """
@@ -41,7 +42,7 @@ class OutgoingMessage:
     priority: Priority = "default"
     tags: tuple[str, ...] = field(default=())
     sequence: str = ""
-    html: str = ""
+    language: str = ""
     sender: str = ""
     reply_to: str = ""
 

@@ -93,7 +93,7 @@ class Notification(Record):
     last_error: Sentence | None = None
     held_because: Sentence = ""
     dropped: bool = False
-    html: PersonalText = ""
+    language: Code = ""
     sender: Code = ""
     reply_to: Code = ""
 
@@ -101,7 +101,7 @@ class Notification(Record):
         """Return the message for the notifier."""
         # An id may come again after a month, with another text.
         sequence = f"{self.id} {sortable(self.created_at)}"
-        of_email = self.html, self.sender, self.reply_to
+        of_email = self.language, self.sender, self.reply_to
         return OutgoingMessage(
             self.id, self.title, self.body, self.to, self.priority, self.tags, sequence, *of_email
         )
@@ -118,7 +118,7 @@ class OutboxDraft:
     to: str = ""
     priority: Priority = "default"
     tags: tuple[str, ...] = ()
-    html: str = ""
+    language: str = ""
     sender: str = ""
     reply_to: str = ""
 

@@ -109,8 +109,8 @@ class ReferringNotifier:
         within = self._references.within
         with_keys = self._references.with_keys if message.to else within
         sequence = message.sequence and self._references.sequence(message.sequence)
-        texts = {"body": with_keys(message.body), "html": with_keys(message.html)}
-        return replace(message, id=within(message.id), title=within(message.title), sequence=sequence, **texts)
+        body, title = with_keys(message.body), within(message.title)
+        return replace(message, id=within(message.id), title=title, body=body, sequence=sequence)
 
 
 def as_reference(text: str) -> str | None:

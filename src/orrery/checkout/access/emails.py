@@ -1,47 +1,20 @@
 """The e-mails to buyers (decision 12): the receipt that opens an access, and the news that it has ended. Pure.
 
-Each is text and plain HTML of the same words, in the language and the time zone of the site. None has the id of a
-session: that is a ticket.
+Each is in the language and the time zone of the site. None has the id of a session: that is a ticket.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord, Reversal
-from orrery.checkout.sites import OPEN, SellerDetails, Site
-from orrery.checkout.words import Words, date_in, moment_in, web_file, words_of
+from orrery.checkout.sites import OPEN, SellerDetails
+from orrery.checkout.words import date_in, moment_in, words_of
 from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.references import References
 from orrery.syntax.money import decimal
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmailText:
-    """One e-mail before it is written: paragraphs, a link between them, and the rows of the receipt below."""
-
-    subject: str
-    before: Sequence[str]
-    link: tuple[str, str] | None = None
-    after: Sequence[str] = ()
-    rows: Sequence[tuple[str, str]]
-
-    def plain(self) -> str:
-        """Return the whole of it as text."""
-        link = [f"{self.link[0]}: {self.link[1]}"] if self.link else []
-        rows = "\n".join(f"{label}: {value}" for label, value in self.rows)
-        return "\n\n".join([*self.before, *link, *self.after, rows]) + "\n"
-
-    def html(self, language: str) -> str:
-        """Return the same as a page that loads nothing, and leaves the colours to the reader."""
-        return _template().render(language=language, email=self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +33,13 @@ class Emails:
 
     def opened(self, record: AccessRecord, email_id: str) -> OutboxDraft:
         """Return the e-mail that opens an access: of a sale that has its number, it is the receipt."""
-        site, written = self.catalogue.site_of(record.product), _Written(self, record)
-        words, texts = written.words, written.words["email"]
-        filled = {"product": self.title(record), "until": written.day(record.expires_at), "number": written.number}
-        email = EmailText(
-            subject=texts["sold" if written.is_receipt else "subject"].format(**filled),
-            before=[one.format(**filled) for one in texts["opened"]],
-            link=self._start(words, record, site),
-            after=[texts["keep"]] if site.has_pages else [],
-            rows=list(written.rows()),
-        )
-        return self._draft(record, email, email_id, site)
+        written = _Written(self, record)
+        texts, has_pages = written.texts, written.site.has_pages
+        filled = {"product": written.title, "until": written.day(record.expires_at), "number": written.number}
+        subject = texts["sold" if written.is_receipt else "subject"].format(**filled)
+        opened = (one.format(**filled) for one in texts["opened"])
+        keep = [texts["keep"]] if has_pages else []
+        return written.draft(email_id, subject, [*opened, *written.start(), *keep])
 
     def ended(
         self, record: AccessRecord, reversal: Reversal | None, shortened: Sequence[AccessRecord]
@@ -81,16 +50,12 @@ class Emails:
         """
         if not record.email or record.revoked_at is None or record.revoked_at >= record.expires_at:
             return []
-        site, written = self.catalogue.site_of(record.product), _Written(self, record)
-        texts, title = written.words["email"], self.title(record)
+        written = _Written(self, record)
+        texts, title = written.texts, written.title
         ended = texts["ended"].format(product=title, until=written.day(record.revoked_at))
         earlier = [texts["earlier"].format(product=title, until=written.day(one.expires_at)) for one in shortened]
-        email = EmailText(
-            subject=texts["over"].format(product=title),
-            before=[ended, *written.returned(reversal), *earlier, texts["why"]],
-            rows=list(written.rows()),
-        )
-        return [self._draft(record, email, f"ended-{record.session_id}", site)]
+        paragraphs = [ended, *written.returned(reversal), *earlier, texts["why"]]
+        return [written.draft(f"ended-{record.session_id}", texts["over"].format(product=title), paragraphs)]
 
     def title(self, record: AccessRecord) -> str:
         """Return the title of what was bought; where it is not known, today's, or the vendor and the code."""
@@ -107,52 +72,56 @@ class Emails:
         is_sale = record.livemode and record.amount_total is not None
         return record.change(sale_series=(is_sale and self.seller_of(record).number_series) or None)
 
-    def _start(self, words: Words, record: AccessRecord, site: Site) -> tuple[str, str] | None:
-        """Return how a buyer begins: by a link to a hosted page, or at the practice page of a site without these.
-
-        The link's key is added when the e-mail is sent (`runtime/references.py`).
-        """
-        if site.has_pages:
-            link = self.references.link_to(record.session_id, record.link_generation)
-            return words["email"]["link"], f"{site.origin}{OPEN}?link={link}"
-        practice = record.product.within(site.practice_url)
-        return (words["email"]["practice"], practice) if practice else None
-
-    def _draft(self, record: AccessRecord, email: EmailText, email_id: str, site: Site) -> OutboxDraft:
-        seller, html = self.seller_of(record), email.html(site.language)
-        return OutboxDraft(
-            email_id,
-            "email",
-            email.subject,
-            email.plain(),
-            to=record.email,
-            html=html,
-            sender=seller.sender,
-            reply_to=seller.reply_to,
-        )
-
 
 class _Written:
     """What an e-mail has of one record, in the words of its site and the time zone of its seller."""
 
     def __init__(self, emails: Emails, record: AccessRecord) -> None:
-        self._record, self._title = record, emails.title(record)
+        self._record, self._references = record, emails.references
         self._seller = emails.seller_of(record)
-        self.words = words_of(emails.catalogue.site_of(record.product).language)
+        self.site, self.title = emails.catalogue.site_of(record.product), emails.title(record)
+        self._words = words_of(self.site.language)
+        self.texts = self._words["email"]
         self.number = emails.references.number_of(record.session_id, record.number)
         self.is_receipt = bool(self.number) and record.amount_total is not None
 
-    def moment(self, at: datetime) -> str:
+    def draft(self, email_id: str, subject: str, paragraphs: Sequence[str]) -> OutboxDraft:
+        """Return the e-mail of these paragraphs, with the rows of the receipt below, as its page expects them."""
+        rows = "\n".join(f"{label}: {value}" for label, value in self._rows())
+        return OutboxDraft(
+            email_id,
+            "email",
+            subject,
+            "\n\n".join([*paragraphs, rows]) + "\n",
+            to=self._record.email,
+            language=self.site.language,
+            sender=self._seller.sender,
+            reply_to=self._seller.reply_to,
+        )
+
+    def start(self) -> Iterable[str]:
+        """Yield how a buyer begins: by a link to a hosted page, or at the practice page of a site without these.
+
+        The link's key is added when the e-mail is sent (`runtime/references.py`).
+        """
+        record, site = self._record, self.site
+        if site.has_pages:
+            link = self._references.link_to(record.session_id, record.link_generation)
+            yield f"{self.texts['link']}: {site.origin}{OPEN}?link={link}"
+        elif practice := record.product.within(site.practice_url):
+            yield f"{self.texts['practice']}: {practice}"
+
+    def _moment(self, at: datetime) -> str:
         """Return a time in the seller's zone, with that of UTC."""
-        return moment_in(self.words, at, self._seller.time_zone)
+        return moment_in(self._words, at, self._seller.time_zone)
 
     def day(self, at: datetime) -> str:
         """Return a day where the seller is."""
-        return date_in(self.words, at.astimezone(ZoneInfo(self._seller.time_zone)))
+        return date_in(self._words, at.astimezone(ZoneInfo(self._seller.time_zone)))
 
     def returned(self, reversal: Reversal | None) -> Iterable[str]:
         """Yield what went back to the buyer, and how."""
-        texts, record = self.words["email"], self._record
+        texts, record = self.texts, self._record
         if reversal and reversal.amount_refunded:
             paid = reversal.amount or record.amount_total or reversal.amount_refunded
             back, whole = (self._money(one, reversal.currency) for one in (reversal.amount_refunded, paid))
@@ -160,19 +129,19 @@ class _Written:
         if reversal and any(one.is_decided and one.takes_money for one in reversal.every_dispute):
             yield texts["disputed"]
 
-    def rows(self) -> Iterable[tuple[str, str]]:
+    def _rows(self) -> Iterable[tuple[str, str]]:
         """Yield the rows of the receipt: what is not known, or not set, has none."""
-        record, seller, labels = self._record, self._seller, self.words["email"]["rows"]
+        record, seller, labels = self._record, self._seller, self.texts["rows"]
         is_sale = record.amount_total is not None and record.currency is not None
         found = {
             "number": self.number,
-            "date": self.moment(record.paid_at or record.granted_at),
-            "product": self.words["email"]["year"].format(product=self._title),
+            "date": self._moment(record.paid_at or record.granted_at),
+            "product": self.texts["year"].format(product=self.title),
             "amount": self._money(record.amount_total or 0, record.currency or "") if is_sale else "",
             "tax": seller.tax_line if is_sale else "",
             "statement": seller.statement_name if is_sale else "",
-            "until": "" if record.revoked_at else self.moment(record.expires_at),
-            "ended": self.moment(record.revoked_at) if record.revoked_at else "",
+            "until": "" if record.revoked_at else self._moment(record.expires_at),
+            "ended": self._moment(record.revoked_at) if record.revoked_at else "",
             "seller": ", ".join(filter(None, (seller.seller, *seller.postal_address))),
             "tax_number": seller.tax_number,
             "questions": seller.reply_to,
@@ -180,12 +149,4 @@ class _Written:
         return ((labels[name], value) for name, value in found.items() if value)
 
     def _money(self, amount: int, currency: str) -> str:
-        return f"{decimal(amount, currency).replace('.', self.words['decimal'])} {currency.upper()}"
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
-
-    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.from_string(web_file("email/email.html"))
+        return f"{decimal(amount, currency).replace('.', self._words['decimal'])} {currency.upper()}"
