@@ -27,11 +27,15 @@ def date_in(words: Words, at: datetime) -> str:
 def moment_in(words: Words, at: datetime, zone: str) -> str:
     """Return a time in a time zone, with that of UTC: `1 March 2027, 13:00 CET (2027-03-01 12:00 UTC)`."""
     local, utc = at.astimezone(ZoneInfo(zone)), at.astimezone(UTC)
-    date, name = date_in(words, local), local.tzname() or ""
+    date, name, clock = date_in(words, local), local.tzname() or "", _clock(local)
     if name == "UTC":
-        return f"{date}, {utc:%H:%M} UTC"
+        return f"{date}, {clock} UTC"
     moment: str = words["moment"]
-    return moment.format(date=date, clock=f"{local:%H:%M}", zone=name, utc=f"{utc:%Y-%m-%d %H:%M} UTC")
+    return moment.format(date=date, clock=clock, zone=name, utc=f"{utc.date()} {_clock(utc)} UTC")
+
+
+def _clock(at: datetime) -> str:
+    return at.time().isoformat("minutes")  # strftime takes eight times as long
 
 
 @cache

@@ -9,6 +9,7 @@ import re
 from base64 import b32encode, urlsafe_b64encode
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from orrery.ports.notifier import Notifier, OutgoingMessage, Received
 from orrery.syntax.session_id import SESSION_ID
@@ -41,8 +42,7 @@ class References:
 
     def of(self, session_id: str) -> str:
         """Return the reference of one session, such as `ref_7k3m9xq2hd4v`."""
-        digest = hmac.digest(self._key, session_id.encode(), "sha256")
-        return PREFIX + b32encode(digest).decode("ascii")[:DIGITS].translate(_ALPHABET)
+        return _reference(self._key, session_id)
 
     def sequence(self, text: str) -> str:
         """Return 32 hexadecimal digits for the sequence of a message.
@@ -111,6 +111,12 @@ class ReferringNotifier:
         sequence = message.sequence and self._references.sequence(message.sequence)
         body, title = with_keys(message.body), within(message.title)
         return replace(message, id=within(message.id), title=title, body=body, sequence=sequence)
+
+
+@lru_cache(maxsize=64)  # a sale's e-mail and log lines name the same session
+def _reference(key: bytes, session_id: str) -> str:
+    digest = hmac.digest(key, session_id.encode(), "sha256")
+    return PREFIX + b32encode(digest[:10]).decode("ascii")[:DIGITS].translate(_ALPHABET)
 
 
 def as_reference(text: str) -> str | None:

@@ -69,8 +69,9 @@ class Emails:
 
     def in_series(self, record: AccessRecord) -> AccessRecord:
         """Return a new record with the series that numbers its sale, if one does: that is for live sales."""
-        is_sale = record.livemode and record.amount_total is not None
-        return record.change(sale_series=(is_sale and self.seller_of(record).number_series) or None)
+        series = self.seller_of(record).number_series
+        is_numbered = series and record.livemode and record.amount_total is not None
+        return record.change(sale_series=series) if is_numbered else record
 
 
 class _Written:
