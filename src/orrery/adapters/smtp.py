@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import aiosmtplib
 
@@ -18,11 +16,9 @@ from orrery.ports.clock import Clock
 from orrery.ports.notifier import DeliveryFailed, OutgoingMessage, Received
 from orrery.syntax.email_address import is_email_address
 from orrery.syntax.lines import one_line
+from orrery.syntax.web_file import web_template
 from orrery.tls import unreachable
 from orrery.trust import WELL_KNOWN, Trust
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 SECONDS = 15.0
 """How long one delivery may take."""
@@ -115,8 +111,7 @@ class SmtpNotifier:
         email["Auto-Submitted"] = "auto-generated"
         email.set_content(message.body)
         if message.language:
-            page = page_of(message.title, message.body, message.language)
-            email.add_alternative(page, subtype="html")
+            email.add_alternative(page_of(message), subtype="html")
         return email
 
 
@@ -148,24 +143,16 @@ def _refused(code: int, *, permanent: bool) -> DeliveryFailed:
     return DeliveryFailed(f"The mail server answered {code}.", permanent=permanent)
 
 
-def page_of(subject: str, text: str, language: str) -> str:
-    """Return `text` as a page that loads nothing, and leaves the colours to the reader.
+def page_of(message: OutgoingMessage) -> str:
+    """Return the text of an e-mail as a page that loads nothing, and leaves the colours to the reader.
 
     A paragraph of a label and a web address is a link; the last paragraph holds the rows of a table, each a label
     and a value.
     """
-    *paragraphs, rows = text.removesuffix("\n").split("\n\n")
-    return _template().render(
-        language=language,
-        subject=subject,
+    *paragraphs, rows = message.body.removesuffix("\n").split("\n\n")
+    return web_template("email/email.html").render(
+        language=message.language,
+        subject=message.title,
         paragraphs=[(one, _LINK.fullmatch(one)) for one in paragraphs],
         rows=[row.partition(": ")[::2] for row in rows.split("\n")],
     )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
-
-    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.from_string(files("orrery").joinpath("web/email/email.html").read_text(encoding="utf-8"))

@@ -4,11 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from orrery.checkout.sites import Language
+from orrery.syntax.web_file import web_file
 
 Words = Mapping[str, Any]
 
@@ -41,8 +41,3 @@ def _clock(at: datetime) -> str:
 @cache
 def _words() -> Mapping[str, Words]:
     return tomllib.loads(web_file("guided/words.toml"))
-
-
-def web_file(name: str) -> str:
-    """Return a file that is shown to buyers."""
-    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")

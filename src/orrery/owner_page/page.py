@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
@@ -27,6 +26,7 @@ from orrery.errors import OrreryError
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Link, Panel, PanelSource, Tone, utc_text
+from orrery.syntax.web_file import web_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -207,7 +207,7 @@ def _page(
     headers: dict[str, str] | None = None,
     forms: str = "'none'",
 ) -> Response:
-    style = "\n".join(map(_file, _STYLES))
+    style = "\n".join(map(web_file, _STYLES))
     content = _templates().get_template(template).render(values, style=style)
     return HTMLResponse(content, status, headers={**_headers(style, forms), **(headers or {})})
 
@@ -224,11 +224,6 @@ def _headers(style: str, forms: str) -> dict[str, str]:
         "Content-Security-Policy": policy,
         "Referrer-Policy": "same-origin",
     }
-
-
-@cache
-def _file(name: str) -> str:
-    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
 
 
 @cache

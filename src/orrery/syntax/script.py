@@ -4,7 +4,8 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+
+from orrery.syntax.web_file import web_file
 
 _COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """A line of nothing but a comment: readers of the source want it, visitors do not."""
@@ -20,8 +21,7 @@ class Script:
     @classmethod
     def of_file(cls, path: str, defaults: Mapping[str, str] | None = None) -> "Script":
         """Return the script in a file of `web`, with a deployment's `defaults` in the place of those written."""
-        written_out = files("orrery").joinpath("web", path).read_text(encoding="utf-8")
-        text = _COMMENT.sub("", written_out)
+        text = _COMMENT.sub("", web_file(path))
         for written, wanted in (defaults or {}).items():
             text = text.replace(f"const {written}", f"const {wanted}")
         return cls(text, f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"')

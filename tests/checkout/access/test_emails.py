@@ -13,6 +13,7 @@ from orrery.checkout.catalogue import Catalogue, Product
 from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.checkout.sites import Language, SellerDetails, Site
+from orrery.ports.notifier import OutgoingMessage
 from orrery.ports.store import Delete
 from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.references import References
@@ -43,12 +44,13 @@ def emails(language: Language = "en", seller: SellerDetails = SELLER, *, has_pag
 
 
 class Page(HTMLParser):
-    """The words of a page, its rows, and everything that it would load or send."""
+    """The words of an e-mail's page, its rows, and everything that it would load or send."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, draft: OutboxDraft) -> None:
         super().__init__()
         self.words, self.tags = list[str](), list[tuple[str, dict[str, str | None]]]()
-        self.feed(html)
+        self.html = page_of(OutgoingMessage("x", draft.title, draft.body, language=draft.language))
+        self.feed(self.html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep what begins here."""
@@ -58,11 +60,6 @@ class Page(HTMLParser):
         """Keep the words."""
         if data.strip():
             self.words.append(data.strip())
-
-
-def page(draft: OutboxDraft) -> str:
-    """Return the page that is sent beside the text."""
-    return page_of(draft.title, draft.body, draft.language)
 
 
 def rows(draft: OutboxDraft) -> dict[str, str]:
@@ -95,7 +92,7 @@ def test_a_receipt_in_german() -> None:
     assert "Ihr Zugang zu den Übungsfragen für CISSP ist offen." in draft.body
     assert rows(draft)["Gezahlter Betrag"] == "49,00 USD"
     assert rows(draft)["Zugang bis"] == "1. März 2027, 13:00 Uhr CET (2027-03-01 12:00 UTC)"
-    assert ("html", {"lang": "de"}) in Page(page(draft)).tags
+    assert ("html", {"lang": "de"}) in Page(draft).tags
 
 
 def test_what_is_not_set_has_no_row() -> None:
@@ -129,16 +126,16 @@ def test_both_forms_say_the_same(language: Language, has_pages: bool) -> None:  
     shop = emails(language, has_pages=has_pages)
     ended = record(revoked_at=START, expires_at=record().expires_at)
     for draft in (shop.opened(record(), "x"), *shop.ended(ended, refund(4900), [record("cs_2")])):
-        shown = Page(page(draft))
-        said = " ".join(shown.words)
+        page = Page(draft)
+        said = " ".join(page.words)
         for word in " ".join(draft.body.split("\n")).split():
             assert word.rstrip(":") in said or word.startswith("https://")
-        links = [attributes.get("href") for tag, attributes in shown.tags if tag == "a"]
+        links = [attributes.get("href") for tag, attributes in page.tags if tag == "a"]
         assert all(link and link in draft.body for link in links)
         assert len(links) == (draft.id == "x")
-        assert {tag for tag, _ in shown.tags}.isdisjoint({"img", "link", "script", "style", "form", "iframe"})
-        assert "url(" not in page(draft)
-        assert not any("color:" in (attributes.get("style") or "") for _, attributes in shown.tags)
+        assert {tag for tag, _ in page.tags}.isdisjoint({"img", "link", "script", "style", "form", "iframe"})
+        assert "url(" not in page.html
+        assert not any("color:" in (attributes.get("style") or "") for _, attributes in page.tags)
         assert not SESSION_ID.search(draft.title + draft.body)
 
 
@@ -146,10 +143,8 @@ def test_both_forms_say_the_same(language: Language, has_pages: bool) -> None:  
 def test_no_text_of_the_settings_is_markup(text: str) -> None:
     """A title or a seller's name with signs of HTML is shown as it is written."""
     draft = emails(seller=SellerDetails(seller=text)).opened(record(title=text), "x")
-    tags = [tag for tag, _ in Page(page(draft)).tags]
-    assert tags == [
-        tag for tag, _ in Page(page(emails(seller=SellerDetails(seller="a")).opened(record(), "x"))).tags
-    ]
+    tags = [tag for tag, _ in Page(draft).tags]
+    assert tags == [tag for tag, _ in Page(emails(seller=SellerDetails(seller="a")).opened(record(), "x")).tags]
 
 
 def refund(amount: int, **other: object) -> Reversal:

@@ -5,15 +5,12 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
 
 from orrery.checkout.sites import Site
-from orrery.checkout.words import date_in, web_file, words_of
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from orrery.checkout.words import date_in, words_of
+from orrery.syntax.web_file import web_file, web_template
 
 RENEWED = {"open": 10, "pending": 4, "delayed": 300, "away": 10}
 """Seconds after which a page that waits for something asks again, by its name."""
@@ -49,7 +46,7 @@ class HostedPage:
             "product": self.product or words["product"],
             "until": date_in(words, self.until).replace(" ", "\N{NO-BREAK SPACE}") if self.until else "",
         }
-        return _template().render(
+        return web_template("guided/page.html").render(
             language=self.site.language,
             name=self.site.name,
             home=words["home"],
@@ -100,11 +97,3 @@ def _style(colour: str) -> str:
         for name, share in mixed.items()
     )
     return f"{style}:root{{{shades}}}"
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
-
-    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.from_string(web_file("guided/page.html"))

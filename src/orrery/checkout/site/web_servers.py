@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 from typing import Literal
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from orrery.checkout.site.pages import page_without_service
 from orrery.checkout.site.practice import PracticePages, practice_pages
 from orrery.checkout.sites import ENDED, GATE, LOST, Site
 from orrery.errors import Invalid
+from orrery.syntax.web_file import web_file
 
 WebServer = Literal["nginx", "caddy", "worker"]
 
@@ -107,5 +107,4 @@ def _of_product(name: str, folder: str) -> dict[str, str]:
 
 
 def _filled(name: str, values: Mapping[str, str]) -> str:
-    template = files("orrery").joinpath("web", "servers", name).read_text(encoding="utf-8")
-    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], template)
+    return re.sub(r"@([A-Z]+)@", lambda found: values[found[1]], web_file(f"servers/{name}"))

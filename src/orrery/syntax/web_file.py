@@ -1,0 +1,23 @@
+"""The files of `web`, which people are shown: as texts, and as templates."""
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+@cache
+def web_file(name: str) -> str:
+    """Return the text of a file."""
+    return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
+
+
+@cache
+def web_template(name: str) -> "Template":
+    """Return a file as the template of a page, which escapes whatever is put into it."""
+    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
+
+    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return pages.from_string(web_file(name))
