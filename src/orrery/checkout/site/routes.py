@@ -38,14 +38,13 @@ _SLUG: dict[str, Any] = {"in": "path", "required": True, "schema": {"type": "str
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """Some web servers ask by the method of the visitor's request: the answer is the same."""
 
-
 FORM_BODY = 4 * 1024
 """Largest form of a hosted page in bytes."""
 
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f]*")
 """An address on the same site, decoded: a path that no browser takes for another host."""
 
-_OF_STATUS = {404: "unsold", 429: "busy", **dict.fromkeys((400, 408, 413, 415, 422), "bad_form")}
+_OF_STATUS = {403: "again", 404: "unsold", 429: "busy", **dict.fromkeys((400, 408, 413, 415, 422), "bad_form")}
 _UNSOLD = frozenset({"not-configured", "not-preflighted"})
 
 Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
@@ -213,8 +212,7 @@ class PageRoutes:
 
     async def open_first(self, request: Request) -> Response:
         """Open a session in the first browser by the button of a page that no person was known to look at."""
-        if await self._form(request) is None:
-            return self.pages.page(request, "again", status=403)
+        _ = await self._form(request)
         return await self.success(request)
 
     async def in_browser(self, request: Request) -> Response:
@@ -246,8 +244,7 @@ class PageRoutes:
 
     async def open(self, request: Request) -> Response:
         """Open the access of a link in this browser."""
-        if await self._form(request) is None:
-            return self.pages.page(request, "again", status=403)
+        _ = await self._form(request)
         linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None or linked[1] is None:
             return await self.link(request)
@@ -262,8 +259,7 @@ class PageRoutes:
     async def send(self, request: Request) -> Response:
         """Send the link to the address on file; the answer is the same for every address, and as fast."""
         form = await self._form(request)
-        if form is None:  # counted for no client: a page elsewhere makes a reader's browser send it
-            return self.pages.page(request, "again", status=403)
+        # Only now, since a page elsewhere can make a reader's browser send a form.
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
             raise too_many(wait)
         email = normal_email(form.get("email", ""))
@@ -271,10 +267,12 @@ class PageRoutes:
             self.opening.send_emails(email)
         return self.pages.page(request, "sent")
 
-    async def _form(self, request: Request) -> Mapping[str, str] | None:
-        """Return the fields of a form that was on a page of ours, or None; raise what `read_fields` raises."""
+    async def _form(self, request: Request) -> Mapping[str, str]:
+        """Return the fields of a form that was on a page of ours; raise 403, and what `read_fields` raises."""
         fields = await read_fields(request, FORM_BODY)
-        return fields if self.pages.forms.are_own(request.headers, fields.get("form_token", "")) else None
+        if not self.pages.forms.are_own(request.headers, fields.get("form_token", "")):
+            raise Problem(403, "refused", "The form was on no page of ours.")
+        return fields
 
     def _sent(self, request: Request, product: ProductKey) -> bytes:
         return sent_cookie(request.headers.raw, cookie_name(self.pages.catalogue.site_of(product)))
