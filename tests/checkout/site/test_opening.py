@@ -8,7 +8,6 @@ from itertools import permutations
 import httpx2
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.browsers import MOST, STAYS
 from orrery.checkout.sites import ENDED
 from tests.support.checkout import BUYER, OTHER, PRODUCT, session_json
@@ -296,10 +295,8 @@ async def test_an_erased_buyer_keeps_the_link() -> None:
     assert await visitor.gate() == 204
 
 
-async def test_no_key_is_kept() -> None:
+async def test_no_key_is_kept(clock: ManualClock, store: UnreliableStore) -> None:
     """What is stored has no key of a link, before and after the e-mail was sent; a wrong key costs no read."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
     shop = HostedShop(clock, store)
     await sold(shop)
     [link] = await links(shop)
