@@ -26,8 +26,6 @@ from orrery.edge.problems import problems, show_errors
 from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.edge.scripts import script_answer
-from orrery.errors import StoreError
-from orrery.logs import log
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.syntax.script import Script
 
@@ -124,12 +122,17 @@ class Pages:
         page = self._page(request, "paying", product)
         return _answer(replace(page, links={"pay": url}), headers={"Refresh": f"0; url={url}"})
 
-    def show_errors(self, request: Request, product: ProductKey | None = None) -> None:
-        """Let a page say what went wrong with this request, if anything does."""
-        show_errors(request, partial(self._failed, request, product))
+    def show_errors(
+        self, request: Request, product: ProductKey | None = None, unavailable: str = "unstarted"
+    ) -> None:
+        """Let a page say what went wrong with this request, if anything does; `unavailable` is that of a 503."""
+        show_errors(request, partial(self._failed, request, product, unavailable))
 
-    def _failed(self, request: Request, product: ProductKey | None, problem: Problem) -> Response:
-        name = "unsold" if problem.tag in _UNSOLD else _OF_STATUS.get(problem.status, "unstarted")
+    def _failed(
+        self, request: Request, product: ProductKey | None, unavailable: str, problem: Problem
+    ) -> Response:
+        of_status = _OF_STATUS | {503: unavailable}
+        name = "unsold" if problem.tag in _UNSOLD else of_status.get(problem.status, "unstarted")
         # The answer to a bug does not pass what sets this for other answers.
         headers = {**(problem.headers or {}), "Cache-Control": "no-store"}
         return self.page(request, name, product, status=problem.status, headers=headers)
@@ -184,14 +187,10 @@ class PageRoutes:
 
     def _limited(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def answered(request: Request) -> Response:
-            self.pages.show_errors(request)
+            self.pages.show_errors(request, unavailable="away")
             if wait := self.limit.wait(*rate_scopes(self.addresses.of(request))):
                 raise too_many(wait)
-            try:
-                return await answer(self, request)
-            except StoreError as error:
-                log.warning("a hosted page could not be shown", kind=type(error).__name__, why=str(error))
-                return self.pages.page(request, "away", status=503)
+            return await answer(self, request)
 
         return answered
 
