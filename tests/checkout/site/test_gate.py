@@ -15,7 +15,7 @@ from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
 from orrery.runtime.collection import commit
-from tests.support.checkout import BUYER, INDEX_KEY, OTHER, PRODUCT, Shop, session_json
+from tests.support.checkout import BUYER, INDEX_KEY, OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 from tests.support.rounds import found
@@ -127,8 +127,7 @@ async def test_a_browser_that_is_refused_costs_no_more(closed: str, shop: Shop, 
     assert not store.reads
     product = OTHER if closed == "another product" else PRODUCT
     await shop.offered("cs_2", cert_code=product.cert_code, price_id=product.price_id)
-    bought = {"productType": "cert", "certCode": product.cert_code, "vendorSlug": product.vendor_slug}
-    _ = await shop.receive("evt_2", session_json("cs_2", metadata=bought))
+    _ = await shop.receive("evt_2", session_json("cs_2", metadata=metadata_of(product)))
     assert await shop.browsers.open_first("cs_2", COOKIES.browser_of(cookie) or "none")
     shop.clock.advance(EVERY)
     assert await at_the_gate(shop, cookie, path) == 204

@@ -110,12 +110,7 @@ class Pages:
     def ask(self, request: Request, product: ProductKey, *, status: int = 200) -> Response:
         """Return the page with a button of ours for a product, whose form comes from a page of ours."""
         page = self._page(request, "buy", product)
-        asked = {
-            "productType": product.product_type,
-            "certCode": product.cert_code,
-            "vendorSlug": product.vendor_slug,
-        }
-        return _answer(replace(page, action=CHECKOUT, fields={**page.fields, **asked}), status)
+        return _answer(replace(page, action=CHECKOUT, fields={**page.fields, **product.fields}), status)
 
     def lead_on(self, request: Request, product: ProductKey, url: str) -> Response:
         """Return the page that goes on to the payment page by itself, and by a link."""
